@@ -1,0 +1,51 @@
+#pragma once
+// The operands of a call, taken from packs: inputs in memory, shapes, and where everything lies.
+
+#include <array>
+#include <memory>
+
+#include <xloom/adapt/pack.hpp>
+#include <xloom/check/overlap.hpp>
+
+namespace xloom::detail {
+
+/// An input is walked where it lies; a lazy expression is evaluated once, before the first iteration.
+template <class X>
+using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
+
+template <class Pack>
+auto evaluated_inputs(Pack const& inputs)
+{
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); }, leaves(inputs));
+}
+
+template <class... Xs>
+std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply([](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{shape_of(operand)...}; }, operands);
+}
+
+template <class X>
+memory_block memory_of(X const& value)
+{
+    if constexpr (tensor<X>)
+        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>), layout_of(value)};
+    else
+        return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
+}
+
+/// Where the operands lie; of those that are walked, the caller adds how.
+template <class... Xs>
+std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply(
+        [](auto const&... operand) { return std::array<placed_operand, sizeof...(Xs)>{placed_operand{memory_of(operand)}...}; }, operands);
+}
+
+/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views by value.
+template <class Pack>
+inline constexpr bool outlives_call = std::is_lvalue_reference_v<Pack> || tensor_view<Pack>;
+template <class... Ts>
+inline constexpr bool outlives_call<std::tuple<Ts...>> = ((std::is_lvalue_reference_v<Ts> || tensor_view<Ts>)&&...);
+
+} // namespace xloom::detail

@@ -1,0 +1,185 @@
+#pragma once
+// Builds scan outputs: stacks what the body returned in each iteration along a new axis.
+
+#include <xloom/adapt/pack.hpp>
+#include <xloom/check/scan.hpp>
+#include <xloom/kernel/strided_copy.hpp>
+#include <xloom/kernel/time_axis.hpp>
+
+namespace xloom::detail {
+
+inline constexpr std::size_t dynamic_length = static_cast<std::size_t>(-1);
+
+template <class Y, std::size_t Length>
+consteval auto stacked_type()
+{
+    if constexpr (!tensor<Y>) {
+        if constexpr (Length == dynamic_length)
+            return std::type_identity<xt::xtensor<Y, 1>>{};
+        else
+            return std::type_identity<xt::xtensor_fixed<Y, xt::fixed_shape<Length>>>{};
+    } else if constexpr (is_fixed_shape<shape_type_t<Y>> && Length != dynamic_length) {
+        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>)
+        {
+            return std::type_identity<xt::xtensor_fixed<item_t<Y>, xt::fixed_shape<Length, Dims...>>>{};
+        }
+        (shape_type_t<Y>{});
+    } else {
+        constexpr std::size_t rank = enable_tensor<Y>::rank;
+        return std::type_identity<typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
+    }
+}
+
+/// The container that stacks values of type Y: the same family with one rank more; scalars give an xt::xtensor<Y, 1>.
+/// Where the number of iterations is part of the types, scalars and fixed values give an xt::xtensor_fixed.
+template <class Y, std::size_t Length>
+using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
+
+/// Writes one element after the other into a tensor made for them.
+template <class Item>
+class stack_writer {
+public:
+    stack_writer() = default;
+
+    stack_writer(Item* data, kernel::time_axis const& time)
+        : data_(data),
+          at_(time.first),
+          step_(time.step),
+          element_(time.element),
+          in_place_(is_row_major(time.element)),
+          count_(element_count(time.element.dims))
+    {}
+
+    shape const& element_shape() const { return element_.dims; }
+
+    /// Requires is_shaped_like(y, element_shape()) and room for another element.
+    template <class Y>
+    void push(Y const& y)
+    {
+        if constexpr (!tensor<Y>)
+            data_[at_] = y;
+        else if (is_always_row_major<Y> && in_place_)
+            std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
+        else
+            kernel::strided_copy(element_.dims, layout_of(y).steps, element_.steps)(enable_tensor<Y>::data(y), data_ + at_);
+        at_ += step_;
+    }
+
+    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * step_; }
+
+private:
+    Item* data_ = nullptr;
+    std::ptrdiff_t at_ = 0;
+    std::ptrdiff_t step_ = 0;
+    strided_layout element_{};
+    bool in_place_ = true;
+    std::size_t count_ = 0;
+};
+
+/// What is known of an element without one: a fixed shape's dimensions, 0 for those of a static rank.
+template <class Y>
+shape shape_of_type()
+{
+    if constexpr (!tensor<Y>)
+        return {};
+    else if constexpr (is_fixed_shape<shape_type_t<Y>>)
+        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }
+    (shape_type_t<Y>{});
+    else return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
+}
+
+/// Gives a result its shape; a fixed one has it.
+template <class Stacked>
+void make_shape(Stacked& result, shape const& dims)
+{
+    if constexpr (!is_fixed_shape<shape_type_t<Stacked>>)
+        result = enable_tensor<Stacked>::make(dims);
+}
+
+template <class Outputs, std::size_t Length>
+struct stacked_pack {
+    using type = stacked_t<Outputs, Length>;
+    using writers = std::tuple<stack_writer<item_t<type>>>;
+    using values = std::tuple<Outputs>;
+};
+template <class... Ys, std::size_t Length>
+struct stacked_pack<std::tuple<Ys...>, Length> {
+    using type = std::tuple<stacked_t<Ys, Length>...>;
+    using writers = std::tuple<stack_writer<item_t<stacked_t<Ys, Length>>>...>;
+    using values = std::tuple<Ys...>;
+};
+
+/// The scan outputs of a run: made when the first elements show their shapes, then filled.
+template <class Outputs, std::size_t Length>
+class output_stack {
+    using pack = stacked_pack<Outputs, Length>;
+
+public:
+    using type = typename pack::type;
+
+    /// Makes room for `length` elements like those of `values`, a tuple of references.
+    template <class Values>
+    void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
+    {
+        auto const results = leaves(results_);
+        for_each_leaf(values, [&](auto k, auto const& value) {
+            auto& result = std::get<k>(results);
+            using stacked = bare<decltype(result)>;
+            shape const dims = stacked_shape(op, k, shape_of(value), length, sizeof(item_t<stacked>), options);
+            std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), dims.size());
+            make_shape(result, dims);
+            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
+                kernel::time_axis(layout_of(result), axis, length, is_reverse(options.output_directions, k))};
+        });
+    }
+
+    /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank nothing is known but [0].
+    void open_empty(std::string_view op, scan_options const& options)
+    {
+        for_each_leaf(leaves(results_), [&](auto k, auto& result) {
+            using value = std::tuple_element_t<k, typename pack::values>;
+            using item = item_t<decltype(result)>;
+            if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
+                make_shape(result, {0});
+            else
+                make_shape(result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
+        });
+    }
+
+    /// Appends the elements of iteration t, a tuple of references. Requires open().
+    template <class Values>
+    void push(std::string_view op, Values const& values, std::size_t t)
+    {
+        for_each_leaf(values, [&](auto k, auto const& value) {
+            auto const& writer = std::get<k>(writers_);
+            if (!is_shaped_like(value, writer.element_shape()))
+                fail_reshaped(op, "scan_outputs", k, writer.element_shape(), shape_of(value), t);
+        });
+        for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+    }
+
+    /// Gives every result, stacked along axis 0, room for `length` elements and keeps the first `kept`.
+    void resize(std::string_view op, std::size_t length, std::size_t kept)
+    {
+        for_each_leaf(leaves(results_), [&](auto k, auto& result) {
+            using stacked = bare<decltype(result)>;
+            auto& writer = std::get<k>(writers_);
+            stacked resized =
+                enable_tensor<stacked>::make(stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
+            strided_layout const to = layout_of(resized);
+            kernel::strided_copy(insert_axis(writer.element_shape(), 0, kept), layout_of(result).steps, to.steps)(
+                enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
+            result = std::move(resized);
+            writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
+            writer.skip(kept);
+        });
+    }
+
+    type&& finish() && { return std::move(results_); }
+
+private:
+    type results_{};
+    typename pack::writers writers_{};
+};
+
+} // namespace xloom::detail

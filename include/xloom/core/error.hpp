@@ -1,0 +1,92 @@
+#pragma once
+// The errors of xloom, and the one place that puts their texts together.
+
+#include <concepts>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace xloom {
+
+/// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not of this family.
+class error : public std::invalid_argument {
+public:
+    using std::invalid_argument::invalid_argument;
+};
+
+/// Kinds or element types that do not fit together.
+class type_error : public error {
+public:
+    using error::error;
+};
+
+/// Ranks, dimensions or sizes that break an operator's shape rule.
+class shape_error : public error {
+public:
+    using error::error;
+};
+
+/// An index outside its axis.
+class index_error : public error {
+public:
+    using error::error;
+};
+
+/// An option, attribute or number of operands that the operator does not allow.
+class option_error : public error {
+public:
+    using error::error;
+};
+
+/// Operands that share memory where one is written while the other is still read.
+class overlap_error : public error {
+public:
+    using error::error;
+};
+
+/// A body that broke its side of the contract, found after it ran.
+class body_error : public error {
+public:
+    using error::error;
+};
+
+namespace detail {
+
+inline void append(std::string& text, std::string_view part) { text += part; }
+inline void append(std::string& text, std::string const& part) { text += part; }
+inline void append(std::string& text, char const* part) { text += part; }
+inline void append(std::string& text, bool part) { text += part ? "true" : "false"; }
+inline void append(std::string& text, std::integral auto part) { text += std::to_string(part); }
+
+/// A range reads as a list: [2, 3].
+template <class Range>
+    requires requires(Range const& range) { range.begin() != range.end(); }
+void append(std::string& text, Range const& range)
+{
+    char const* separator = "[";
+    for (auto const& item : range) {
+        text += separator;
+        append(text, item);
+        separator = ", ";
+    }
+    text += range.begin() == range.end() ? "[]" : "]";
+}
+
+template <class... Parts>
+std::string concat(Parts const&... parts)
+{
+    std::string text;
+    (append(text, parts), ...);
+    return text;
+}
+
+/// Throws Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
+/// does not compile, and the compiler's message shows the sentence given at the call.
+template <class Error, class... Parts>
+[[noreturn]] void fail(Parts const&... parts)
+{
+    throw Error(concat(parts...));
+}
+
+} // namespace detail
+} // namespace xloom

@@ -1,0 +1,204 @@
+#pragma once
+// What is known of a value before it exists: its kind, element type and shape, each wholly, in part, or not at all.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include <xloom/core/element_types.hpp>
+#include <xloom/core/error.hpp>
+#include <xloom/core/shape.hpp>
+#include <xloom/core/static_vector.hpp>
+
+namespace xloom {
+
+/// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown.
+/// A symbol is a view: its characters must outlive the dim, and every shape and type made from it. Literals do.
+class dim {
+public:
+    /// Unknown.
+    constexpr dim() = default;
+    constexpr dim(std::integral auto value) : value_(static_cast<std::int64_t>(value)), has_value_(true) {}
+    /// An empty symbol is no symbol: the dimension is unknown.
+    constexpr dim(std::string_view symbol) : symbol_(symbol) {}
+    constexpr dim(char const* symbol) : symbol_(symbol) {}
+
+    constexpr bool has_value() const noexcept { return has_value_; }
+    constexpr bool has_symbol() const noexcept { return !symbol_.empty(); }
+    constexpr bool is_unknown() const noexcept { return !has_value() && !has_symbol(); }
+
+    constexpr std::int64_t value() const noexcept { return value_; }
+    constexpr std::string_view symbol() const noexcept { return symbol_; }
+
+    /// The same is known of both; so unknown equals unknown.
+    friend constexpr bool operator==(dim const&, dim const&) = default;
+
+    friend void append(std::string& text, dim const& d)
+    {
+        if (d.has_value())
+            text += std::to_string(d.value_);
+        else
+            text += d.has_symbol() ? d.symbol_ : "?";
+    }
+
+private:
+    std::string_view symbol_{};
+    std::int64_t value_ = 0;
+    bool has_value_ = false;
+};
+
+inline constexpr dim unknown{};
+
+struct unknown_rank_t {
+    explicit constexpr unknown_rank_t() = default;
+};
+inline constexpr unknown_rank_t unknown_rank{};
+
+/// A list of dimensions, or unknown_rank. `partial_shape{}` is rank 0, a scalar's shape: another thing than an unknown rank.
+/// Reads as [2, N, ?] in texts; an unknown rank reads as [...].
+class partial_shape {
+public:
+    using value_type = dim;
+
+    constexpr partial_shape() = default;
+    constexpr partial_shape(std::initializer_list<dim> dims) : dims_(dims) {}
+    constexpr partial_shape(unknown_rank_t) : has_rank_(false) {}
+    constexpr partial_shape(shape const& dims) : dims_(dims.begin(), dims.end()) {}
+
+    constexpr bool has_rank() const noexcept { return has_rank_; }
+
+    /// The number of dimensions; 0 for an unknown rank.
+    constexpr std::size_t rank() const noexcept { return dims_.size(); }
+
+    constexpr dim& operator[](std::size_t axis) noexcept { return dims_[axis]; }
+    constexpr dim const& operator[](std::size_t axis) const noexcept { return dims_[axis]; }
+    constexpr dim const* begin() const noexcept { return dims_.begin(); }
+    constexpr dim const* end() const noexcept { return dims_.end(); }
+
+    /// Puts `d` before axis `axis`. Requires has_rank().
+    constexpr void insert(std::size_t axis, dim const& d) { dims_.insert(axis, d); }
+
+    constexpr void erase(std::size_t axis) { dims_.erase(axis); }
+
+    /// The same is known of both.
+    friend constexpr bool operator==(partial_shape const&, partial_shape const&) = default;
+
+    friend void append(std::string& text, partial_shape const& dims)
+    {
+        if (dims.has_rank_)
+            detail::append(text, dims.dims_);
+        else
+            text += "[...]";
+    }
+
+private:
+    static_vector<dim, max_rank> dims_{};
+    bool has_rank_ = true;
+};
+
+enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
+
+/// How many sequences and optionals may stand around a tensor. ONNX's operators know two: optional(seq(tensor)).
+inline constexpr std::size_t max_type_depth = 4;
+
+/// The type of a value: untyped, or a tensor, alone or under sequences and optionals.
+/// Reads as float[2, N], seq(float[2]), optional(seq(float[...])), sparse float[2], untyped in texts.
+class partial_type {
+public:
+    /// Untyped: nothing is known. Also stands for an omitted optional input.
+    constexpr partial_type() = default;
+
+    /// The kind outside.
+    constexpr type_kind kind() const noexcept { return wrappers_.empty() ? leaf_ : wrappers_[0]; }
+    constexpr bool is_untyped() const noexcept { return kind() == type_kind::untyped; }
+    constexpr bool is_tensor() const noexcept { return kind() == type_kind::tensor; }
+    constexpr bool is_wrapped() const noexcept { return !wrappers_.empty(); }
+
+    /// Of the tensor inside all sequences and optionals.
+    constexpr element_type element() const noexcept { return element_; }
+    constexpr partial_shape const& shape() const noexcept { return shape_; }
+
+    /// The type of a sequence's or optional's content. Requires is_wrapped().
+    constexpr partial_type inner() const
+    {
+        partial_type content = *this;
+        content.wrappers_.erase(0);
+        return content;
+    }
+
+    /// This type with `wrapper` (sequence or optional) around it.
+    constexpr partial_type wrapped_in(type_kind wrapper) const
+    {
+        if (wrappers_.size() == max_type_depth)
+            detail::fail<option_error>("xloom::partial_type: a type may hold at most ", max_type_depth,
+                " sequences and optionals around its tensor, but ", *this, " holds that many already. Use fewer.");
+        partial_type outer = *this;
+        outer.wrappers_.insert(0, wrapper);
+        return outer;
+    }
+
+    /// This type with another shape of the tensor inside.
+    constexpr partial_type with_shape(partial_shape const& dims) const
+    {
+        partial_type reshaped = *this;
+        reshaped.shape_ = dims;
+        return reshaped;
+    }
+
+    /// This type with another element type of the tensor inside.
+    constexpr partial_type with_element(element_type element) const
+    {
+        partial_type recast = *this;
+        recast.element_ = element;
+        return recast;
+    }
+
+    /// The same is known of both.
+    friend constexpr bool operator==(partial_type const&, partial_type const&) = default;
+
+    friend constexpr partial_type tensor_type(element_type element, partial_shape const& dims);
+    friend constexpr partial_type sparse_tensor_type(element_type element, partial_shape const& dims);
+
+    friend void append(std::string& text, partial_type const& type)
+    {
+        for (type_kind const wrapper : type.wrappers_)
+            text += wrapper == type_kind::sequence ? "seq(" : "optional(";
+        if (type.leaf_ == type_kind::untyped)
+            text += "untyped";
+        else
+            text += detail::concat(type.leaf_ == type_kind::sparse_tensor ? "sparse " : "", name_of(type.element_), type.shape_);
+        text.append(type.wrappers_.size(), ')');
+    }
+
+private:
+    constexpr partial_type(type_kind leaf, element_type element, partial_shape const& dims) : leaf_(leaf), element_(element), shape_(dims)
+    {}
+
+    static_vector<type_kind, max_type_depth> wrappers_{}; // the outermost first
+    type_kind leaf_ = type_kind::untyped;
+    element_type element_ = element_type::undefined;
+    partial_shape shape_ = unknown_rank;
+};
+
+inline constexpr partial_type untyped{};
+
+constexpr partial_type tensor_type(element_type element, partial_shape const& dims = unknown_rank)
+{
+    return {type_kind::tensor, element, dims};
+}
+
+constexpr partial_type sparse_tensor_type(element_type element, partial_shape const& dims = unknown_rank)
+{
+    return {type_kind::sparse_tensor, element, dims};
+}
+
+constexpr partial_type sequence_of(partial_type const& content) { return content.wrapped_in(type_kind::sequence); }
+constexpr partial_type optional_of(partial_type const& content) { return content.wrapped_in(type_kind::optional); }
+
+/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing is known.
+using type_list = static_vector<partial_type, max_operands>;
+
+} // namespace xloom

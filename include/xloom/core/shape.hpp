@@ -1,0 +1,79 @@
+#pragma once
+// Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given by its caller.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <xloom/core/static_vector.hpp>
+
+namespace xloom {
+
+/// Caps on ranks and on the number of operands of one kind; a call that exceeds one ends in an option_error.
+inline constexpr std::size_t max_rank = 16;
+inline constexpr std::size_t max_operands = 32;
+
+/// The rank of a container whose rank is known at run time only.
+inline constexpr std::size_t dynamic_rank = static_cast<std::size_t>(-1);
+
+using shape = static_vector<std::size_t, max_rank>;
+using strides = static_vector<std::ptrdiff_t, max_rank>;
+using axes = static_vector<std::int64_t, max_operands>;
+
+/// True if `axis` counts an axis of a tensor of rank `rank`, from the front or, negative, from the back.
+constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
+{
+    auto const r = static_cast<std::int64_t>(rank);
+    return -r <= axis && axis < r;
+}
+
+/// The axis counted from the front. Requires is_axis(axis, rank).
+constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
+{
+    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+/// `dims` without the entry of one axis: what is left of a shape when a slice is taken.
+template <class Dims>
+constexpr Dims drop_axis(Dims dims, std::size_t axis)
+{
+    dims.erase(axis);
+    return dims;
+}
+
+/// `dims` with `dim` as a new axis: what a shape becomes when slices are stacked.
+template <class Dims>
+constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_type const& dim)
+{
+    dims.insert(axis, dim);
+    return dims;
+}
+
+/// True if the number of elements, and of bytes, can be counted in a std::ptrdiff_t.
+constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
+{
+    for (std::size_t const dim : dims)
+        if (dim == 0)
+            return true;
+    std::size_t room = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / bytes_per_element;
+    for (std::size_t const dim : dims) {
+        room /= dim;
+        if (room == 0)
+            return false;
+    }
+    return true;
+}
+
+/// The number of elements; 1 for rank 0. Requires is_countable(dims).
+constexpr std::size_t element_count(shape const& dims) noexcept
+{
+    for (std::size_t const dim : dims)
+        if (dim == 0)
+            return 0;
+    std::size_t count = 1;
+    for (std::size_t const dim : dims)
+        count *= dim;
+    return count;
+}
+
+} // namespace xloom

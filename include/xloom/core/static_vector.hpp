@@ -1,0 +1,94 @@
+#pragma once
+// A vector of at most Capacity items that lives in place, so that shapes and lists of options are constexpr and allocate nothing.
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+
+#include <xloom/core/error.hpp>
+
+namespace xloom {
+
+template <class T, std::size_t Capacity>
+class static_vector {
+public:
+    using value_type = T;
+
+    constexpr static_vector() = default;
+
+    /// `count` copies of `value`.
+    constexpr static_vector(std::size_t count, T const& value) { resize(count, value); }
+
+    constexpr static_vector(std::initializer_list<T> items) : static_vector(items.begin(), items.end()) {}
+
+    template <std::input_iterator Iterator>
+    constexpr static_vector(Iterator first, Iterator last)
+    {
+        for (; first != last; ++first)
+            push_back(static_cast<T>(*first));
+    }
+
+    constexpr std::size_t size() const noexcept { return size_; }
+    constexpr bool empty() const noexcept { return size_ == 0; }
+    static constexpr std::size_t capacity() noexcept { return Capacity; }
+
+    constexpr T& operator[](std::size_t i) noexcept { return items_[i]; }
+    constexpr T const& operator[](std::size_t i) const noexcept { return items_[i]; }
+    constexpr T& back() noexcept { return items_[size_ - 1]; }
+    constexpr T const& back() const noexcept { return items_[size_ - 1]; }
+
+    constexpr T* data() noexcept { return items_; }
+    constexpr T const* data() const noexcept { return items_; }
+    constexpr T* begin() noexcept { return items_; }
+    constexpr T* end() noexcept { return items_ + size_; }
+    constexpr T const* begin() const noexcept { return items_; }
+    constexpr T const* end() const noexcept { return items_ + size_; }
+
+    constexpr void push_back(T const& item)
+    {
+        require_room_for(size_ + 1);
+        items_[size_++] = item;
+    }
+
+    /// Puts `item` before position `where`.
+    constexpr void insert(std::size_t where, T const& item)
+    {
+        push_back(item);
+        std::rotate(begin() + where, end() - 1, end());
+    }
+
+    /// Removes the item at position `where`.
+    constexpr void erase(std::size_t where)
+    {
+        std::copy(begin() + where + 1, end(), begin() + where);
+        items_[--size_] = T{};
+    }
+
+    constexpr void resize(std::size_t size, T const& value = T{})
+    {
+        require_room_for(size);
+        for (std::size_t i = size_; i < size; ++i)
+            items_[i] = value;
+        size_ = size;
+    }
+
+    friend constexpr bool operator==(static_vector const& a, static_vector const& b)
+    {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
+
+private:
+    static constexpr void require_room_for(std::size_t size)
+    {
+        if (size > Capacity)
+            detail::fail<option_error>(
+                "xloom: a list holds at most ", Capacity, " items (max_rank, max_operands), but was given ", size, ".");
+    }
+
+    T items_[Capacity]{};
+    std::size_t size_ = 0;
+};
+
+} // namespace xloom

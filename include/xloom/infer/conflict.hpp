@@ -1,0 +1,33 @@
+#pragma once
+// What two types can disagree in, and what an error text about it speaks of.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <xloom/core/error.hpp>
+
+namespace xloom {
+
+/// `unknown_type`: one of the two is untyped or has an undefined element type where it has to be known.
+enum class conflict { none, unknown_type, kind, element, rank, dimension };
+
+namespace detail {
+
+/// The function that was called and one of its operands, as in "infer_scan" and "output[2]".
+struct subject {
+    std::string_view function;
+    std::string_view operand;
+    std::optional<std::size_t> index{};
+
+    friend void append(std::string& text, subject const& s)
+    {
+        text += s.operand;
+        if (s.index)
+            text += concat("[", *s.index, "]");
+    }
+};
+
+} // namespace detail
+} // namespace xloom

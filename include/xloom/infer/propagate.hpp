@@ -1,0 +1,80 @@
+#pragma once
+// Propagation: an element type handed from one value to another, without the tensor's shape.
+
+#include <xloom/core/error.hpp>
+#include <xloom/core/partial_type.hpp>
+#include <xloom/infer/conflict.hpp>
+
+namespace xloom {
+
+/// True if there is something to propagate: a tensor's element type, or the content of a sequence or optional.
+constexpr bool has_element_type(partial_type const& source)
+{
+    return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
+}
+
+/// A type as `source` as far as an operator that only promises its element type can tell: a tensor loses its shape.
+/// A sequence or optional keeps everything, the shape of the tensor inside included.
+///
+/// Errors    type_error: source is untyped, or its element type is.
+/// Source    ONNX propagateElemTypeFromInputToOutput.
+/// Example   tests/infer/propagate.test.cpp
+constexpr partial_type propagate_element_type(partial_type const& source)
+{
+    if (!has_element_type(source))
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: the element type must be known, but source is ", source, ". Give its type.");
+    return source.is_wrapped() ? source : source.with_shape(unknown_rank);
+}
+
+/// Why `source` can't hand its element type to `target`: unknown_type (of source), kind or element.
+constexpr conflict find_propagation_conflict(partial_type const& source, partial_type const& target)
+{
+    if (!has_element_type(source))
+        return conflict::unknown_type;
+    if (source.is_wrapped())
+        return find_propagation_conflict(source.inner(), target.kind() == source.kind() ? target.inner() : untyped);
+    if (target.is_wrapped())
+        return conflict::kind;
+    bool const known = target.element() != element_type::undefined;
+    return known && target.element() != source.element() ? conflict::element : conflict::none;
+}
+
+namespace detail {
+
+/// Requires that there is no propagation conflict.
+constexpr partial_type propagate_compatible(partial_type const& source, partial_type const& target)
+{
+    if (source.is_wrapped()) {
+        partial_type const content = target.kind() == source.kind() ? target.inner() : untyped;
+        return propagate_compatible(source.inner(), content).wrapped_in(source.kind());
+    }
+    return target.is_untyped() ? source.with_shape(unknown_rank) : target.with_element(source.element());
+}
+
+} // namespace detail
+
+/// `target` with the element type of `source`, which it may not contradict; its shape is kept. A sequence or optional is entered;
+/// a target of another kind than a source that is one is replaced, so that a Loop may carry an optional in and a sequence out.
+///
+/// Errors    type_error: source or its content is untyped; a tensor meets a sequence or optional; element types differ.
+/// Source    ONNX propagateElemTypeWithValidation.
+/// Example   tests/infer/propagate.test.cpp
+constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
+{
+    switch (find_propagation_conflict(source, target)) {
+    case conflict::unknown_type:
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: the element type must be known, but source is ", source, ". Give its type.");
+    case conflict::kind:
+        detail::fail<type_error>("xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ", source,
+            " and target is ", target, ". Give both as tensors.");
+    case conflict::element:
+        detail::fail<type_error>("xloom::propagate_element_type: an element type that is set must stay the same, but source is ", source,
+            " and target is ", target, ". Cast one of them.");
+    default:
+        return detail::propagate_compatible(source, target);
+    }
+}
+
+} // namespace xloom

@@ -1,0 +1,257 @@
+#pragma once
+// ONNX's type and shape inference of Scan.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <xloom/core/error.hpp>
+#include <xloom/core/partial_type.hpp>
+#include <xloom/core/shape.hpp>
+#include <xloom/core/static_vector.hpp>
+#include <xloom/infer/conflict.hpp>
+#include <xloom/infer/merge.hpp>
+#include <xloom/infer/propagate.hpp>
+#include <xloom/infer/type_lists.hpp>
+
+namespace xloom {
+
+/// The attributes of ONNX that its inference reads; std::nullopt is an absent attribute. Directions are not looked at.
+struct scan_attributes {
+    std::int64_t opset = latest_opset;
+    std::optional<std::int64_t> num_scan_inputs{};
+    std::optional<axes> scan_input_axes{};
+    std::optional<axes> scan_output_axes{};
+};
+
+namespace detail {
+
+/// How a node's inputs and outputs divide: sequence_lens (Scan-8), states, scan inputs; states, scan outputs.
+struct scan_layout {
+    std::size_t leading_inputs;
+    std::size_t states;
+    std::size_t scan_inputs;
+    std::size_t scan_outputs;
+
+    constexpr std::size_t first_scan_input() const noexcept { return leading_inputs + states; }
+};
+
+constexpr std::size_t count_scan_inputs(std::optional<std::int64_t> const& num_scan_inputs, std::size_t available)
+{
+    if (!num_scan_inputs)
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number of scan inputs.");
+    if (*num_scan_inputs < 0)
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ", *num_scan_inputs,
+            ". Give the number of scan inputs.");
+    if (static_cast<std::uint64_t>(*num_scan_inputs) > available)
+        fail<shape_error>(
+            "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but num_scan_inputs is ",
+            *num_scan_inputs, " and there are ", available, ". Count only the scan inputs.");
+    return static_cast<std::size_t>(*num_scan_inputs);
+}
+
+constexpr scan_layout divide_scan(std::size_t input_count, std::size_t output_count, scan_attributes const& attributes, bool is_batched)
+{
+    std::size_t const leading = is_batched ? 1 : 0;
+    std::size_t const scan_inputs = count_scan_inputs(attributes.num_scan_inputs, input_count < leading ? 0 : input_count - leading);
+    if (input_count < leading)
+        fail<shape_error>("xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. "
+                          "Give it, untyped if it is omitted.");
+    std::size_t const states = input_count - leading - scan_inputs;
+    if (states > output_count)
+        fail<shape_error>("xloom::infer_scan: every state must have an output, but there are ", states,
+            " loop state variables (inputs less num_scan_inputs) and ", output_count, " outputs. Give an output for each.");
+    return {leading, states, scan_inputs, output_count - states};
+}
+
+/// The axes given, or axis 0 for each.
+constexpr axes axes_or_zero(std::string_view attribute, std::optional<axes> const& given, std::size_t count)
+{
+    if (given && given->size() != count)
+        fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ", given->size(), ": ", *given,
+            ", and there are ", count, ". Give ", count, ", or leave the attribute out.");
+    return given ? *given : axes(count, 0);
+}
+
+constexpr std::size_t scan_axis(std::string_view attribute, std::size_t i, std::int64_t axis, std::size_t rank)
+{
+    if (!is_axis(axis, rank))
+        fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[", i, "] is ", axis,
+            " and the rank is ", rank, ". Name an axis that exists.");
+    return wrap_axis(axis, rank);
+}
+
+constexpr void require_tensors(type_list const& inputs, std::size_t first)
+{
+    for (std::size_t i = first; i < inputs.size(); ++i)
+        if (!inputs[i].is_tensor())
+            fail<type_error>("xloom::infer_scan: states and scan inputs must be tensors, but input[", i, "] is ", inputs[i],
+                ". Give a tensor, with its type.");
+}
+
+/// What the scan inputs say together of a dimension that they share.
+constexpr dim merge_shared(std::string_view name, static_vector<dim, max_operands> const& dims)
+{
+    dim shared = unknown;
+    for (dim const& d : dims) {
+        if (find_conflict(d, shared) != conflict::none)
+            fail<shape_error>(
+                "xloom::infer_scan: all scan inputs must agree on the ", name, ", but theirs are ", dims, ". Give inputs of one length.");
+        shared = merge_dim(d, shared);
+    }
+    return shared;
+}
+
+/// What the scan inputs share, and what the body is given.
+struct scan_elements {
+    type_list body_inputs;
+    dim batch_size{};
+    dim length{};
+};
+
+/// Scan-9 and later: the axis of scan_input_axes is the sequence, and is gone in the body.
+constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, axes const& input_axes)
+{
+    scan_elements taken{inputs};
+    static_vector<dim, max_operands> lengths;
+    for (std::size_t k = 0; k < layout.scan_inputs; ++k) {
+        partial_type& type = taken.body_inputs[layout.states + k];
+        if (!type.shape().has_rank())
+            continue;
+        std::size_t const axis = scan_axis("scan_input_axes", k, input_axes[k], type.shape().rank());
+        lengths.push_back(type.shape()[axis]);
+        type = type.with_shape(drop_axis(type.shape(), axis));
+    }
+    taken.length = merge_shared("sequence length", lengths);
+    return taken;
+}
+
+constexpr partial_type drop_leading(partial_type const& type, std::size_t count)
+{
+    partial_shape dims = type.shape();
+    for (std::size_t k = 0; k < count && dims.rank() > 0; ++k)
+        dims.erase(0);
+    return type.with_shape(dims);
+}
+
+/// Scan-8: axis 0 is the batch, axis 1 of scan inputs the sequence, and both are gone in the body.
+/// A scan input of scalar elements says nothing of either.
+constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
+{
+    scan_elements taken;
+    static_vector<dim, max_operands> batch_sizes, lengths;
+    for (std::size_t i = layout.leading_inputs; i < inputs.size(); ++i) {
+        bool const is_state = i < layout.first_scan_input();
+        taken.body_inputs.push_back(drop_leading(inputs[i], is_state ? 1 : 2));
+        if (!is_state && inputs[i].shape().rank() > 2) {
+            batch_sizes.push_back(inputs[i].shape()[0]);
+            lengths.push_back(inputs[i].shape()[1]);
+        }
+    }
+    taken.batch_size = merge_shared("batch size", batch_sizes);
+    taken.length = merge_shared("sequence length", lengths);
+    return taken;
+}
+
+/// A state's output: the initial type, with what the body's result tells of the shape.
+constexpr partial_type keep_state(std::size_t i, partial_type const& initial, partial_shape const& result)
+{
+    if (find_conflict(result, initial.shape()) != conflict::none)
+        fail<shape_error>("xloom::infer_scan: a state must keep its shape, but state[", i, "] is ", initial.shape(),
+            " and the body makes it ", result, ". Return a state shaped like the initial one.");
+    return initial.with_shape(merge_shape(result, initial.shape()));
+}
+
+constexpr partial_shape with_leading(partial_shape dims, dim const& leading)
+{
+    if (dims.has_rank())
+        dims.insert(0, leading);
+    return dims;
+}
+
+constexpr void require_body_outputs(type_list const& returned, std::size_t output_count)
+{
+    if (returned.size() != output_count)
+        fail<type_error>("xloom::infer_scan: the body must return one value for each output, but outputs has ", output_count,
+            " types and the body returned ", returned.size(), ". Return ", output_count, ".");
+    for (std::size_t i = 0; i < returned.size(); ++i)
+        if (!returned[i].is_tensor())
+            fail<type_error>("xloom::infer_scan: the body must return tensors, but output[", i, "] is ", returned[i], ". Return a tensor.");
+}
+
+/// The shape that stacking elements gives.
+constexpr partial_shape stack_elements(
+    partial_shape const& element, std::size_t k, axes const& output_axes, bool is_batched, scan_elements const& taken)
+{
+    if (!element.has_rank())
+        return element;
+    if (is_batched)
+        return with_leading(with_leading(element, taken.length), taken.batch_size);
+    return insert_axis(element, scan_axis("scan_output_axes", k, output_axes[k], element.rank() + 1), taken.length);
+}
+
+/// The initial states' types, as far as they are the outputs' types whatever the body does; then untyped.
+constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& layout)
+{
+    type_list outputs(layout.states + layout.scan_outputs, untyped);
+    for (std::size_t i = 0; i < layout.states; ++i) {
+        outputs[i] = inputs[layout.leading_inputs + i];
+        if (!has_element_type(outputs[i]))
+            fail<type_error>("xloom::infer_scan: a state must have a known element type, but state[", i, "] is ", outputs[i],
+                ". Give its element type.");
+    }
+    return outputs;
+}
+
+} // namespace detail
+
+/// The types of Scan's outputs, from those of its inputs (states..., scan inputs...; Scan-8: sequence_lens, untyped if omitted, before
+/// them) and its body. The body is called with a type_list (states..., elements...) and gives one (states..., elements...); if that is
+/// empty, what only the body tells stays unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+///
+///     given = states ++ [x without axis scan_input_axes[k] for k, x in enumerate(scan_inputs)]
+///     T = all x.shape[scan_input_axes[k]], merged
+///     *finals, *elements = body(given)
+///     outputs = [finals[i] merged into states[i]] ++ [e with T inserted at scan_output_axes[k] for k, e in enumerate(elements)]
+///
+/// Shapes    a state keeps its shape. A scan output is the element's shape with T as a new axis; axes may be negative, and count on
+///           the rank with T. A scan input of unknown rank tells nothing of T.
+///           Scan-8: state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan inputs of rank 3
+///           and more tell N and T; a shape too short for them leaves a scalar.
+/// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for all): not read by Scan-8.
+/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its rank; lengths that differ;
+///           a state that changes its shape; rank or dimension of a declared output.
+///           type_error: an input or body output that is no tensor; an undefined element type of a state; the body's number of
+///           outputs; kind or element type of a declared output.  option_error: the opset.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
+/// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
+/// Example   tests/infer/scan.test.cpp
+template <class Body>
+constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
+{
+    bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;
+    detail::scan_layout const layout = detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
+    axes input_axes, output_axes;
+    if (!is_batched) {
+        input_axes = detail::axes_or_zero("scan_input_axes", attributes.scan_input_axes, layout.scan_inputs);
+        output_axes = detail::axes_or_zero("scan_output_axes", attributes.scan_output_axes, layout.scan_outputs);
+    }
+    detail::require_tensors(inputs, layout.leading_inputs);
+    type_list inferred = detail::initial_outputs(inputs, layout);
+    detail::scan_elements const taken =
+        is_batched ? detail::take_batched_elements(inputs, layout) : detail::take_elements(inputs, layout, input_axes);
+
+    type_list const returned = body(taken.body_inputs);
+    if (!returned.empty())
+        detail::require_body_outputs(returned, outputs.size());
+    for (std::size_t i = 0; i < returned.size(); ++i) {
+        partial_shape const& result = returned[i].shape();
+        inferred[i] = i < layout.states
+                          ? detail::keep_state(i, inferred[i], is_batched ? detail::with_leading(result, taken.batch_size) : result)
+                          : returned[i].with_shape(detail::stack_elements(result, i - layout.states, output_axes, is_batched, taken));
+    }
+    return detail::merge_types({"infer_scan", "output"}, inferred, outputs);
+}
+
+} // namespace xloom

@@ -1,0 +1,126 @@
+#pragma once
+// Which version of If, Loop and Scan an opset means, and which types its values (V) may have there.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <xloom/core/element_types.hpp>
+#include <xloom/core/error.hpp>
+#include <xloom/core/partial_type.hpp>
+
+namespace xloom {
+
+enum class control_flow { if_, loop, scan };
+
+constexpr std::string_view name_of(control_flow op) noexcept
+{
+    return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
+}
+
+/// The newest opset known here; a newer one means the same versions.
+inline constexpr std::int64_t latest_opset = 28;
+
+inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
+inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
+inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
+
+/// The element types of V, each with the version of the three operators that brings it. None was ever removed.
+struct element_type_since {
+    element_type element;
+    std::int64_t version;
+};
+inline constexpr std::array<element_type_since, 26> control_flow_elements{{
+    {element_type::uint8, 1},
+    {element_type::uint16, 1},
+    {element_type::uint32, 1},
+    {element_type::uint64, 1},
+    {element_type::int8, 1},
+    {element_type::int16, 1},
+    {element_type::int32, 1},
+    {element_type::int64, 1},
+    {element_type::float16, 1},
+    {element_type::float_, 1},
+    {element_type::double_, 1},
+    {element_type::string, 1},
+    {element_type::bool_, 1},
+    {element_type::complex64, 1},
+    {element_type::complex128, 1},
+    {element_type::bfloat16, 16},
+    {element_type::float8_e4m3fn, 19},
+    {element_type::float8_e4m3fnuz, 19},
+    {element_type::float8_e5m2, 19},
+    {element_type::float8_e5m2fnuz, 19},
+    {element_type::uint4, 21},
+    {element_type::int4, 21},
+    {element_type::float4_e2m1, 23},
+    {element_type::float8_e8m0, 24},
+    {element_type::uint2, 25},
+    {element_type::int2, 25},
+}};
+
+/// If and Loop (Scan never) take sequences of tensors, optional tensors and optional sequences of tensors from these versions on.
+/// Optional sequences kept the element types that they began with.
+inline constexpr std::int64_t sequences_since = 13;
+inline constexpr std::int64_t optionals_since = 16;
+
+constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
+{
+    return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
+}
+
+/// The version of `op` that a model of this opset means: the largest that is not larger.
+///
+/// Errors    option_error: the operator is younger than the opset.
+/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Example   tests/infer/type_lists.test.cpp
+constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
+{
+    std::span<std::int64_t const> const versions = versions_of(op);
+    if (opset < versions.front())
+        detail::fail<option_error>("xloom::operator_version: ", name_of(op), " begins with opset ", versions.front(), ", but opset is ",
+            opset, ". Give a newer opset.");
+    std::int64_t version = 0;
+    for (std::int64_t const candidate : versions)
+        if (candidate <= opset)
+            version = candidate;
+    return version;
+}
+
+namespace detail {
+
+constexpr bool is_element_at(std::int64_t version, element_type element) noexcept
+{
+    for (element_type_since const& known : control_flow_elements)
+        if (known.element == element)
+            return known.version <= version;
+    return false;
+}
+
+} // namespace detail
+
+/// True if a value of this type may be an input or output V of `op` at this opset. Shapes don't matter.
+///
+/// Errors    option_error: the operator is younger than the opset.
+/// Source    the schemas of ONNX 1.23.
+/// Example   tests/infer/type_lists.test.cpp
+constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type const& type)
+{
+    std::int64_t const version = operator_version(op, opset);
+    if (type.is_tensor())
+        return detail::is_element_at(version, type.element());
+    if (op == control_flow::scan || !type.is_wrapped())
+        return false;
+    partial_type const content = type.inner();
+    if (type.kind() == type_kind::sequence)
+        return version >= sequences_since && content.is_tensor() && detail::is_element_at(version, content.element());
+    if (version < optionals_since)
+        return false;
+    if (content.is_tensor())
+        return detail::is_element_at(version, content.element());
+    return content.kind() == type_kind::sequence && content.inner().is_tensor() &&
+           detail::is_element_at(optionals_since, content.element());
+}
+
+} // namespace xloom

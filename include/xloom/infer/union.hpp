@@ -1,0 +1,61 @@
+#pragma once
+// Union: what holds of a value that is one of two. Shapes never contradict each other here; kinds and element types can.
+
+#include <cstddef>
+
+#include <xloom/core/error.hpp>
+#include <xloom/core/partial_type.hpp>
+#include <xloom/infer/conflict.hpp>
+
+namespace xloom {
+
+/// A dimension is kept where both have the same value or the same symbol, the rank where both have the same.
+///
+/// Source    ONNX UnionShapeInfo.
+/// Example   tests/infer/union.test.cpp
+constexpr partial_shape union_shape(partial_shape const& a, partial_shape const& b)
+{
+    if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank())
+        return unknown_rank;
+    partial_shape both = a;
+    for (std::size_t axis = 0; axis < both.rank(); ++axis)
+        if (a[axis] != b[axis])
+            both[axis] = unknown;
+    return both;
+}
+
+/// Why two types have no union: kind, element, or unknown_type for a sequence or optional of which the content is untyped.
+constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
+{
+    if (a.kind() != b.kind())
+        return conflict::kind;
+    if (a.is_wrapped()) {
+        bool const known = !a.inner().is_untyped() && !b.inner().is_untyped();
+        return known ? find_union_conflict(a.inner(), b.inner()) : conflict::unknown_type;
+    }
+    return a.element() != b.element() ? conflict::element : conflict::none;
+}
+
+/// The type of a value that is an `a` or a `b`: their common kind and element type, and the union of their shapes.
+///
+/// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
+/// Source    ONNX UnionTypeInfo.
+/// Example   tests/infer/union.test.cpp
+constexpr partial_type union_type(partial_type const& a, partial_type const& b)
+{
+    switch (find_union_conflict(a, b)) {
+    case conflict::kind:
+        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a, " and b is ", b,
+            ". Give both as tensors, sequences or optionals.");
+    case conflict::element:
+        detail::fail<type_error>(
+            "xloom::union_type: the two types must have one element type, but a is ", a, " and b is ", b, ". Cast one of them.");
+    case conflict::unknown_type:
+        detail::fail<type_error>("xloom::union_type: the content of a sequence or optional must have a type, but a is ", a, " and b is ", b,
+            ". Give the type of the content.");
+    default:
+        return a.with_shape(union_shape(a.shape(), b.shape()));
+    }
+}
+
+} // namespace xloom

@@ -1,0 +1,25 @@
+#pragma once
+// How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the direction.
+
+#include <xloom/core/layout.hpp>
+
+namespace xloom::kernel {
+
+/// The elements of one operand along its time axis: element t begins `first + t * step` items after the operand's first item.
+struct time_axis {
+    std::ptrdiff_t first = 0;
+    std::ptrdiff_t step = 0;
+    strided_layout element{};
+
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`.
+    constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
+        : step(operand.steps[axis]), element(drop_axis(operand, axis))
+    {
+        if (reverse) {
+            first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
+            step = -step;
+        }
+    }
+};
+
+} // namespace xloom::kernel

@@ -1,0 +1,265 @@
+#pragma once
+// Scan-8: a batch of scans, each row with its own states and its own length.
+
+#include <xloom/check/scan_batched.hpp>
+#include <xloom/scan.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// The shape type of one row of a batch.
+template <tensor X>
+using row_shape_t = typename element_shape<shape_type_t<X>, true>::type;
+
+template <tensor X>
+consteval auto row_type()
+{
+    if constexpr (std::is_same_v<row_shape_t<X>, item_element>)
+        return std::type_identity<item_t<X>>{};
+    else
+        return std::type_identity<typename temporary_of<item_t<X>, row_shape_t<X>>::type>{};
+}
+
+/// One row of each state, as the body carries it.
+template <class Leaves>
+struct row_pack;
+template <class... Xs>
+struct row_pack<std::tuple<Xs...>> {
+    using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
+};
+
+template <class State, class Row>
+void load_row(State const& state, std::size_t b, Row& row)
+{
+    strided_layout const layout = layout_of(state);
+    strided_layout const source = drop_axis(layout, 0);
+    auto const* first = enable_tensor<State>::data(state) + static_cast<std::ptrdiff_t>(b) * layout.steps[0];
+    if constexpr (tensor<Row>) {
+        make_shape(row, source.dims);
+        kernel::strided_copy(source.dims, source.steps, layout_of(row).steps)(first, enable_tensor<Row>::data(row));
+    } else {
+        row = *first;
+    }
+}
+
+template <class State, class Row>
+void store_row(State& state, std::size_t b, Row const& row)
+{
+    strided_layout const layout = layout_of(state);
+    auto* const first = enable_tensor<State>::data(state);
+    stack_writer<item_t<State>> writer(first + static_cast<std::ptrdiff_t>(b) * layout.steps[0], kernel::time_axis(layout, 0, 1, false));
+    writer.push(row);
+}
+
+/// Cursors over one row of each input: the body sees neither axis.
+template <class Leaves>
+struct row_walk;
+template <class... Xs>
+struct row_walk<std::tuple<Xs...>> {
+    template <class X>
+    using cursor_type = cursor<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type>;
+
+    using cursors = std::tuple<cursor_type<Xs>...>;
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
+
+    static cursors start(std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
+    {
+        return [&]<std::size_t... I>(std::index_sequence<I...>)
+        {
+            return cursors{start_one<Xs>(std::get<I>(inputs), b, length, is_reverse(directions, I))...};
+        }
+        (std::index_sequence_for<Xs...>{});
+    }
+
+private:
+    template <class X>
+    static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
+    {
+        strided_layout const layout = layout_of(input);
+        auto const* first = enable_tensor<bare<X>>::data(input) + static_cast<std::ptrdiff_t>(b) * layout.steps[0];
+        return {first, kernel::time_axis(drop_axis(layout, 0), 0, length, reverse)};
+    }
+};
+
+/// The scan outputs of a batch: [N, T, element...], zeros where a row is shorter.
+template <class Outputs>
+class batch_stack;
+template <class... Ys>
+class batch_stack<std::tuple<Ys...>> {
+public:
+    using type = std::tuple<stacked_t<stacked_t<Ys, dynamic_length>, dynamic_length>...>;
+
+    batch_stack(std::string_view op, batch_extent extent) : op_(op), extent_(extent) {}
+
+    void start_row(std::size_t b)
+    {
+        row_ = b;
+        if (is_open_)
+            for_each_leaf(results_, [&](auto k, auto& result) {
+                strided_layout const layout = layout_of(result);
+                auto* const first = enable_tensor<bare<decltype(result)>>::data(result) + static_cast<std::ptrdiff_t>(b) * layout.steps[0];
+                std::get<k>(writers_) = {first, kernel::time_axis(drop_axis(layout, 0), 0, extent_.length, false)};
+            });
+    }
+
+    template <class Values>
+    void push(Values const& values, std::size_t t)
+    {
+        if (!is_open_) {
+            for_each_leaf(values, [&](auto k, auto const& value) { open(k, shape_of(value)); });
+            is_open_ = true;
+            start_row(row_);
+        }
+        for_each_leaf(values, [&](auto k, auto const& value) {
+            auto const& writer = std::get<k>(writers_);
+            if (!is_shaped_like(value, writer.element_shape()))
+                fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), shape_of(value), t);
+        });
+        for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+    }
+
+    type&& finish() &&
+    {
+        if (!is_open_)
+            for_each_leaf(results_, [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
+        return std::move(results_);
+    }
+
+private:
+    template <std::size_t K>
+    void open(std::integral_constant<std::size_t, K>, shape const& element)
+    {
+        auto& result = std::get<K>(results_);
+        using stacked = bare<decltype(result)>;
+        using item = item_t<stacked>;
+        shape const row = stacked_shape(op_, K, element, extent_.length, sizeof(item), {});
+        result = enable_tensor<stacked>::make(stacked_shape(op_, K, row, extent_.batch, sizeof(item), {}));
+        std::fill_n(enable_tensor<stacked>::data(result), element_count(shape_of(result)), item{});
+    }
+
+    std::string_view op_;
+    batch_extent extent_;
+    std::size_t row_ = 0;
+    bool is_open_ = false;
+    type results_{};
+    std::tuple<stack_writer<item_t<stacked_t<Ys, dynamic_length>>>...> writers_{};
+};
+
+template <class Outputs>
+struct as_tuple {
+    using type = std::tuple<Outputs>;
+};
+template <class... Ys>
+struct as_tuple<std::tuple<Ys...>> {
+    using type = std::tuple<Ys...>;
+};
+
+/// A state or scan input of a batch: a tensor that is not known to lack the axes.
+template <class X>
+using has_batch_axis = std::bool_constant<is_scan_output<X>::value>;
+template <class X>
+struct has_batch_and_time_axes : std::bool_constant<lazy<X>> {};
+template <tensor X>
+struct has_batch_and_time_axes<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0 && enable_tensor<bare<X>>::rank != 1> {};
+
+enum class scan_batched_fault { none, state, input, arity, result };
+
+template <class Body, class State, class Inputs>
+consteval scan_batched_fault find_scan_batched_fault()
+{
+    if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
+        return scan_batched_fault::state;
+    else if constexpr (!every_leaf<has_batch_and_time_axes, Inputs>)
+        return scan_batched_fault::input;
+    else {
+        using rows = typename row_pack<leaves_t<State>>::type;
+        using call = call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<Inputs>::input_arguments>>;
+        if constexpr (!call::is_valid)
+            return scan_batched_fault::arity;
+        else
+            return is_scan_step<bare<typename call::result>> ? scan_batched_fault::none : scan_batched_fault::result;
+    }
+}
+
+/// sequence_lens as numbers; T for every row where it is absent.
+template <class Lens>
+std::vector<std::int64_t> sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
+{
+    if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
+        return std::vector<std::int64_t>(extent.batch, static_cast<std::int64_t>(extent.length));
+    } else {
+        strided_layout const layout = layout_of(sequence_lens);
+        std::vector<std::int64_t> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
+        for (std::size_t b = 0; b < lengths.size(); ++b)
+            lengths[b] =
+                static_cast<std::int64_t>(enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.steps[0]]);
+        check_sequence_lens(op, layout.dims, lengths, extent);
+        return lengths;
+    }
+}
+
+template <class Step, class Body, class State, class Inputs, class Lens>
+auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens, scan_batched_options const& options)
+{
+    static constexpr std::string_view op = "xloom::scan_batched";
+    auto const states = leaves(state);
+    batch_extent const extent = check_scan_batched(op, shapes_of(states), shapes_of(inputs), options);
+    std::vector<std::int64_t> const lengths = sequence_lengths(op, sequence_lens, extent);
+
+    typename row_pack<leaves_t<State>>::type row{};
+    using stack = batch_stack<typename as_tuple<decltype(Step::scan_outputs)>::type>;
+    stack outputs(op, extent);
+    block_cache recycled;
+    for (std::size_t b = 0; b < extent.batch; ++b) {
+        auto const length = static_cast<std::size_t>(lengths[b]);
+        for_each_leaf(states, [&](auto i, auto const& each) { load_row(each, b, std::get<i>(row)); });
+        auto elements = row_walk<Inputs>::start(inputs, b, length, options.input_directions);
+        outputs.start_row(b);
+        iterate<Step>(op, body, leaves(row), elements, length, [&](auto const& values, std::size_t t) { outputs.push(values, t); });
+        for_each_leaf(states, [&](auto i, auto& each) { store_row(each, b, std::get<i>(row)); });
+    }
+
+    auto stacked = std::move(outputs).finish();
+    if constexpr (is_tuple<decltype(Step::scan_outputs)>)
+        return scan_result<State, typename stack::type>{std::move(state), std::move(stacked)};
+    else
+        return scan_result<State, std::tuple_element_t<0, typename stack::type>>{std::move(state), std::move(std::get<0>(stacked))};
+}
+
+} // namespace detail
+
+template <class Body, class Init, class Inputs, class Lens = std::nullopt_t>
+auto scan_batched(
+    Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    using inputs = decltype(evaluated_inputs(scan_inputs));
+    if constexpr (!std::is_same_v<Lens, std::nullopt_t>) {
+        static_assert(tensor<Lens>, "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
+        static_assert(std::is_integral_v<item_t<Lens>>, "xloom::scan_batched: sequence_lens holds integers");
+    }
+    constexpr scan_batched_fault fault = find_scan_batched_fault<Body, state, inputs>();
+    static_assert(fault != scan_batched_fault::state, "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
+    static_assert(
+        fault != scan_batched_fault::input, "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
+    static_assert(
+        fault != scan_batched_fault::arity, "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
+    static_assert(fault != scan_batched_fault::result, "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
+    if constexpr (fault == scan_batched_fault::none) {
+        using rows = typename row_pack<leaves_t<state>>::type;
+        using step = bare<typename call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<inputs>::input_arguments>>::result>;
+        constexpr step_fault wrong = find_step_fault<rows, step>();
+        static_assert(wrong == step_fault::none, "xloom::scan_batched: the body must return as many states as init has, each a container "
+                                                 "or scalar of its row's element type and rank");
+        if constexpr (wrong == step_fault::none)
+            return run_scan_batched<step>(body, state(static_cast<Init&&>(init)), evaluated_inputs(scan_inputs), sequence_lens, options);
+        else
+            return scan_result<state, std::tuple<>>{};
+    } else {
+        return scan_result<state, std::tuple<>>{};
+    }
+}
+
+} // namespace xloom

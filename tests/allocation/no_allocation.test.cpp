@@ -1,0 +1,113 @@
+// "Nothing is allocated after set-up" means: not between the first call of the body and the last.
+
+#include <doctest/doctest.h>
+
+#include <xloom/loop.hpp>
+#include <xloom/scan.hpp>
+
+#include "counting_new.hpp"
+
+namespace {
+
+/// What was allocated between the first and the last call of mark().
+class allocation_meter {
+public:
+    void mark()
+    {
+        if (calls_++ == 0)
+            first_ = allocations();
+        last_ = allocations();
+    }
+    std::size_t between() const { return last_ - first_; }
+    int calls() const { return calls_; }
+
+private:
+    int calls_ = 0;
+    std::size_t first_ = 0;
+    std::size_t last_ = 0;
+};
+
+constexpr auto running_sum = [](auto& h, auto const& x_t, auto& y_t) {
+    xt::noalias(h) = h + x_t;
+    xt::noalias(y_t) = h;
+};
+
+template <class X, class H>
+void check_scan_into(X const& x, H h, xloom::scan_options const& options)
+{
+    X y = X::from_shape(x.shape());
+    allocation_meter meter;
+    xloom::scan_into(
+        [&](auto& state, auto const& x_t, auto& y_t) {
+            meter.mark();
+            running_sum(state, x_t, y_t);
+        },
+        h, x, y, options);
+    CHECK(meter.calls() > 1);
+    CHECK(meter.between() == 0);
+}
+
+} // namespace
+
+TEST_CASE("the meter sees what a body allocates")
+{
+    xt::xtensor<float, 2> const x = xt::ones<float>({5, 4});
+    xt::xtensor<float, 1> h = xt::zeros<float>({4});
+    allocation_meter meter;
+    xloom::scan_into(
+        [&](auto& state, auto const& x_t) {
+            meter.mark();
+            xt::xtensor<float, 1> const copy = x_t;
+            xt::noalias(state) = state + copy;
+        },
+        h, x);
+    CHECK(meter.between() == 4);
+}
+
+TEST_CASE("scan_into allocates nothing after set-up, along the leading axis or another")
+{
+    xt::xtensor<float, 3> const x = xt::ones<float>({5, 4, 3});
+    check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({4, 3})), {});
+    check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({5, 3})), {.input_axes = {1}, .output_axes = {1}});
+    check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({5, 4})), {.input_axes = {-1}, .output_axes = {-1}});
+}
+
+TEST_CASE("scan_into allocates nothing after set-up for a rank known at run time")
+{
+    xt::xarray<double> const x = xt::ones<double>({5, 4, 3});
+    check_scan_into(x, xt::xarray<double>(xt::zeros<double>({4, 3})), {});
+    check_scan_into(x, xt::xarray<double>(xt::zeros<double>({5, 4})), {.input_axes = {2}, .output_axes = {2}});
+}
+
+TEST_CASE("scan_into over fixed shapes allocates nothing at all")
+{
+    xt::xtensor_fixed<float, xt::xshape<5, 4>> x;
+    xt::xtensor_fixed<float, xt::xshape<5, 4>> y;
+    xt::xtensor_fixed<float, xt::xshape<4>> h;
+    x.fill(1);
+    h.fill(0);
+    std::size_t const before = allocations();
+    xloom::scan_into(running_sum, h, x, y);
+    CHECK(allocations() == before);
+    CHECK(y(4, 3) == 5);
+}
+
+TEST_CASE("loop_into allocates nothing after set-up, whatever the layout of its output")
+{
+    auto const run = [](auto&& y) {
+        xt::xtensor<float, 1> h = xt::zeros<float>({4});
+        allocation_meter meter;
+        xloom::loop_into(
+            [&](std::int64_t, auto& state, auto& y_t) {
+                meter.mark();
+                xt::noalias(state) = state + 1;
+                xt::noalias(y_t) = state;
+                return true;
+            },
+            h, y, {.max_trip_count = 6});
+        CHECK(meter.calls() == 6);
+        CHECK(meter.between() == 0);
+    };
+    run(xt::xtensor<float, 2>(xt::zeros<float>({6, 4})));
+    run(xt::xtensor<float, 2, xt::layout_type::column_major>(xt::zeros<float>({6, 4})));
+}

@@ -1,0 +1,26 @@
+# Compiles SOURCE with -DCASE and compares the errors with SENTENCE; an empty SENTENCE means that it must compile.
+
+set(flags -std=c++20 -fsyntax-only -DCASE=${CASE} -I${INCLUDE})
+foreach(directory IN LISTS SYSTEM_INCLUDE)
+  # The compiler's own directories must keep their place in its search order.
+  if(IS_DIRECTORY ${directory} AND NOT directory STREQUAL "/usr/include")
+    list(APPEND flags -isystem ${directory})
+  endif()
+endforeach()
+execute_process(COMMAND ${COMPILER} ${flags} ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+
+if(SENTENCE STREQUAL "")
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "The program without a mistake does not compile:\n${output}")
+  endif()
+  return()
+endif()
+if(status EQUAL 0)
+  message(FATAL_ERROR "The mistake compiles.")
+endif()
+string(REGEX MATCHALL "[^\n]*error: [^\n]*" errors "${output}")
+list(LENGTH errors count)
+string(FIND "${output}" "${SENTENCE}" found)
+if(NOT count EQUAL 1 OR found EQUAL -1)
+  message(FATAL_ERROR "Expected one error that says\n  ${SENTENCE}\nbut there are ${count}:\n${output}")
+endif()

@@ -1,0 +1,102 @@
+// propagate_element_type, without and with a target.
+
+#include <doctest/doctest.h>
+
+#include <xloom/infer/propagate.hpp>
+
+#include "is_constant.hpp"
+
+using namespace xloom;
+using enum element_type;
+
+namespace {
+
+constexpr partial_type twos = tensor_type(float_, {2});
+constexpr partial_type threes = tensor_type(float_, {3});
+constexpr partial_type bare = tensor_type(float_);
+
+constexpr bool only_a_tensor_loses_its_shape()
+{
+    return propagate_element_type(twos) == bare && propagate_element_type(sparse_tensor_type(float_, {2})) == sparse_tensor_type(float_) &&
+           propagate_element_type(sequence_of(twos)) == sequence_of(twos) &&
+           propagate_element_type(optional_of(sequence_of(twos))) == optional_of(sequence_of(twos));
+}
+
+constexpr bool a_target_keeps_its_shape()
+{
+    return propagate_element_type(twos, threes) == threes && propagate_element_type(twos, tensor_type(undefined, {3})) == threes &&
+           propagate_element_type(sequence_of(twos), sequence_of(threes)) == sequence_of(threes) &&
+           propagate_element_type(optional_of(twos), optional_of(threes)) == optional_of(threes);
+}
+
+constexpr bool an_untyped_target_is_filled()
+{
+    return propagate_element_type(twos, untyped) == bare && propagate_element_type(sequence_of(twos), untyped) == sequence_of(bare) &&
+           propagate_element_type(sequence_of(twos), sequence_of(untyped)) == sequence_of(bare);
+}
+
+constexpr bool sparse_and_dense_mix()
+{
+    return propagate_element_type(sparse_tensor_type(float_), twos) == twos &&
+           propagate_element_type(sparse_tensor_type(float_), tensor_type(undefined, {2})) == twos &&
+           propagate_element_type(sparse_tensor_type(float_), untyped) == sparse_tensor_type(float_);
+}
+
+// Any target gives way to a sequence or optional.
+constexpr bool another_kind_is_replaced()
+{
+    return propagate_element_type(sequence_of(twos), optional_of(sequence_of(twos))) == sequence_of(bare) &&
+           propagate_element_type(optional_of(twos), twos) == optional_of(bare) &&
+           propagate_element_type(sequence_of(twos), tensor_type(int64, {2})) == sequence_of(bare);
+}
+
+} // namespace
+
+TEST_CASE("propagate_element_type: to a new value")
+{
+    static_assert(only_a_tensor_loses_its_shape());
+    CHECK(only_a_tensor_loses_its_shape());
+
+    constexpr auto no_type = [] { return propagate_element_type(untyped); };
+    constexpr auto no_element = [] { return propagate_element_type(tensor_type(undefined, {2})); };
+    constexpr auto no_content = [] { return propagate_element_type(sequence_of(untyped)); };
+    static_assert(!is_constant<no_type> && !is_constant<no_element> && !is_constant<no_content>);
+    CHECK_THROWS_WITH_AS(
+        no_type(), "xloom::propagate_element_type: the element type must be known, but source is untyped. Give its type.", type_error);
+    CHECK_THROWS_WITH_AS(no_element(),
+        "xloom::propagate_element_type: the element type must be known, but source is undefined[2]. Give its type.", type_error);
+    CHECK_THROWS_WITH_AS(no_content(),
+        "xloom::propagate_element_type: the element type must be known, but source is seq(untyped). Give its type.", type_error);
+}
+
+TEST_CASE("propagate_element_type: to a value of which something is known")
+{
+    static_assert(a_target_keeps_its_shape());
+    CHECK(a_target_keeps_its_shape());
+    static_assert(an_untyped_target_is_filled());
+    CHECK(an_untyped_target_is_filled());
+    static_assert(sparse_and_dense_mix());
+    CHECK(sparse_and_dense_mix());
+    static_assert(another_kind_is_replaced());
+    CHECK(another_kind_is_replaced());
+
+    constexpr auto kind = [] { return propagate_element_type(twos, sequence_of(twos)); };
+    constexpr auto content = [] { return propagate_element_type(sequence_of(twos), sequence_of(optional_of(twos))); };
+    constexpr auto element = [] { return propagate_element_type(sequence_of(twos), sequence_of(tensor_type(int64, {2}))); };
+    constexpr auto no_element = [] { return propagate_element_type(sequence_of(tensor_type(undefined)), sequence_of(twos)); };
+    static_assert(!is_constant<kind> && !is_constant<content> && !is_constant<element> && !is_constant<no_element>);
+    CHECK_THROWS_WITH_AS(kind(),
+        "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is float[2] and target is seq(float[2]). "
+        "Give both as tensors.",
+        type_error);
+    CHECK_THROWS_WITH_AS(content(),
+        "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is seq(float[2]) and target is "
+        "seq(optional(float[2])). Give both as tensors.",
+        type_error);
+    CHECK_THROWS_WITH_AS(element(),
+        "xloom::propagate_element_type: an element type that is set must stay the same, but source is seq(float[2]) and target is "
+        "seq(int64[2]). Cast one of them.",
+        type_error);
+    CHECK_THROWS_WITH_AS(no_element(),
+        "xloom::propagate_element_type: the element type must be known, but source is seq(undefined[...]). Give its type.", type_error);
+}

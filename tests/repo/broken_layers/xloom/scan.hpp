@@ -1,0 +1,3 @@
+#pragma once
+#include <xloom/adapt/tensor.hpp>
+#include <xtensor/xarray.hpp>
