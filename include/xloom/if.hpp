@@ -17,7 +17,8 @@ bool is_true(std::string_view op, Cond const& cond)
         return is_true(op, owned_t<Cond>(cond));
     } else if constexpr (tensor<Cond>) {
         if (element_count(shape_of(cond)) != 1)
-            fail<shape_error>(op, ": cond must have exactly one element, but its shape is ", shape_of(cond), ".");
+            fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ", shape_of(cond),
+                ". Reduce it, for example with xt::all(cond).");
         return static_cast<bool>(*enable_tensor<Cond>::data(cond));
     } else {
         return static_cast<bool>(cond);
@@ -29,7 +30,7 @@ enum class if_fault { none, cond, arity, nothing, lazy, types };
 template <class Cond, class Then, class Else>
 consteval if_fault find_if_fault()
 {
-    if constexpr (!std::is_same_v<item_t<Cond>, bool> && !std::is_constructible_v<bool, Cond const&>)
+    if constexpr (!std::is_same_v<item_t<Cond>, bool> && !std::is_convertible_v<Cond const&, bool>)
         return if_fault::cond;
     else if constexpr (!std::is_invocable_v<Then&> || !std::is_invocable_v<Else&>)
         return if_fault::arity;
@@ -47,6 +48,14 @@ consteval if_fault find_if_fault()
 
 } // namespace detail
 
+/// Runs then_branch() if `cond` holds, otherwise else_branch(), and returns what it returned.
+///
+/// A branch takes no arguments and returns one value or a flat std::tuple of values: tensors, scalars, sequences, optionals.
+///
+/// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types; their shapes may differ.
+/// Errors    shape_error: cond has no or several elements. What a branch throws passes through.
+/// Cost      a branch.
+/// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.  Example: tests/if.test.cpp
 template <class Cond, class Then, class Else>
 auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 {

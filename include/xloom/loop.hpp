@@ -4,6 +4,7 @@
 #include <stop_token>
 
 #include <xloom/adapt/body.hpp>
+#include <xloom/adapt/growing_stack.hpp>
 #include <xloom/adapt/step.hpp>
 #include <xloom/check/loop.hpp>
 
@@ -94,58 +95,6 @@ private:
     loop_status status_;
 };
 
-/// Stacks outputs whose number is not known before the end.
-///
-/// Room for all `limit` iterations is taken at once where that is at most a gibibyte: memory that is never touched costs nothing, and a
-/// loop that reaches its limit copies nothing. Otherwise the room doubles, so that at most 3 times the final size is held at once.
-template <class Outputs>
-class growing_stack {
-public:
-    using type = typename output_stack<Outputs, dynamic_length>::type;
-
-    template <class Values>
-    void push(std::string_view op, Values const& values, std::int64_t iteration, std::int64_t limit)
-    {
-        auto const t = static_cast<std::size_t>(iteration);
-        if (t == 0) {
-            room_ = first_room(values, static_cast<std::size_t>(limit));
-            stack_.open(op, values, room_, {});
-        } else if (t == room_) {
-            room_ = std::min(2 * room_, static_cast<std::size_t>(limit));
-            stack_.resize(op, room_, t);
-        }
-        stack_.push(op, values, t);
-    }
-
-    type finish(std::string_view op, std::int64_t trip_count) &&
-    {
-        auto const length = static_cast<std::size_t>(trip_count);
-        if (length == 0)
-            stack_.open_empty(op, {});
-        else if (length != room_)
-            stack_.resize(op, length, length);
-        return std::move(stack_).finish();
-    }
-
-private:
-    template <class Values>
-    static std::size_t first_room(Values const& values, std::size_t limit)
-    {
-        constexpr std::size_t at_once = std::size_t{1} << 30;
-        std::size_t bytes = 1;
-        bool is_trivial = true;
-        for_each_leaf(values, [&](auto, auto const& value) {
-            using item = item_t<decltype(value)>;
-            bytes += element_count(shape_of(value)) * sizeof(item);
-            is_trivial = is_trivial && std::is_trivially_default_constructible_v<item>;
-        });
-        return is_trivial && limit <= at_once / bytes ? limit : std::min<std::size_t>(limit, 16);
-    }
-
-    output_stack<Outputs, dynamic_length> stack_;
-    std::size_t room_ = 0;
-};
-
 template <class X>
 using is_loop_state = std::bool_constant<!lazy<X>>;
 
@@ -163,6 +112,15 @@ consteval loop_fault find_loop_fault()
     }
 }
 
+/// A carried value may take any shape that its type has room for: a fixed shape no other, a static rank none of another rank.
+template <class To, class From>
+void require_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
+{
+    if (!has_room_for(to, from))
+        fail<body_error>(op, ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ", shape_of(to),
+            " and the body made it ", shape_of(from), " at iteration ", iteration, ". Carry an xt::xarray to change it.");
+}
+
 template <class Step, class Body, class State>
 auto run_loop(Body& body, State state, loop_options const& options)
 {
@@ -170,21 +128,43 @@ auto run_loop(Body& body, State state, loop_options const& options)
     using stack = growing_stack<decltype(Step::scan_outputs)>;
     loop_control control(op, options);
     auto const carried = leaves(state);
-    stack outputs;
+    stack outputs(op, control.limit(), control.certain());
     block_cache recycled;
     while (control.goes_on()) {
         loop_status const now = control.status();
         Step step = call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), const_leaves(carried));
-        outputs.push(op, leaves(step.scan_outputs), now.trip_count, control.limit());
+        for_each_leaf(
+            leaves(step.state), [&](auto i, auto const& value) { require_room(op, i, std::get<i>(carried), value, now.trip_count); });
+        outputs.push(leaves(step.scan_outputs), now.trip_count);
         for_each_leaf(leaves(step.state), [&](auto i, auto& value) { assign_carried(std::get<i>(carried), value); });
         control.finish_iteration(step.cond);
     }
     auto const [cond, trip_count, stopped] = control.status();
-    return loop_result<State, typename stack::type>{std::move(state), std::move(outputs).finish(op, trip_count), cond, trip_count, stopped};
+    return loop_result<State, typename stack::type>{std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
 }
 
 } // namespace detail
 
+/// Runs `body` while a condition holds, carries values and stacks what it returns.
+///
+///     states, cond = init, options.cond
+///     for iteration in range(max_trip_count):
+///         if not cond: break
+///         cond, states, y_t = body(iteration, cond, states)
+///         y[iteration] = y_t
+///     return states, y, cond, iteration
+///
+/// body(std::int64_t iteration, bool cond, carried value const&...) -> loop_step. init and the members of a step are each one value or a
+/// flat std::tuple of values; a value is a tensor, a scalar, a sequence (std::vector) or a std::optional. Other values are captured.
+///
+/// Shapes    carried values may change their shapes from one iteration to the next, never their item types. Output k: [trips, element...].
+/// Options   max_trip_count (none), cond (true; std::nullopt ignores what the body says), stop (never): see loop_options.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What the body throws passes through.
+/// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration: states = init, outputs of
+///           length 0, dimensions that no type tells 0, an xarray's shape [0].
+/// Cost      outputs: room for max_trip_count iterations at once where that is known, otherwise doubled: at most 3 times the final size.
+/// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is ignored.
+/// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.  Example: tests/loop.test.cpp
 template <class Body, class Init>
 auto loop(Body&& body, Init&& init, loop_options const& options = {})
 {
@@ -252,9 +232,7 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 {
     static constexpr std::string_view op = "xloom::loop_into";
     loop_control control(op, options);
-    std::int64_t room = std::numeric_limits<std::int64_t>::max();
-    for_each_leaf(
-        outputs, [&](auto k, auto const& output) { room = std::min(room, check_loop_output(op, k, shape_of(output), control.certain())); });
+    std::int64_t const room = check_loop_outputs(op, shapes_of(outputs), control.certain());
     auto const places = places_of(outputs);
     check_overlap(op, places_of(states), {}, places);
 
@@ -264,8 +242,7 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
     try {
         while (control.goes_on()) {
             if (control.status().trip_count == room)
-                fail<shape_error>(
-                    op, ": the scan outputs must have room for every iteration, but there is room for ", room, " and the loop goes on.");
+                fail_full(op, shapes_of(outputs), room);
             enter_all(y);
             for_each_leaf(y, [](auto, auto& cursor) { poison(cursor.element()); });
             bool const cond = call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, output_elements(y));
@@ -281,6 +258,17 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 
 } // namespace detail
 
+/// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
+///
+/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is the caller's own variable (a
+/// scalar one a copy that goes home at the end) and may change its shape. The leading axis of an output is room for iterations, of which
+/// the first status.trip_count are written; an output element is as in scan_into.
+///
+/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first write. shape_error: the room
+///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
+///           throws, carried values and outputs hold what was written so far.
+/// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
+/// Source    ONNX Loop-1 to 25.  Example: tests/loop_into.test.cpp
 template <class Body, class States, class Outputs = std::tuple<>>
 loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
 {

@@ -64,7 +64,8 @@ void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan
 
 /// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left them.
 template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length, Push&& push)
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length, Push&& push,
+    std::optional<std::size_t> row = {})
 {
     for (std::size_t t = 0; t < length; ++t) {
         enter_all(elements);
@@ -73,7 +74,7 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
         auto const returned = leaves(step.state);
         for_each_leaf(returned, [&](auto i, auto const& value) {
             if (!have_same_shape(std::get<i>(states), value))
-                fail_reshaped(op, "states", i, shape_of(std::get<i>(states)), shape_of(value), t);
+                fail_reshaped(op, "states", i, shape_of(std::get<i>(states)), shape_of(value), t, row);
         });
         push(leaves(step.scan_outputs), t);
         for_each_leaf(returned, [&](auto i, auto& value) { assign_carried(std::get<i>(states), value); });
@@ -143,12 +144,37 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 
 } // namespace detail
 
+/// Runs `body` over the elements of `scan_inputs` in order, carries states and stacks what it returns.
+///
+///     states = init
+///     for t in range(T):
+///         states, y_t = body(states, x[t])
+///         y[t] = y_t
+///     return states, y
+///
+/// init, scan_inputs and the two members of a step are each one value or a flat std::tuple of values (std::tie for variables,
+/// std::tuple{} for none). The body gets them flat, in ONNX's order: body(state const&..., element const&...) -> scan_step. An element
+/// is an element_view, or one item where the input's rank is statically 1. Other values are captured.
+///
+/// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init. Output k stacks its elements
+///           along output_axes[k]. K outputs for M inputs, any K and M; without inputs T is options.length.
+/// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>, xtensor<Y, r> gives
+///           xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in give fixed shapes out.
+/// Errors    before the first iteration: shape_error, option_error (see check_scan). body_error: a state or an output element changed
+///           its shape. What the body throws passes through; nothing of the caller's is changed.
+/// Order     t = 0 .. T-1; a reverse input shows element T-1-t, a reverse output is filled from its end. The two are independent.
+///           T = 0 is legal: states = init, outputs of length 0; dimensions that no type tells are 0, an xarray's shape is [0].
+/// Cost      one pass; the outputs are allocated once, elements that do not lie side by side go through a buffer, and what the body
+///           returns lives in recycled memory. scan_into with an in-place body does without that.
+/// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
+/// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.  Example: tests/scan.test.cpp
 template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
 {
     return detail::scan<true>(body, static_cast<Init&&>(init), scan_inputs, {});
 }
 
+/// With axes, directions or a length. Axes are then known at run time only, so fixed shapes give xtensors.
 template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
 {
@@ -188,19 +214,30 @@ consteval scan_fault find_scan_into_fault()
     }
 }
 
+/// Which outputs are an input's own tensor, so that their elements must not be touched before the body. Requires check_overlap.
+template <std::size_t K, std::size_t M>
+std::array<bool, K> find_in_place(std::array<placed_operand, K> const& outputs, std::array<placed_operand, M> const& inputs)
+{
+    std::array<bool, K> in_place{};
+    for (std::size_t k = 0; k < K; ++k)
+        in_place[k] = std::any_of(inputs.begin(), inputs.end(), [&](placed_operand const& input) { return is_walked_alike(outputs[k], input); });
+    return in_place;
+}
+
 template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
 void run_scan_into(
     Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_into";
     std::size_t const length = check_scan(op, shapes_of(inputs), sizeof...(Outputs), options);
-    for_each_leaf(outputs, [&](auto k, auto const& output) { check_scan_output(op, k, shape_of(output), length, options); });
+    check_scan_outputs(op, shapes_of(outputs), length, options);
     auto input_places = places_of(inputs);
     auto output_places = places_of(outputs);
     place_in_time(input_places, options.input_axes, options.input_directions);
     place_in_time(output_places, options.output_axes, options.output_directions);
     check_overlap(op, places_of(states), input_places, output_places);
 
+    std::array<bool, sizeof...(Outputs)> const holds_input = find_in_place(output_places, input_places);
     auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
     auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
     auto const guards =
@@ -212,6 +249,10 @@ void run_scan_into(
         for (; t < length; ++t) {
             enter_all(x);
             enter_all(y);
+            for_each_leaf(y, [&](auto k, auto& cursor) {
+                if (!holds_input[k])
+                    poison(cursor.element());
+            });
             call_body(body, current, input_elements(x), output_elements(y));
             leave_all(x);
             leave_all(y);
@@ -252,12 +293,29 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 
 } // namespace detail
 
+/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is allocated in the loop.
+///
+///     for t in range(T):
+///         body(states, x[t], y[t])
+///
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that goes
+/// home at the end. An output element is an element_view, or one item where the output's rank is statically 1; what it holds at first
+/// is unspecified (NaN in debug builds), so write all of it. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
+///
+/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
+/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an iteration: a state or an output
+///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far.
+/// Aliasing  an output may be an input's own tensor on the same axis in the same direction; any other overlap is an overlap_error.
+/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
+///           and for elements whose items do not lie side by side.
+/// Source    ONNX Scan-9 to 25.  Example: tests/scan_into.test.cpp
 template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
 {
     detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
 }
 
+/// With axes, directions or a length.
 template <class Body, class States, class Inputs, class Outputs>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
 {

@@ -114,7 +114,7 @@ public:
         for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!is_shaped_like(value, writer.element_shape()))
-                fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), shape_of(value), t);
+                fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), shape_of(value), t, row_);
         });
         for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
@@ -216,7 +216,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
         for_each_leaf(states, [&](auto i, auto const& each) { load_row(each, b, std::get<i>(row)); });
         auto elements = row_walk<Inputs>::start(inputs, b, length, options.input_directions);
         outputs.start_row(b);
-        iterate<Step>(op, body, leaves(row), elements, length, [&](auto const& values, std::size_t t) { outputs.push(values, t); });
+        auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
+        iterate<Step>(op, body, leaves(row), elements, length, push, b);
         for_each_leaf(states, [&](auto i, auto& each) { store_row(each, b, std::get<i>(row)); });
     }
 
@@ -229,6 +230,23 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 
 } // namespace detail
 
+/// Runs an independent scan over each row of a batch, each of its own length.
+///
+///     for b in range(N):
+///         states = init[b]
+///         for t in range(sequence_lens[b]):
+///             states, y[b, t] = body(states, x[b, t])
+///         final_state[b] = states
+///
+/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body sees neither.
+///
+/// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for every row.
+///           Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
+/// Options   input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs start at 0.
+/// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside [0, T]. body_error as in scan.
+/// Order     rows in order, each from its first iteration to its last.
+/// Differs   from ONNX Runtime: a sequence length of 0 is legal. The text leaves the tail undefined; zeros as in ONNX Runtime.
+/// Source    ONNX Scan-8; infer_scan has the shape rule.  Example: tests/scan_batched.test.cpp
 template <class Body, class Init, class Inputs, class Lens = std::nullopt_t>
 auto scan_batched(
     Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})

@@ -132,8 +132,12 @@ template <class... Cursors>
 void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found, std::size_t iteration)
 {
     for_each_leaf(outputs, [&](auto k, auto const& cursor) {
-        if (cursor.is_at(found.data))
-            fail_reshaped(op, "scan_outputs", k, found.is, found.assigned, iteration);
+        if (cursor.is_own(found))
+            fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+    for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_copy(found))
+            fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
     });
 }
 

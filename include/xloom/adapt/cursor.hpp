@@ -84,7 +84,13 @@ public:
     }
 
     auto& element() { return view_; }
-    bool is_at(void const* data) const { return view_.data() == data; }
+    /// Is it the element itself that was assigned another shape?
+    bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
+    /// A copy of it? An outer operator's element can begin at the same item, but not have the same shape.
+    bool is_copy(element_reshaped const& found) const
+    {
+        return found.data() == view_.data() && std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
+    }
 
 private:
     T* data_;
@@ -102,7 +108,8 @@ public:
     void enter() {}
     void leave() { at_ += step_; }
     T& element() { return data_[at_]; }
-    bool is_at(void const*) const { return false; }
+    bool is_own(element_reshaped const&) const { return false; }
+    bool is_copy(element_reshaped const&) const { return false; }
 
 private:
     T* data_;

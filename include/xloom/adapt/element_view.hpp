@@ -78,11 +78,28 @@ struct temporary_of<T, xt::fixed_shape<Dims...>> {
     using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
 };
 
-/// Thrown by a view that was assigned another shape; the operator that made the view turns it into a body_error with the iteration.
-struct element_reshaped {
-    void const* data;
-    shape is;
-    shape assigned;
+/// Thrown by a view that was assigned another shape; the operator that made the view says instead which operand it is, at what iteration.
+class element_reshaped : public body_error {
+public:
+    element_reshaped(void const* view, void const* data, shape const& is, shape const& assigned)
+        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is, " was assigned ", assigned,
+              ". Assign the shape it has.")),
+          view_(view),
+          data_(data),
+          is_(is),
+          assigned_(assigned)
+    {}
+
+    void const* view() const { return view_; }
+    void const* data() const { return data_; }
+    shape const& is() const { return is_; }
+    shape const& assigned() const { return assigned_; }
+
+private:
+    void const* view_;
+    void const* data_;
+    shape is_;
+    shape assigned_;
 };
 
 } // namespace detail
@@ -179,7 +196,7 @@ public:
     void resize(Dims const& dims, bool = false) const
     {
         if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
-            throw detail::element_reshaped{this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()}};
+            throw detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()});
     }
 
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }

@@ -44,6 +44,10 @@ template <class T>
 inline constexpr bool is_self_contained = !lazy<T> && !tensor_view<T>;
 template <class... Ts>
 inline constexpr bool is_self_contained<std::tuple<Ts...>> = (is_self_contained<bare<Ts>> && ...);
+template <class T>
+inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>;
+template <class T, class Allocator>
+inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
 
 /// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
 enum class step_fault { none, lazy, count, kind, item_type, rank, fixed_shape };
@@ -91,8 +95,20 @@ consteval step_fault find_step_fault()
     }
 }
 
+/// False if the type of `to` fixes a shape or a rank that `from` does not have; types that differ in it have a step_fault.
+template <class To, class From>
+bool has_room_for(To const& to, From const& from)
+{
+    if constexpr (std::is_same_v<To, From> || !tensor<To>)
+        return true;
+    else if constexpr (is_fixed_shape<shape_type_t<To>>)
+        return have_same_shape(to, from);
+    else
+        return enable_tensor<To>::rank == dynamic_rank || enable_tensor<To>::rank == shape_of(from).size();
+}
+
 /// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is copied.
-/// Requires a pair without a step_fault; a fixed shape cannot change.
+/// Requires a pair without a step_fault, and has_room_for(to, from).
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include <xloom/core/error.hpp>
-#include <xloom/core/shape.hpp>
+#include <xloom/check/scan.hpp>
 
 namespace xloom {
 
@@ -26,17 +28,39 @@ constexpr std::int64_t check_loop(
     return *max_trip_count < 0 ? 0 : *max_trip_count;
 }
 
-/// How many iterations output i has room for, along axis 0.
+namespace detail {
+
+/// The outputs whose leading axis has no room for `needed` iterations.
+inline std::string describe_room(std::span<shape const> outputs, std::int64_t needed)
+{
+    std::vector<std::string> full;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (static_cast<std::int64_t>(outputs[i][0]) < needed)
+            full.push_back(concat("scan_outputs[", i, "] has room for ", outputs[i][0]));
+    return join(full);
+}
+
+/// The loop goes on, and there is no room for the results of this iteration.
+[[noreturn]] inline void fail_full(std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
+{
+    fail<shape_error>(op, ": a scan output must have room for every iteration, but ", describe_room(outputs, iteration + 1),
+        " and the loop goes on at iteration ", iteration, ". Give it a longer leading axis.");
+}
+
+} // namespace detail
+
+/// How many iterations all outputs have room for, along axis 0; the largest integer without outputs.
 ///
 /// Errors    shape_error: rank 0; less room than `needed`, the iterations that are certain to come.
-constexpr std::int64_t check_loop_output(std::string_view op, std::size_t i, shape const& dims, std::int64_t needed)
+constexpr std::int64_t check_loop_outputs(std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
-    if (dims.empty())
-        detail::fail<shape_error>(op, ": a scan output must have a leading axis to write along, but scan_outputs[", i, "] has rank 0.");
-    auto const room = static_cast<std::int64_t>(dims[0]);
+    detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", {});
+    std::int64_t room = std::numeric_limits<std::int64_t>::max();
+    for (shape const& dims : outputs)
+        room = std::min(room, static_cast<std::int64_t>(dims[0]));
     if (room < needed)
-        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but scan_outputs[", i, "] has room for ", room,
-            " and there will be ", needed, ".");
+        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ", detail::describe_room(outputs, needed),
+            " and there will be ", needed, ". Give it a longer leading axis.");
     return room;
 }
 

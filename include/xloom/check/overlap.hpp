@@ -2,7 +2,9 @@
 // Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked the same way.
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <xloom/core/overlap.hpp>
 
@@ -24,15 +26,47 @@ constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
            a.reverse == b.reverse;
 }
 
-constexpr void check_apart(std::string_view op, std::span<placed_operand const> a, std::string_view a_name,
-    std::span<placed_operand const> b, std::string_view b_name)
+/// Two operands, a[i] and b[j], that share a byte.
+struct shared_memory {
+    std::string_view a;
+    std::size_t i;
+    std::string_view b;
+    std::size_t j;
+};
+
+/// Calls found(shared_memory) for every pair that must not share a byte.
+template <class Found>
+constexpr void find_shared_memory(
+    std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
 {
-    bool const same_list = a.data() == b.data();
-    for (std::size_t i = 0; i < a.size(); ++i)
-        for (std::size_t j = same_list ? i + 1 : 0; j < b.size(); ++j)
-            if (overlap(a[i].memory, b[j].memory))
-                fail<overlap_error>(op, ": what a body writes must not lie in the memory of another operand, but ", a_name, "[", i,
-                    "] overlaps ", b_name, "[", j, "].");
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        for (std::size_t j = i + 1; j < states.size(); ++j)
+            if (overlap(states[i].memory, states[j].memory))
+                found(shared_memory{"states", i, "states", j});
+        for (std::size_t j = 0; j < inputs.size(); ++j)
+            if (overlap(states[i].memory, inputs[j].memory))
+                found(shared_memory{"states", i, "scan_inputs", j});
+        for (std::size_t j = 0; j < outputs.size(); ++j)
+            if (overlap(states[i].memory, outputs[j].memory))
+                found(shared_memory{"states", i, "scan_outputs", j});
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        for (std::size_t j = i + 1; j < outputs.size(); ++j)
+            if (overlap(outputs[i].memory, outputs[j].memory))
+                found(shared_memory{"scan_outputs", i, "scan_outputs", j});
+        for (std::size_t j = 0; j < inputs.size(); ++j)
+            if (overlap(outputs[i].memory, inputs[j].memory) && !is_walked_alike(outputs[i], inputs[j]))
+                found(shared_memory{"scan_outputs", i, "scan_inputs", j});
+    }
+}
+
+inline std::string describe_shared_memory(
+    std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+{
+    std::vector<std::string> pairs;
+    find_shared_memory(states, inputs, outputs,
+        [&](shared_memory const& pair) { pairs.push_back(concat(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]")); });
+    return join(pairs);
 }
 
 } // namespace detail
@@ -42,18 +76,13 @@ constexpr void check_apart(std::string_view op, std::span<placed_operand const> 
 constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states, std::span<placed_operand const> inputs,
     std::span<placed_operand const> outputs)
 {
-    detail::check_apart(op, states, "states", states, "states");
-    detail::check_apart(op, states, "states", inputs, "scan_inputs");
-    detail::check_apart(op, states, "states", outputs, "scan_outputs");
-    detail::check_apart(op, outputs, "scan_outputs", outputs, "scan_outputs");
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        for (std::size_t j = 0; j < inputs.size(); ++j)
-            if (overlap(outputs[i].memory, inputs[j].memory) && !detail::is_walked_alike(outputs[i], inputs[j]))
-                detail::fail<overlap_error>(op,
-                    ": an output may lie in the memory of an input only if it is the same tensor, walked along the same axis in the same "
-                    "direction, "
-                    "but scan_outputs[",
-                    i, "] overlaps scan_inputs[", j, "]. Give it memory of its own.");
+    bool is_shared = false;
+    detail::find_shared_memory(states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
+    if (is_shared)
+        detail::fail<overlap_error>(op,
+            ": what the body writes must have memory of its own, or be an input's own tensor walked along the same axis in the same "
+            "direction, but ",
+            detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
 } // namespace xloom

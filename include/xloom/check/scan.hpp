@@ -1,9 +1,12 @@
 #pragma once
 // Scan's own law on concrete shapes, and the options that it reads.
 
+#include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <xloom/core/shape.hpp>
 
@@ -32,116 +35,167 @@ template <class List>
 constexpr void check_entries(std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
 {
     if (!list.empty() && list.size() != operands)
-        fail<option_error>(
-            op, ": ", option, " must be empty or have one entry for each of the ", operands, " ", of, ", but it has ", list.size(), ".");
+        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands, " ", of, ", but it has ",
+            list.size(), ". Leave it empty or give it one for each.");
+}
+
+constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
+{
+    if (operands > max_operands)
+        fail<option_error>(op, ": there may be at most ", max_operands, " operands of one kind (max_operands), but there are ", operands,
+            " ", of, ". Stack some of them into one tensor.");
+}
+
+constexpr bool is_direction(scan_direction direction)
+{
+    return direction == scan_direction::forward || direction == scan_direction::reverse;
+}
+
+inline std::string describe_directions(std::string_view option, scan_directions const& list)
+{
+    std::vector<std::string> wrong;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (!is_direction(list[i]))
+            wrong.push_back(concat(option, "[", i, "] is ", static_cast<int>(list[i])));
+    return join(wrong);
 }
 
 constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
 {
-    for (std::size_t i = 0; i < list.size(); ++i)
-        if (list[i] != scan_direction::forward && list[i] != scan_direction::reverse)
-            fail<option_error>(
-                op, ": a direction must be forward (0) or reverse (1), but ", option, "[", i, "] is ", static_cast<int>(list[i]), ".");
+    if (!std::all_of(list.begin(), list.end(), is_direction))
+        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ", describe_directions(option, list),
+            ". Name one of scan_direction's two.");
 }
 
-/// The time axis of operand `name`[i], counted from the front.
-constexpr std::size_t check_time_axis(
-    std::string_view op, std::string_view name, std::size_t i, shape const& dims, std::string_view option, std::int64_t axis)
+inline std::string describe_scalars(std::string_view name, std::span<shape const> operands)
 {
-    if (dims.empty())
-        fail<shape_error>(op, ": an operand of ", name, " must have an axis to walk along, but ", name, "[", i, "] has rank 0.");
-    if (!is_axis(axis, dims.size()))
-        fail<shape_error>(op, ": an axis of a tensor of rank ", dims.size(), " must lie in [-", dims.size(), ", ", dims.size() - 1,
-            "], but ", option, "[", i, "] is ", axis, " and ", name, "[", i, "] has the shape ", dims, ".");
-    return wrap_axis(axis, dims.size());
+    std::vector<std::string> scalars;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].empty())
+            scalars.push_back(concat(name, "[", i, "] has rank 0"));
+    return join(scalars);
 }
 
-/// All lengths of the scan inputs, for the one who has to find the wrong one.
-inline std::string describe_lengths(std::span<shape const> inputs, axes const& input_axes)
+inline std::string describe_axes(std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
 {
-    std::string text;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::size_t const axis = wrap_axis(axis_option(input_axes, i), inputs[i].size());
-        text += concat(i == 0                   ? ""
-                       : i + 1 == inputs.size() ? " and "
-                                                : ", ",
-            "scan_inputs[", i, "] has ", inputs[i][axis], " (axis ", axis, " of ", inputs[i], ")");
+    std::vector<std::string> wrong;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (!is_axis(axis_option(list, i), operands[i].size()))
+            wrong.push_back(concat(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ", operands[i]));
+    return join(wrong);
+}
+
+/// Every operand must have the axis that it is walked along.
+constexpr void check_time_axes(
+    std::string_view op, std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+{
+    bool has_axis = true;
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        has_axis = has_axis && !operands[i].empty();
+        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
     }
-    return text;
+    if (!has_axis)
+        fail<shape_error>(op, ": each of ", name, " must have an axis to walk along, but ", describe_scalars(name, operands),
+            ". Give it an axis for the iterations.");
+    if (!is_in_range)
+        fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ", describe_axes(name, operands, option, list),
+            ". Name an axis that the tensor has.");
+}
+
+/// The lengths of operands along their time axes: all of them, or those other than `length`.
+inline std::string describe_lengths(
+    std::string_view name, std::span<shape const> operands, axes const& list, std::optional<std::size_t> length = {})
+{
+    std::vector<std::string> lengths;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        std::size_t const axis = wrap_axis(axis_option(list, i), operands[i].size());
+        if (operands[i][axis] != length)
+            lengths.push_back(concat(name, "[", i, "] has ", operands[i][axis], " (axis ", axis, " of ", operands[i], ")"));
+    }
+    return join(lengths);
 }
 
 } // namespace detail
 
 /// The number of iterations T of a Scan over inputs of these shapes.
 ///
-/// Errors    option_error: numbers of axes or directions; no inputs and no length.  shape_error: rank 0, an axis out of range, unequal
-/// lengths. Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their entries unchecked.
+/// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no inputs and no length.
+///           shape_error: rank 0, an axis out of range, unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their entries unchecked.
 constexpr std::size_t check_scan(std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
+    detail::check_count(op, inputs.size(), "scan inputs");
+    detail::check_count(op, outputs, "scan outputs");
     detail::check_entries(op, "input_axes", options.input_axes, inputs.size(), "scan inputs");
     detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
     detail::check_entries(op, "output_axes", options.output_axes, outputs, "scan outputs");
     detail::check_entries(op, "output_directions", options.output_directions, outputs, "scan outputs");
     detail::check_directions(op, "input_directions", options.input_directions);
     detail::check_directions(op, "output_directions", options.output_directions);
+    detail::check_time_axes(op, "scan_inputs", inputs, "input_axes", options.input_axes);
 
     std::optional<std::size_t> length;
     bool agree = true;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::int64_t const option = detail::axis_option(options.input_axes, i);
-        std::size_t const axis = detail::check_time_axis(op, "scan_inputs", i, inputs[i], "input_axes", option);
-        agree = agree && inputs[i][axis] == length.value_or(inputs[i][axis]);
-        length = inputs[i][axis];
+        std::size_t const own = inputs[i][wrap_axis(detail::axis_option(options.input_axes, i), inputs[i].size())];
+        agree = agree && own == length.value_or(own);
+        length = own;
     }
     if (!agree)
-        detail::fail<shape_error>(
-            op, ": all scan inputs must have the same sequence length, but ", detail::describe_lengths(inputs, options.input_axes), ".");
+        detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Cut them to one length, or name other axes.");
     if (!length && !options.length)
-        detail::fail<option_error>(op, ": without scan inputs the number of iterations must be given, but options.length is empty.");
+        detail::fail<option_error>(
+            op, ": without scan inputs the number of iterations must be given, but options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
         detail::fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
-            detail::describe_lengths(inputs, options.input_axes), ".");
+            detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Leave it empty.");
     return length ? *length : *options.length;
 }
 
-/// The time axis of an output that holds T elements, counted from the front.
-constexpr std::size_t check_scan_output(
-    std::string_view op, std::size_t i, shape const& dims, std::size_t length, scan_options const& options)
+/// Outputs that are written in place must have room for exactly T elements.
+///
+/// Errors    shape_error: rank 0, an axis out of range, another length.
+constexpr void check_scan_outputs(std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
-    std::int64_t const option = detail::axis_option(options.output_axes, i);
-    std::size_t const axis = detail::check_time_axis(op, "scan_outputs", i, dims, "output_axes", option);
-    if (dims[axis] != length)
-        detail::fail<shape_error>(op, ": a scan output must be as long as the scan, but scan_outputs[", i, "] has ", dims[axis],
-            " elements (axis ", axis, " of ", dims, ") for ", length, " iterations.");
-    return axis;
+    detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", options.output_axes);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i][wrap_axis(detail::axis_option(options.output_axes, i), outputs[i].size())] != length)
+            detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length, " iterations, but ",
+                detail::describe_lengths("scan_outputs", outputs, options.output_axes, length), ". Give it an element for each iteration.");
 }
 
 /// The shape of an output that stacks `length` elements along options.output_axes[i].
 ///
-/// Errors    shape_error: an axis out of range, rank over max_rank, a size that overflows.
+/// Errors    option_error: over max_rank.  shape_error: an axis out of range, a size that overflows.
 constexpr shape stacked_shape(
     std::string_view op, std::size_t i, shape const& element, std::size_t length, std::size_t item_bytes, scan_options const& options)
 {
     std::int64_t const axis = detail::axis_option(options.output_axes, i);
     std::size_t const rank = element.size() + 1;
+    if (rank > max_rank)
+        detail::fail<option_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[", i,
+            "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
-        detail::fail<shape_error>(op, ": an axis of a tensor of rank ", rank, " must lie in [-", rank, ", ", rank - 1,
-            "], but output_axes[", i, "] is ", axis, " for elements of the shape ", element, ".");
+        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
+            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element, ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!is_countable(dims, item_bytes))
-        detail::fail<shape_error>(
-            op, ": the size of a result must fit in memory, but scan_outputs[", i, "] would have the shape ", dims, ".");
+        detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i, "] would have the shape ", dims,
+            ". Run fewer iterations.");
     return dims;
 }
 
 namespace detail {
 
-/// A body changed the shape of something that must keep it.
-[[noreturn]] inline void fail_reshaped(
-    std::string_view op, std::string_view operand, std::size_t i, shape const& was, shape const& is, std::size_t iteration)
+/// A body changed the shape of something that must keep it. A batched operator says in which row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i, shape const& was, shape const& is,
+    std::size_t iteration, std::optional<std::size_t> row = {})
 {
     fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i, "] was ", was,
-        " and the body made it ", is, " in iteration ", iteration, ".");
+        " and the body made it ", is, " at iteration ", iteration, row ? concat(" of row ", *row) : std::string(),
+        ". Compute it in the shape it had.");
 }
 
 } // namespace detail

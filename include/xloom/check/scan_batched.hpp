@@ -19,57 +19,112 @@ struct batch_extent {
 
 namespace detail {
 
-/// Merges the batch axis of an operand into what the operands before it said.
-constexpr void merge_batch(std::string_view op, std::string_view name, std::size_t i, shape const& dims, std::optional<std::size_t>& batch)
+inline std::string describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
 {
-    if (dims.empty())
-        fail<shape_error>(op, ": axis 0 of every operand is the batch, but ", name, "[", i, "] has rank 0.");
-    if (batch && *batch != dims[0])
-        fail<shape_error>(op, ": all operands must have the same batch size, but ", name, "[", i, "] has ", dims[0],
-            " rows and the operands before it ", *batch, ".");
-    batch = dims[0];
+    std::vector<std::string> wrong;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].empty())
+            wrong.push_back(concat("init[", i, "] has the shape ", states[i]));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (inputs[i].size() < 2)
+            wrong.push_back(concat("scan_inputs[", i, "] has the shape ", inputs[i]));
+    return join(wrong);
+}
+
+/// States need a batch axis, scan inputs a batch and a sequence axis.
+constexpr void check_batch_ranks(std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+{
+    bool agree = true;
+    for (shape const& state : states)
+        agree = agree && !state.empty();
+    for (shape const& input : inputs)
+        agree = agree && input.size() >= 2;
+    if (!agree)
+        fail<shape_error>(op, ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
+            describe_low_ranks(states, inputs), ". Give it the axes, of size 1 if need be.");
+}
+
+inline std::string describe_batches(std::span<shape const> states, std::span<shape const> inputs)
+{
+    std::vector<std::string> batches;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        batches.push_back(concat("init[", i, "] has ", states[i][0]));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        batches.push_back(concat("scan_inputs[", i, "] has ", inputs[i][0]));
+    return join(batches);
+}
+
+template <class IsWrong>
+std::string describe_lens(std::span<std::int64_t const> lens, IsWrong const& is_wrong)
+{
+    std::vector<std::string> wrong;
+    for (std::size_t b = 0; b < lens.size(); ++b)
+        if (is_wrong(lens[b]))
+            wrong.push_back(concat("sequence_lens[", b, "] is ", lens[b]));
+    return join(wrong);
+}
+
+/// The size of a batch that all operands agree on; none without operands. Requires check_batch_ranks.
+constexpr std::optional<std::size_t> check_batch(std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+{
+    std::optional<std::size_t> batch;
+    bool agree = true;
+    for (std::span<shape const> const operands : {states, inputs})
+        for (shape const& dims : operands) {
+            agree = agree && dims[0] == batch.value_or(dims[0]);
+            batch = dims[0];
+        }
+    if (!agree)
+        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ", describe_batches(states, inputs),
+            ". Cut them to the same rows.");
+    return batch;
 }
 
 } // namespace detail
 
-/// Errors    option_error: number of directions; no inputs and no length.  shape_error: ranks, unequal batch sizes or sequence lengths.
+/// Errors    option_error: over max_operands, number of directions, a direction that is none; no inputs and no length.
+///           shape_error: ranks, unequal batch sizes or sequence lengths.
 /// Source    ONNX Scan-8.
 constexpr batch_extent check_scan_batched(
     std::string_view op, std::span<shape const> states, std::span<shape const> inputs, scan_batched_options const& options)
 {
+    detail::check_count(op, inputs.size(), "scan inputs");
     detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
     detail::check_directions(op, "input_directions", options.input_directions);
-    std::optional<std::size_t> batch;
-    std::optional<std::size_t> length = options.length;
-    for (std::size_t i = 0; i < states.size(); ++i)
-        detail::merge_batch(op, "init", i, states[i], batch);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        detail::merge_batch(op, "scan_inputs", i, inputs[i], batch);
-        if (inputs[i].size() < 2)
-            detail::fail<shape_error>(
-                op, ": axis 1 of a scan input is its sequence, but scan_inputs[", i, "] has the shape ", inputs[i], ".");
-        if (length && *length != inputs[i][1])
-            detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but scan_inputs[", i, "] has ",
-                inputs[i][1], " (axis 1 of ", inputs[i], ") and ", i == 0 ? "options.length" : "the inputs before it", " ", *length, ".");
-        length = inputs[i][1];
-    }
+    detail::check_batch_ranks(op, states, inputs);
+    std::optional<std::size_t> const batch = detail::check_batch(op, states, inputs);
     if (!batch)
-        detail::fail<option_error>(op, ": the batch size comes from the operands, but there are no states and no scan inputs.");
-    if (!length)
-        detail::fail<option_error>(op, ": without scan inputs the sequence length must be given, but options.length is empty.");
-    return {*batch, *length};
+        detail::fail<option_error>(
+            op, ": the batch size comes from the operands, but there are no states and no scan inputs. Give one of them.");
+
+    axes const time(inputs.size(), 1);
+    std::optional<std::size_t> length;
+    bool agree = true;
+    for (shape const& input : inputs) {
+        agree = agree && input[1] == length.value_or(input[1]);
+        length = input[1];
+    }
+    if (!agree)
+        detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            detail::describe_lengths("scan_inputs", inputs, time), ". Pad them, and say in sequence_lens how long each row is.");
+    if (!length && !options.length)
+        detail::fail<option_error>(op, ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
+    if (length && options.length && *length != *options.length)
+        detail::fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
+            detail::describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
+    return {*batch, length ? *length : *options.length};
 }
 
 /// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
 constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
 {
     if (dims != shape{extent.batch})
-        detail::fail<shape_error>(
-            op, ": sequence_lens must have one entry for each of the ", extent.batch, " rows, but its shape is ", dims, ".");
-    for (std::size_t b = 0; b < lens.size(); ++b)
-        if (lens[b] < 0 || static_cast<std::uint64_t>(lens[b]) > extent.length)
-            detail::fail<index_error>(
-                op, ": a sequence length must lie in [0, ", extent.length, "], but sequence_lens[", b, "] is ", lens[b], ".");
+        detail::fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch, " rows, but its shape is ",
+            dims, ". Give it the shape ", shape{extent.batch}, ".");
+    auto const is_wrong = [&](std::int64_t len) { return len < 0 || static_cast<std::uint64_t>(len) > extent.length; };
+    if (std::any_of(lens.begin(), lens.end(), is_wrong))
+        detail::fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ",
+            detail::describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 
 } // namespace xloom

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace xloom {
 
@@ -77,6 +78,15 @@ std::string concat(Parts const&... parts)
 {
     std::string text;
     (append(text, parts), ...);
+    return text;
+}
+
+/// Several facts in one sentence: "a", "a and b", "a, b and c".
+inline std::string join(std::vector<std::string> const& facts)
+{
+    std::string text;
+    for (std::size_t i = 0; i < facts.size(); ++i)
+        text += concat(i == 0 ? "" : i + 1 == facts.size() ? " and " : ", ", facts[i]);
     return text;
 }
 

@@ -1,0 +1,81 @@
+// How much memory a loop's scan outputs take on the way.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include <xloom/loop.hpp>
+
+#include "../support/grid.hpp"
+#include "counting_new.hpp"
+
+namespace {
+
+std::size_t live_bytes = 0;
+std::size_t peak_bytes = 0;
+
+template <class T>
+struct metered_allocator {
+    using value_type = T;
+    metered_allocator() = default;
+    template <class U>
+    metered_allocator(metered_allocator<U> const&)
+    {}
+    T* allocate(std::size_t count)
+    {
+        live_bytes += count * sizeof(T);
+        peak_bytes = std::max(peak_bytes, live_bytes);
+        return std::allocator<T>().allocate(count);
+    }
+    void deallocate(T* items, std::size_t count)
+    {
+        live_bytes -= count * sizeof(T);
+        std::allocator<T>().deallocate(items, count);
+    }
+    friend bool operator==(metered_allocator, metered_allocator) { return true; }
+};
+
+using element = user::grid<double, 1, metered_allocator<double>>;
+
+/// The largest number of bytes held during a loop, in units of its final outputs.
+double peak_of(std::int64_t trips, xloom::loop_options const& options)
+{
+    peak_bytes = live_bytes;
+    auto const result = xloom::loop(
+        [&](std::int64_t i, bool) {
+            return xloom::loop_step{i + 1 < trips, std::tuple{}, element({64})};
+        },
+        std::tuple{}, options);
+    CHECK(result.trip_count == trips);
+    return static_cast<double>(peak_bytes) / static_cast<double>(64 * sizeof(double) * static_cast<std::size_t>(trips));
+}
+
+} // namespace
+
+TEST_CASE("at most 3 times the final size while the number of iterations is open")
+{
+    double worst = 0;
+    for (std::int64_t const trips : {100, 128, 129, 255, 256, 257, 1000, 1024, 1025, 3000})
+        for (auto const limit :
+            {std::optional<std::int64_t>{}, std::optional<std::int64_t>{4000}, std::optional<std::int64_t>{std::int64_t{1} << 62}})
+            worst = std::max(worst, peak_of(trips, {.max_trip_count = limit}));
+    CHECK(worst <= 3.0);
+    CHECK(worst > 1.5);
+}
+
+TEST_CASE("the final size alone, and one element, where the number of iterations is certain")
+{
+    CHECK(peak_of(1000, {.max_trip_count = 1000, .cond = std::nullopt}) <= 1.002);
+}
+
+TEST_CASE("a loop that reaches its trip count takes its memory once, also where a condition could have ended it")
+{
+    std::size_t const before = allocations();
+    auto const result = xloom::loop(
+        [](std::int64_t i, bool, double v) {
+            return xloom::loop_step{i >= 0, v + 1, v};
+        },
+        0.0, {.max_trip_count = 100'000});
+    CHECK(result.scan_outputs(99'999) == 99'999);
+    CHECK(allocations() - before == 1);
+}
