@@ -76,7 +76,9 @@ TEST_CASE("cond may be a tensor of any rank with one element, or a lazy one")
     CHECK(taken(xt::xtensor<bool, 1>{false}) == 2);
     xt::xarray<bool> const matrix = xt::ones<bool>({1, 1});
     CHECK(taken(matrix) == 1);
-    CHECK(taken(xt::xtensor_fixed<bool, xt::xshape<1, 1>>{{{true}}}) == 1);
+    xt::xtensor_fixed<bool, xt::xshape<1, 1>> fixed;
+    fixed.fill(true);
+    CHECK(taken(fixed) == 1);
     xt::xtensor<float, 1> const x = {3};
     CHECK(taken(x > 2.f) == 1);
     CHECK(taken(x > 5.f) == 2);

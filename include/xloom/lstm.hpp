@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <xloom/core/error.hpp>
@@ -24,23 +24,11 @@ namespace detail {
 
 /// Contiguous elements of type T: std::vector, std::span, a row-major xtensor.
 template <class Range, class T>
-concept elements_of = requires(std::remove_reference_t<Range> const& range)
-{
-    {
-        range.data()
-        } -> std::convertible_to<T const*>;
-    {
-        range.size()
-        } -> std::convertible_to<std::size_t>;
-};
+concept elements_of = std::convertible_to<decltype(std::declval<Range const&>().data()), T const*> &&
+    std::convertible_to<decltype(std::declval<Range const&>().size()), std::size_t>;
 
 template <class Range, class T>
-concept mutable_elements_of = elements_of<Range, T> && requires(Range& range)
-{
-    {
-        range.data()
-        } -> std::convertible_to<T*>;
-};
+concept mutable_elements_of = elements_of<Range, T> && std::convertible_to<decltype(std::declval<Range&>().data()), T*>;
 
 /// "W has 23 and B has 15": the operands whose size is not what it must be.
 class wrong_sizes {
@@ -71,7 +59,7 @@ private:
 /// Options   B may be left out: zeros.
 /// Errors    shape_error: a size other than these; a step throws it before it writes.
 /// Cost      4H (I + H) multiply-adds a step. A step allocates nothing.
-/// Aliasing  x_t may be h or c, y_t may be h.
+/// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread.
 /// Differs   from ONNX: no P, clip, input_forget or other activations.
 /// Source    ONNX LSTM-14, one direction, one batch row, one step.

@@ -32,12 +32,11 @@ struct row_pack<std::tuple<Xs...>> {
 template <class State, class Row>
 void load_row(State const& state, std::size_t b, Row& row)
 {
-    strided_layout const layout = layout_of(state);
-    strided_layout const source = drop_axis(layout, 0);
-    auto const* first = enable_tensor<State>::data(state) + static_cast<std::ptrdiff_t>(b) * layout.steps[0];
+    kernel::time_axis const rows(layout_of(state), 0, 1, false);
+    auto const* const first = enable_tensor<State>::data(state) + static_cast<std::ptrdiff_t>(b) * rows.step;
     if constexpr (tensor<Row>) {
-        make_shape(row, source.dims);
-        kernel::strided_copy(source.dims, source.steps, layout_of(row).steps)(first, enable_tensor<Row>::data(row));
+        make_shape(row, rows.element.dims);
+        kernel::strided_copy(rows.element.dims, rows.element.steps, layout_of(row).steps)(first, enable_tensor<Row>::data(row));
     } else {
         row = *first;
     }
@@ -46,10 +45,8 @@ void load_row(State const& state, std::size_t b, Row& row)
 template <class State, class Row>
 void store_row(State& state, std::size_t b, Row const& row)
 {
-    strided_layout const layout = layout_of(state);
-    auto* const first = enable_tensor<State>::data(state);
-    stack_writer<item_t<State>> writer(first + static_cast<std::ptrdiff_t>(b) * layout.steps[0], kernel::time_axis(layout, 0, 1, false));
-    writer.push(row);
+    kernel::time_axis const rows(layout_of(state), 0, 1, false);
+    stack_writer<item_t<State>>(enable_tensor<State>::data(state) + static_cast<std::ptrdiff_t>(b) * rows.step, rows).push(row);
 }
 
 /// Cursors over one row of each input: the body sees neither axis.
@@ -76,9 +73,9 @@ private:
     template <class X>
     static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
     {
-        strided_layout const layout = layout_of(input);
-        auto const* first = enable_tensor<bare<X>>::data(input) + static_cast<std::ptrdiff_t>(b) * layout.steps[0];
-        return {first, kernel::time_axis(drop_axis(layout, 0), 0, length, reverse)};
+        kernel::time_axis const rows(layout_of(input), 0, 1, false);
+        auto const* const first = enable_tensor<bare<X>>::data(input) + static_cast<std::ptrdiff_t>(b) * rows.step;
+        return {first, kernel::time_axis(rows.element, 0, length, reverse)};
     }
 };
 
@@ -97,9 +94,9 @@ public:
         row_ = b;
         if (is_open_)
             for_each_leaf(results_, [&](auto k, auto& result) {
-                strided_layout const layout = layout_of(result);
-                auto* const first = enable_tensor<bare<decltype(result)>>::data(result) + static_cast<std::ptrdiff_t>(b) * layout.steps[0];
-                std::get<k>(writers_) = {first, kernel::time_axis(drop_axis(layout, 0), 0, extent_.length, false)};
+                kernel::time_axis const rows(layout_of(result), 0, 1, false);
+                auto* const first = enable_tensor<bare<decltype(result)>>::data(result) + static_cast<std::ptrdiff_t>(b) * rows.step;
+                std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
             });
     }
 

@@ -55,7 +55,9 @@ constexpr auto body = [](row const& h, auto const& x_t) {
 
 TEST_CASE("scan, scan_into, loop and loop_into with the same body give the same bits")
 {
-    for (auto const& [length, size] : {std::pair<std::size_t, std::size_t>{1, 1}, {7, 3}, {40, 16}, {3, 33}}) {
+    for (auto const& lengths : {std::pair<std::size_t, std::size_t>{1, 1}, {7, 3}, {40, 16}, {3, 33}}) {
+        std::size_t const length = lengths.first;
+        std::size_t const size = lengths.second;
         matrix const x = random_matrix(length, size, 1);
         row const h0 = xt::view(random_matrix(1, size, 2), 0);
         auto const by_scan = scan(body, h0, x);

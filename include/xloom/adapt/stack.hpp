@@ -1,6 +1,8 @@
 #pragma once
 // Builds scan outputs: stacks what the body returned in each iteration along a new axis.
 
+#include <array>
+
 #include <xloom/adapt/pack.hpp>
 #include <xloom/check/scan.hpp>
 #include <xloom/kernel/strided_copy.hpp>
@@ -122,12 +124,15 @@ public:
     void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
     {
         auto const results = leaves(results_);
+        std::array<shape, std::tuple_size_v<Values>> all_dims;
         for_each_leaf(values, [&](auto k, auto const& value) {
-            auto& result = std::get<k>(results);
+            using stacked = bare<decltype(std::get<k>(results))>;
+            all_dims[k] = stacked_shape(op, k, shape_of(value), length, sizeof(item_t<stacked>), options);
+        });
+        for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
-            shape const dims = stacked_shape(op, k, shape_of(value), length, sizeof(item_t<stacked>), options);
-            std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), dims.size());
-            make_shape(result, dims);
+            std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
+            make_shape(result, all_dims[k]);
             std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
                 kernel::time_axis(layout_of(result), axis, length, is_reverse(options.output_directions, k))};
         });

@@ -30,12 +30,19 @@ constexpr std::int64_t check_loop(
 
 namespace detail {
 
+/// The length of the leading axis, or the largest integer.
+constexpr std::int64_t room_of(shape const& dims)
+{
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    return dims[0] > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(dims[0]);
+}
+
 /// The outputs whose leading axis has no room for `needed` iterations.
 inline std::string describe_room(std::span<shape const> outputs, std::int64_t needed)
 {
     std::vector<std::string> full;
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (static_cast<std::int64_t>(outputs[i][0]) < needed)
+        if (room_of(outputs[i]) < needed)
             full.push_back(concat("scan_outputs[", i, "] has room for ", outputs[i][0]));
     return join(full);
 }
@@ -57,7 +64,7 @@ constexpr std::int64_t check_loop_outputs(std::string_view op, std::span<shape c
     detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", {});
     std::int64_t room = std::numeric_limits<std::int64_t>::max();
     for (shape const& dims : outputs)
-        room = std::min(room, static_cast<std::int64_t>(dims[0]));
+        room = std::min(room, detail::room_of(dims));
     if (room < needed)
         detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ", detail::describe_room(outputs, needed),
             " and there will be ", needed, ". Give it a longer leading axis.");

@@ -166,6 +166,18 @@ constexpr void check_scan_outputs(std::string_view op, std::span<shape const> ou
                 detail::describe_lengths("scan_outputs", outputs, options.output_axes, length), ". Give it an element for each iteration.");
 }
 
+namespace detail {
+
+/// True if the shape and the strides of a tensor can be counted in bytes; an empty tensor has strides too.
+constexpr bool has_strides(shape dims, std::size_t item_bytes)
+{
+    for (std::size_t& dim : dims)
+        dim = dim == 0 ? 1 : dim;
+    return is_countable(dims, item_bytes);
+}
+
+} // namespace detail
+
 /// The shape of an output that stacks `length` elements along options.output_axes[i].
 ///
 /// Errors    option_error: over max_rank.  shape_error: an axis out of range, a size that overflows.
@@ -181,7 +193,7 @@ constexpr shape stacked_shape(
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
             " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element, ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
-    if (!is_countable(dims, item_bytes))
+    if (!detail::has_strides(dims, item_bytes))
         detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i, "] would have the shape ", dims,
             ". Run fewer iterations.");
     return dims;

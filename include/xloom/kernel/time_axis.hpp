@@ -11,10 +11,13 @@ struct time_axis {
     std::ptrdiff_t step = 0;
     strided_layout element{};
 
-    /// Requires axis < rank. In reverse, element 0 is the last of `length`.
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Elements without items all begin at the operand's first item,
+    /// which may be a null pointer.
     constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
-        : step(operand.steps[axis]), element(drop_axis(operand, axis))
+        : element(drop_axis(operand, axis))
     {
+        if (element_count(element.dims) != 0)
+            step = operand.steps[axis];
         if (reverse) {
             first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
             step = -step;

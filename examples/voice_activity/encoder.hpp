@@ -1,0 +1,41 @@
+#pragma once
+// The part of the network without memory: from samples to what the recurrence sees.
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "convolution.hpp"
+#include "recording.hpp"
+#include "weights.hpp"
+
+inline constexpr std::size_t context_size = 64;
+inline constexpr std::size_t feature_count = 128;
+
+class encoder {
+public:
+    explicit encoder(weights const& model);
+
+    /// The features of a chunk behind the last samples of the one before. They stay valid until the next call.
+    std::span<float const, feature_count> operator()(
+        std::span<float const, context_size> context, std::span<float const, chunk_size> chunk) noexcept;
+
+private:
+    static constexpr std::size_t padded_size = context_size + chunk_size + 64;
+    static constexpr std::size_t bins = 129;
+
+    convolution<4> spectrum_of_;
+    convolution<4> layer0_;
+    convolution<2> layer1_;
+    convolution<1> layer2_;
+    convolution<1> layer3_;
+
+    // What goes from layer to layer: [frames, channels], with a frame of zeros before and behind where a layer pads.
+    std::array<float, padded_size> samples_{};
+    std::array<float, 4 * 2 * bins> spectrum_{};
+    std::array<float, 6 * bins> magnitudes_{};
+    std::array<float, 6 * 128> frames0_{};
+    std::array<float, 4 * 64> frames1_{};
+    std::array<float, 3 * 64> frames2_{};
+    std::array<float, feature_count> features_{};
+};

@@ -1,0 +1,65 @@
+// Finds speech in recordings.
+//
+//   read_recording -> detector -> speech_segments -> report
+//
+// The heart is the recurrence over the chunks, xloom::scan_into in detector.cpp; encoder.cpp is the part without memory.
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/resource.h>
+
+#include "command_line.hpp"
+#include "detector.hpp"
+#include "report.hpp"
+
+namespace {
+
+finding examine(detector& detect, std::string const& path, float threshold)
+{
+    using clock = std::chrono::steady_clock;
+    recording heard = read_recording(path);
+    auto const start = clock::now();
+    xt::xtensor<float, 1> probability = detect(heard.chunks);
+    std::chrono::duration<double, std::micro> const taken = clock::now() - start;
+    auto speech = speech_segments({probability.data(), probability.size()}, threshold);
+    double const microseconds_per_chunk = taken.count() / static_cast<double>(probability.size());
+    return {std::move(heard), std::move(probability), std::move(speech), microseconds_per_chunk};
+}
+
+/// In 10^6 bytes.
+double peak_megabytes()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    command_line const asked = read_command_line(argc, argv);
+    if (!asked.help.empty()) {
+        std::printf("%s", asked.help.c_str());
+        return 0;
+    }
+    detector detect{weights(asked.model)};
+    std::vector<finding> findings;
+    for (std::string const& path : asked.recordings)
+        print(findings.emplace_back(examine(detect, path, asked.threshold)));
+    print_total(findings);
+    if (!asked.json.empty())
+        write_json(asked.json, findings);
+    if (!asked.plot.empty())
+        write_plot_data(asked.plot, findings);
+    std::printf("peak memory: %.1f MB\n", peak_megabytes());
+    return 0;
+} catch (std::exception const& error) {
+    std::fprintf(stderr, "voice_activity: %s\n", error.what());
+    return 1;
+}

@@ -1,0 +1,278 @@
+// Runs the program of examples/voice_activity: its probabilities against ONNX Runtime's, and what it answers to bad input.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <onnx/onnx_pb.h>
+#include <sndfile.hh>
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using strings = std::vector<std::string>;
+
+std::string const model = VOICE_ACTIVITY_MODEL;
+fs::path const recordings = VOICE_ACTIVITY_RECORDINGS;
+
+std::string read_file(fs::path const& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A folder for this run's files, removed at the end.
+class scratch_folder {
+public:
+    scratch_folder() { fs::create_directories(path_); }
+    ~scratch_folder() { fs::remove_all(path_); }
+    scratch_folder(scratch_folder const&) = delete;
+    scratch_folder& operator=(scratch_folder const&) = delete;
+
+    std::string operator/(std::string const& name) const { return (path_ / name).string(); }
+
+private:
+    fs::path path_ = fs::current_path() / "voice_activity_test.tmp";
+};
+
+scratch_folder const& scratch()
+{
+    static scratch_folder const folder;
+    return folder;
+}
+
+struct outcome {
+    bool succeeded;
+    std::string out;
+    std::string err;
+};
+
+outcome run(strings const& arguments)
+{
+    std::string command = "'" VOICE_ACTIVITY_PROGRAM "'";
+    for (std::string const& argument : arguments)
+        command += " '" + argument + "'";
+    int const status = std::system((command + " >'" + (scratch() / "out") + "' 2>'" + (scratch() / "err") + "'").c_str());
+    return {status == 0, read_file(scratch() / "out"), read_file(scratch() / "err")};
+}
+
+/// The model and one good recording, then `more`.
+outcome run_on(std::string const& recording, strings more = {})
+{
+    more.insert(more.begin(), {"--model", model, recording});
+    return run(more);
+}
+
+/// What a failed run says: one line on stderr, after the program's name.
+std::string complaint(outcome const& run)
+{
+    std::string const prefix = "voice_activity: ";
+    CHECK_FALSE(run.succeeded);
+    CHECK(run.err.starts_with(prefix));
+    CHECK(run.err.find('\n') == run.err.size() - 1);
+    return run.err.size() > prefix.size() ? run.err.substr(prefix.size(), run.err.size() - prefix.size() - 1) : "";
+}
+
+std::string write_wav(std::string const& name, int rate, int channels, std::size_t samples)
+{
+    std::string const path = scratch() / name;
+    SndfileHandle file(path, SFM_WRITE, SF_FORMAT_WAV | SF_FORMAT_PCM_16, channels, rate);
+    std::vector<short> const silence(samples);
+    file.write(silence.data(), static_cast<sf_count_t>(silence.size()));
+    return path;
+}
+
+std::string write_bytes(std::string const& name, std::string const& bytes)
+{
+    std::string const path = scratch() / name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+}
+
+/// A copy of the model in which `change` was made to one weight, or which has it no more.
+std::string write_model(std::string const& weight, std::function<bool(onnx::TensorProto&)> const& change)
+{
+    onnx::ModelProto changed;
+    changed.ParseFromString(read_file(model));
+    auto& initializers = *changed.mutable_graph()->mutable_initializer();
+    for (int i = 0; i < initializers.size(); ++i)
+        if (initializers[i].name() == weight && !change(initializers[i])) {
+            initializers.DeleteSubrange(i, 1);
+            break;
+        }
+    return write_bytes("changed.onnx", changed.SerializeAsString());
+}
+
+strings all_recordings()
+{
+    strings found;
+    for (char const* folder : {"librivox", "cards"})
+        for (auto const& entry : fs::directory_iterator(recordings / folder))
+            if (entry.path().extension() == ".wav")
+                found.push_back(entry.path().string());
+    for (char const* name : {"goforward.raw", "numbers.raw", "something.raw"})
+        found.push_back((recordings / name).string());
+    return found;
+}
+
+json probabilities_of(strings const& paths)
+{
+    std::string const written = scratch() / "probabilities.json";
+    strings arguments{"--model", model, "--json", written};
+    arguments.insert(arguments.end(), paths.begin(), paths.end());
+    outcome const done = run(arguments);
+    REQUIRE_MESSAGE(done.succeeded, done.err);
+    return json::parse(read_file(written));
+}
+
+/// Where `actual` is not `expected` to 1e-5.
+strings differences(json const& actual, json const& expected)
+{
+    strings found;
+    for (auto const& [name, row] : expected.items()) {
+        if (!actual.contains(name) || actual[name].size() != row.size()) {
+            found.push_back(name);
+            continue;
+        }
+        for (std::size_t t = 0; t < row.size(); ++t)
+            if (!(std::abs(actual[name][t].get<double>() - row[t].get<double>()) <= 1e-5))
+                found.push_back(name + " chunk " + std::to_string(t));
+    }
+    for (auto const& [name, row] : actual.items())
+        if (!expected.contains(name))
+            found.push_back(name);
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("every probability equals ONNX Runtime's to 1e-5")
+{
+    json const expected = json::parse(read_file(VOICE_ACTIVITY_EXPECTED));
+    json const actual = probabilities_of(all_recordings());
+    CHECK(expected.size() == 13);
+    CHECK(differences(actual, expected) == strings{});
+
+    double largest = 0;
+    std::size_t chunks = 0;
+    for (auto const& [name, row] : expected.items())
+        for (std::size_t t = 0; t < row.size(); ++t, ++chunks)
+            largest = std::max(largest, std::abs(actual[name][t].get<double>() - row[t].get<double>()));
+    MESSAGE("largest difference over " << chunks << " chunks: " << largest);
+
+    // Control: an expectation that is slightly off, too short, or of another recording, does not pass.
+    json wrong = expected;
+    wrong["numbers.raw"][7] = expected["numbers.raw"][7].get<double>() + 3e-5;
+    CHECK(differences(actual, wrong) == strings{"numbers.raw chunk 7"});
+    wrong = expected;
+    wrong["001.wav"].erase(0);
+    CHECK(differences(actual, wrong) == strings{"001.wav"});
+    wrong = expected;
+    wrong.erase("something.raw");
+    CHECK(differences(actual, wrong) == strings{"something.raw"});
+}
+
+TEST_CASE("a WAV file and a raw file of the same samples give the same probabilities")
+{
+    std::string const bytes = read_file(recordings / "goforward.raw");
+    std::string const path = scratch() / "goforward.wav";
+    {
+        SndfileHandle file(path, SFM_WRITE, SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1, 16000);
+        file.writeRaw(bytes.data(), static_cast<sf_count_t>(bytes.size()));
+    }
+    CHECK(probabilities_of({path})["goforward.wav"] == probabilities_of({(recordings / "goforward.raw").string()})["goforward.raw"]);
+}
+
+TEST_CASE("segments are the runs of chunks at or above the threshold")
+{
+    std::string const numbers = (recordings / "numbers.raw").string();
+    CHECK(run_on(numbers).out.find("\n    speech: 0.51-3.36 s\n") != std::string::npos);
+    CHECK(run_on(numbers, {"--threshold", "0"}).out.find("\n    speech: 0.00-4.00 s\n") != std::string::npos);
+    CHECK(run_on(numbers, {"--threshold", "1"}).out.find("\n    no speech\n") != std::string::npos);
+}
+
+TEST_CASE("one chunk is enough, and a last part shorter than a chunk is left out")
+{
+    for (std::size_t const samples : std::initializer_list<std::size_t>{512, 1023})
+        CHECK(probabilities_of({write_wav("short.wav", 16000, 1, samples)})["short.wav"].size() == 1);
+}
+
+TEST_CASE("a recording that cannot be used")
+{
+    auto const says = [](std::string const& path) {
+        std::string const said = complaint(run_on(path));
+        REQUIRE(said.starts_with("the recording " + path + " "));
+        return said.substr(path.size() + 15);
+    };
+    CHECK(says(scratch() / "nowhere.wav") == "is not there, or is no file");
+    CHECK(says(recordings.string()) == "is not there, or is no file");
+    CHECK(says(write_bytes("text.wav", "hello\n")).starts_with("cannot be read: "));
+    CHECK(says(write_wav("telephone.wav", 8000, 1, 8000)) == "must have 16000 samples a second, but has 8000");
+    CHECK(says(write_wav("stereo.wav", 16000, 2, 8000)) == "must have one channel, but has 2");
+    CHECK(says(write_wav("empty.wav", 16000, 1, 0)) == "must have at least 512 samples (32 ms), but has 0");
+    CHECK(says(write_wav("short.wav", 16000, 1, 511)) == "must have at least 512 samples (32 ms), but has 511");
+
+    std::string const whole = read_file(write_wav("whole.wav", 16000, 1, 8000));
+    std::string const truncated = "is truncated: it ends before the last sample that it should hold";
+    CHECK(says(write_bytes("cut.wav", whole.substr(0, whole.size() / 2))) == truncated);
+    CHECK(says(write_bytes("cut.wav", whole.substr(0, whole.size() - 1))) == truncated);
+    CHECK(says(write_bytes("cut.wav", whole.substr(0, 44))) == truncated);
+    CHECK(says(write_bytes("cut.wav", whole.substr(0, 20))).starts_with("cannot be read: "));
+    CHECK(says(write_bytes("cut.raw", std::string(2047, '\0'))) == truncated);
+    CHECK(says(write_bytes("empty.raw", "")) == "must have at least 512 samples (32 ms), but has 0");
+}
+
+TEST_CASE("a model that cannot be used")
+{
+    auto const says = [](std::string const& path) {
+        std::string const said = complaint(run({"--model", path, (recordings / "goforward.raw").string()}));
+        REQUIRE(said.starts_with("the model " + path + " "));
+        return said.substr(path.size() + 11);
+    };
+    CHECK(says(scratch() / "nowhere.onnx") == "cannot be opened");
+    CHECK(says(write_bytes("text.onnx", "hello\n")) == "is no ONNX file, or a damaged one");
+    CHECK(says(write_bytes("empty.onnx", "")) == "is no ONNX file, or a damaged one");
+    CHECK(says(write_bytes("cut.onnx", read_file(model).substr(0, 1000000))) == "is no ONNX file, or a damaged one");
+    CHECK(says(recordings.string()) == "is no ONNX file, or a damaged one");
+
+    std::string const weight = "model.encoder.2.reparam_conv.weight";
+    CHECK(says(write_model(weight, [](auto&) { return false; })) == "has no float32 weight " + weight);
+    CHECK(says(write_model(weight, [](auto& tensor) {
+        tensor.set_data_type(onnx::TensorProto::INT32);
+        return true;
+    })) == "has no float32 weight " + weight);
+    CHECK(says(write_model(weight, [](auto& tensor) {
+        tensor.set_dims(0, 32);
+        tensor.set_dims(1, 128);
+        return true;
+    })) == "must have the weight " + weight + " as [64, 64, 3], but has it as [32, 128, 3]");
+    CHECK(says(write_model(weight, [](auto& tensor) {
+        tensor.mutable_raw_data()->resize(40);
+        return true;
+    })) == "must have 12288 numbers in the weight " + weight + ", but has 10");
+}
+
+TEST_CASE("arguments that make no sense")
+{
+    std::string const numbers = (recordings / "numbers.raw").string();
+    for (std::string const text : {"1.5", "-0.1", "nan", "loud", "0.5x", "0,5", ""})
+        CHECK(complaint(run_on(numbers, {"--threshold=" + text})) == "--threshold must be a number from 0 to 1, but is " + text);
+    CHECK(complaint(run({"--model", model})) == "no recording is given (see --help)");
+    CHECK(complaint(run({numbers})) == "--model is missing (see --help)");
+    CHECK(complaint(run_on(numbers, {"--louder"})).find("louder") != std::string::npos);
+    CHECK(complaint(run_on(numbers, {numbers, "--json", scratch() / "twice.json"})) ==
+          "two recordings are called numbers.raw, and the JSON file tells them by their names");
+    CHECK(complaint(run_on(numbers, {"--json", scratch() / "nowhere/x.json"})) ==
+          "the file " + (scratch() / "nowhere/x.json") + " cannot be written");
+    CHECK(complaint(run_on(numbers, {"--plot", model})).find(model) != std::string::npos);
+}
