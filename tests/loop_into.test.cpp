@@ -67,7 +67,8 @@ TEST_CASE("carried values may be resized, sequences grow, optionals fill")
     loop_into(
         [](std::int64_t, auto& v_, auto& s_, auto& sum_) {
             s_.push_back(v_);
-            v_ = xt::concatenate(xt::xtuple(v_, v_));
+            xt::xtensor<float, 1> const twice = xt::concatenate(xt::xtuple(v_, v_));
+            v_ = twice;
             sum_ = sum_.value_or(0) + xt::sum(v_)();
             return v_.size() < 8;
         },

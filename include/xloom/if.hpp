@@ -74,6 +74,8 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
         if (is_true("xloom::if_", cond))
             return result(then_branch());
         return result(else_branch());
+    } else {
+        return 0; // A value, so that the one mistake is one error.
     }
 }
 

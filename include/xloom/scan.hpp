@@ -1,44 +1,24 @@
 #pragma once
-// Scan: a body runs over the elements of its inputs in order, carries states and stacks outputs.
+// Scan: a body runs over the elements of its inputs in order, carries states and stacks outputs. With scan_into and scan_batched.
 
-#include <xloom/adapt/body.hpp>
-#include <xloom/adapt/step.hpp>
+#include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan.hpp>
+#include <xloom/scan_batched.hpp>
+#include <xloom/scan_into.hpp>
 
 namespace xloom {
 
-/// What the body of scan returns: the next states, and this iteration's outputs.
-/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
-template <class State, class ScanOutputs = std::tuple<>>
-struct scan_step {
-    State state;
-    ScanOutputs scan_outputs{};
-};
-template <class State>
-scan_step(State&&) -> scan_step<detail::stored_t<State>>;
-template <class State, class ScanOutputs>
-scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
-
-template <class State, class ScanOutputs>
-struct scan_result {
-    State final_state;
-    ScanOutputs scan_outputs;
-};
-
 namespace detail {
 
-template <class T>
-inline constexpr bool is_scan_step = false;
-template <class State, class ScanOutputs>
-inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
-
-/// What scan's and scan_into's arguments can be found guilty of at compile time.
-enum class scan_fault { none, state, state_const, state_temporary, input, output, output_const, output_temporary, lengths, arity, result };
+/// What scan's arguments can be found guilty of at compile time.
+enum class scan_fault { none, pack, state, input, lengths, arity, result };
 
 template <class Body, class State, class Inputs, bool LeadingAxis>
 consteval scan_fault find_scan_fault()
 {
-    if constexpr (!every_leaf<is_scan_state, leaves_t<State>>)
+    if constexpr (!is_flat<State> || !is_flat<Inputs>)
+        return scan_fault::pack;
+    else if constexpr (!every_leaf<is_scan_state, leaves_t<State>>)
         return scan_fault::state;
     else if constexpr (!every_leaf<is_scan_input, Inputs>)
         return scan_fault::input;
@@ -50,34 +30,6 @@ consteval scan_fault find_scan_fault()
             return scan_fault::arity;
         else
             return is_scan_step<bare<typename call::result>> ? scan_fault::none : scan_fault::result;
-    }
-}
-
-template <std::size_t N>
-void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
-{
-    for (std::size_t i = 0; i < N; ++i) {
-        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
-        places[i].reverse = is_reverse(directions, i);
-    }
-}
-
-/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left them.
-template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length, Push&& push,
-    std::optional<std::size_t> row = {})
-{
-    for (std::size_t t = 0; t < length; ++t) {
-        enter_all(elements);
-        Step step = call_body(body, const_leaves(states), input_elements(elements));
-        leave_all(elements);
-        auto const returned = leaves(step.state);
-        for_each_leaf(returned, [&](auto i, auto const& value) {
-            if (!have_same_shape(std::get<i>(states), value))
-                fail_reshaped(op, "states", i, shape_of(std::get<i>(states)), shape_of(value), t, row);
-        });
-        push(leaves(step.scan_outputs), t);
-        for_each_leaf(returned, [&](auto i, auto& value) { assign_carried(std::get<i>(states), value); });
     }
 }
 
@@ -111,6 +63,8 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     using inputs = decltype(evaluated_inputs(scan_inputs));
 
     constexpr scan_fault fault = find_scan_fault<Body, state, inputs, LeadingAxis>();
+    static_assert(fault != scan_fault::pack,
+        "xloom::scan: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
     static_assert(
         fault != scan_fault::state, "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
     static_assert(
@@ -125,6 +79,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
         static_assert(wrong != step_fault::lazy, "xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to "
                                                  "the body's dead local variables; return "
                                                  "xloom::scan_step{...} without template arguments, or a container");
+        static_assert(wrong != step_fault::output, "xloom::scan: a scan output must be a tensor or a scalar");
         static_assert(wrong != step_fault::count, "xloom::scan: the body must return as many states as init has");
         static_assert(
             wrong != step_fault::kind, "xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar");
@@ -179,147 +134,6 @@ template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
 {
     return detail::scan<false>(body, static_cast<Init&&>(init), scan_inputs, options);
-}
-
-namespace detail {
-
-template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
-consteval scan_fault find_scan_into_fault()
-{
-    using states = leaves_t<States>;
-    using outputs = leaves_t<Outputs>;
-    if constexpr (!every_leaf<is_scan_state, states>)
-        return scan_fault::state;
-    else if constexpr (!every_leaf<is_writable, states>)
-        return scan_fault::state_const;
-    else if constexpr (!outlives_call<States>)
-        return scan_fault::state_temporary;
-    else if constexpr (!every_leaf<is_scan_input, Inputs>)
-        return scan_fault::input;
-    else if constexpr (!every_leaf<is_scan_output, outputs>)
-        return scan_fault::output;
-    else if constexpr (!every_leaf<is_writable, outputs>)
-        return scan_fault::output_const;
-    else if constexpr (!outlives_call<Outputs>)
-        return scan_fault::output_temporary;
-    else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
-        return scan_fault::lengths;
-    else {
-        using call = call_of<Body,
-            joined_t<states, typename walk<Inputs, LeadingAxis>::input_arguments, typename walk<outputs, LeadingAxis>::output_arguments>>;
-        if constexpr (!call::is_valid)
-            return scan_fault::arity;
-        else
-            return std::is_void_v<typename call::result> ? scan_fault::none : scan_fault::result;
-    }
-}
-
-/// Which outputs are an input's own tensor, so that their elements must not be touched before the body. Requires check_overlap.
-template <std::size_t K, std::size_t M>
-std::array<bool, K> find_in_place(std::array<placed_operand, K> const& outputs, std::array<placed_operand, M> const& inputs)
-{
-    std::array<bool, K> in_place{};
-    for (std::size_t k = 0; k < K; ++k)
-        in_place[k] = std::any_of(inputs.begin(), inputs.end(), [&](placed_operand const& input) { return is_walked_alike(outputs[k], input); });
-    return in_place;
-}
-
-template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
-void run_scan_into(
-    Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
-{
-    static constexpr std::string_view op = "xloom::scan_into";
-    std::size_t const length = check_scan(op, shapes_of(inputs), sizeof...(Outputs), options);
-    check_scan_outputs(op, shapes_of(outputs), length, options);
-    auto input_places = places_of(inputs);
-    auto output_places = places_of(outputs);
-    place_in_time(input_places, options.input_axes, options.input_directions);
-    place_in_time(output_places, options.output_axes, options.output_directions);
-    check_overlap(op, places_of(states), input_places, output_places);
-
-    std::array<bool, sizeof...(Outputs)> const holds_input = find_in_place(output_places, input_places);
-    auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
-    auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
-    auto const guards =
-        std::apply([](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); }, states);
-    std::tuple<held_state<States>...> held(states);
-    auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
-    std::size_t t = 0;
-    try {
-        for (; t < length; ++t) {
-            enter_all(x);
-            enter_all(y);
-            for_each_leaf(y, [&](auto k, auto& cursor) {
-                if (!holds_input[k])
-                    poison(cursor.element());
-            });
-            call_body(body, current, input_elements(x), output_elements(y));
-            leave_all(x);
-            leave_all(y);
-            for_each_leaf(guards, [&](auto i, auto const& guard) {
-                if (!guard.holds(std::get<i>(current)))
-                    fail_reshaped(op, "states", i, guard.expected(), shape_of(std::get<i>(current)), t);
-            });
-        }
-    } catch (element_reshaped const& found) {
-        fail_if_own(op, y, found, t);
-        throw;
-    }
-}
-
-template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
-void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
-{
-    using inputs = decltype(evaluated_inputs(scan_inputs));
-    constexpr scan_fault fault = find_scan_into_fault<Body, States, inputs, Outputs, LeadingAxis>();
-    static_assert(fault != scan_fault::state,
-        "xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into");
-    static_assert(fault != scan_fault::state_const, "xloom::scan_into: a state is updated in place, so it must not be const");
-    static_assert(fault != scan_fault::state_temporary,
-        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)");
-    static_assert(fault != scan_fault::input,
-        "xloom::scan_into: a scan input is a tensor with an axis to walk along; capture other values in the body");
-    static_assert(fault != scan_fault::output, "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
-    static_assert(fault != scan_fault::output_const, "xloom::scan_into: a scan output is written, so it must not be const");
-    static_assert(fault != scan_fault::output_temporary,
-        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
-    static_assert(fault != scan_fault::lengths, "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
-    static_assert(
-        fault != scan_fault::arity, "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...)");
-    static_assert(fault != scan_fault::result, "xloom::scan_into: the body writes through its references and must return void");
-    if constexpr (fault == scan_fault::none)
-        run_scan_into<LeadingAxis>(body, leaves(states), evaluated_inputs(scan_inputs), leaves(scan_outputs), options);
-}
-
-} // namespace detail
-
-/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is allocated in the loop.
-///
-///     for t in range(T):
-///         body(states, x[t], y[t])
-///
-/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that goes
-/// home at the end. An output element is an element_view, or one item where the output's rank is statically 1; what it holds at first
-/// is unspecified (NaN in debug builds), so write all of it. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
-///
-/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
-/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an iteration: a state or an output
-///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far.
-/// Aliasing  an output may be an input's own tensor on the same axis in the same direction; any other overlap is an overlap_error.
-/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
-///           and for elements whose items do not lie side by side.
-/// Source    ONNX Scan-9 to 25.  Example: tests/scan_into.test.cpp
-template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
-void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
-{
-    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
-}
-
-/// With axes, directions or a length.
-template <class Body, class States, class Inputs, class Outputs>
-void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
-{
-    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
 }
 
 } // namespace xloom

@@ -1,8 +1,8 @@
 #pragma once
 // Scan-8: a batch of scans, each row with its own states and its own length.
 
+#include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan_batched.hpp>
-#include <xloom/scan.hpp>
 
 namespace xloom {
 
@@ -160,15 +160,26 @@ struct has_batch_and_time_axes : std::bool_constant<lazy<X>> {};
 template <tensor X>
 struct has_batch_and_time_axes<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0 && enable_tensor<bare<X>>::rank != 1> {};
 
-enum class scan_batched_fault { none, state, input, arity, result };
+/// The length of each row: integers, or nothing.
+template <class X>
+inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
+template <tensor X>
+inline constexpr bool is_sequence_lens<X> = std::is_integral_v<item_t<X>> &&
+                                            (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
 
-template <class Body, class State, class Inputs>
+enum class scan_batched_fault { none, pack, state, input, lens, arity, result };
+
+template <class Body, class State, class Inputs, class Lens>
 consteval scan_batched_fault find_scan_batched_fault()
 {
-    if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
+    if constexpr (!is_flat<State> || !is_flat<Inputs>)
+        return scan_batched_fault::pack;
+    else if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
         return scan_batched_fault::state;
     else if constexpr (!every_leaf<has_batch_and_time_axes, Inputs>)
         return scan_batched_fault::input;
+    else if constexpr (!is_sequence_lens<Lens>)
+        return scan_batched_fault::lens;
     else {
         using rows = typename row_pack<leaves_t<State>>::type;
         using call = call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<Inputs>::input_arguments>>;
@@ -251,14 +262,14 @@ auto scan_batched(
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(evaluated_inputs(scan_inputs));
-    if constexpr (!std::is_same_v<Lens, std::nullopt_t>) {
-        static_assert(tensor<Lens>, "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
-        static_assert(std::is_integral_v<item_t<Lens>>, "xloom::scan_batched: sequence_lens holds integers");
-    }
-    constexpr scan_batched_fault fault = find_scan_batched_fault<Body, state, inputs>();
+    constexpr scan_batched_fault fault = find_scan_batched_fault<Body, state, inputs, Lens>();
+    static_assert(fault != scan_batched_fault::pack,
+        "xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
     static_assert(fault != scan_batched_fault::state, "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
     static_assert(
         fault != scan_batched_fault::input, "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
+    static_assert(
+        fault != scan_batched_fault::lens, "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
     static_assert(
         fault != scan_batched_fault::arity, "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
     static_assert(fault != scan_batched_fault::result, "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
@@ -266,8 +277,17 @@ auto scan_batched(
         using rows = typename row_pack<leaves_t<state>>::type;
         using step = bare<typename call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<inputs>::input_arguments>>::result>;
         constexpr step_fault wrong = find_step_fault<rows, step>();
-        static_assert(wrong == step_fault::none, "xloom::scan_batched: the body must return as many states as init has, each a container "
-                                                 "or scalar of its row's element type and rank");
+        static_assert(wrong != step_fault::lazy, "xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would "
+                                                 "refer to the body's dead local variables; return "
+                                                 "xloom::scan_step{...} without template arguments, or a container");
+        static_assert(wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
+        static_assert(wrong != step_fault::count, "xloom::scan_batched: the body must return as many states as init has");
+        static_assert(wrong != step_fault::kind,
+            "xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar");
+        static_assert(
+            wrong != step_fault::item_type, "xloom::scan_batched: a state must keep its element type; convert what the body returns");
+        static_assert(wrong != step_fault::rank, "xloom::scan_batched: a row of a state must keep its rank");
+        static_assert(wrong != step_fault::fixed_shape, "xloom::scan_batched: a row of a state must keep its shape");
         if constexpr (wrong == step_fault::none)
             return run_scan_batched<step>(body, state(static_cast<Init&&>(init)), evaluated_inputs(scan_inputs), sequence_lens, options);
         else

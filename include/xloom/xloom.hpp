@@ -9,4 +9,3 @@
 #include <xloom/loop.hpp>
 #include <xloom/lstm.hpp>
 #include <xloom/scan.hpp>
-#include <xloom/scan_batched.hpp>

@@ -1,19 +1,97 @@
 // Mistakes in a call of scan.
+// clang-format off
 // 1: xloom::scan: the body must be callable as body(state const&..., element const&...)
 // 2: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
+// 3: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
+// 4: xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::scan_step{...} without template arguments, or a container
+// 5: xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::scan_step{...} without template arguments, or a container
+// 6: xloom::scan: the body must return as many states as init has
+// 7: xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar
+// 8: xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar
+// 9: xloom::scan: a state must keep its element type; convert what the body returns
+// 10: xloom::scan: a state must keep its element type; convert what the body returns
+// 11: xloom::scan: a state must keep its rank
+// 12: xloom::scan: a state must keep its shape
+// 13: xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop
+// 14: xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop
+// 15: xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body
+// 16: xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body
+// 17: xloom::scan: all scan inputs must have the same sequence length
+// 18: xloom::scan: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 19: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
+// 20: xloom::scan: a scan output must be a tensor or a scalar
+// 21: xloom::scan: a scan output must be a tensor or a scalar
+// clang-format on
 #include <xloom/scan.hpp>
 
 int main()
 {
-    xt::xtensor<float, 1> h = xt::zeros<float>({4});
-    xt::xtensor<float, 2> x = xt::ones<float>({3, 4});
+    using xloom::scan_step;
+    xt::xtensor<float, 1> const h = xt::zeros<float>({4});
+    xt::xtensor<float, 2> const x = xt::ones<float>({3, 4});
+    xt::xtensor_fixed<float, xt::xshape<4>> const fixed_h{};
+    xt::xtensor_fixed<float, xt::xshape<3, 4>> const fixed_x{};
+    auto const body = [](auto const& state, auto const& x_t) { return scan_step{state + x_t, state + x_t}; };
 #if CASE == 0
-    auto [last, all] = xloom::scan([](auto const& h, auto const& x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, h, x);
+    auto [last, all] = xloom::scan(body, h, x);
+    auto [fixed_last, fixed_all] = xloom::scan(body, fixed_h, fixed_x);
+    static_cast<void>(fixed_last), static_cast<void>(fixed_all);
 #elif CASE == 1
-    auto [last, all] = xloom::scan([](auto const& h) { return xloom::scan_step{h, h}; }, h, x);
+    auto [last, all] = xloom::scan([](auto const& state) { return scan_step{state, state}; }, h, x);
 #elif CASE == 2
-    auto [last, all] = xloom::scan([](auto const& h, auto const& x_t) { return xt::eval(h + x_t); }, h, x);
+    auto [last, all] = xloom::scan([](auto const& state, auto const& x_t) { return xt::eval(state + x_t); }, h, x);
+#elif CASE == 3 // a lazy expression that is no step
+    auto [last, all] = xloom::scan([](auto const& state, auto const& x_t) { return state + x_t; }, h, x);
+#elif CASE == 4
+    auto [last, all] = xloom::scan(
+        [](auto const& state, auto const& x_t) {
+            auto const sum = state + x_t;
+            return scan_step<decltype(sum), xt::xtensor<float, 1>>{sum, sum};
+        },
+        h, x);
+#elif CASE == 5 // a view as scan output
+    auto [last, all] = xloom::scan(
+        []<class X>(auto const& state, X const& x_t) {
+            return scan_step<xt::xtensor<float, 1>, X>{state, x_t};
+        },
+        h, x);
+#elif CASE == 6
+    auto [last, all] = xloom::scan([](auto const& a, auto const&, auto const& x_t) { return scan_step{a + x_t}; }, std::tie(h, h), x);
+#elif CASE == 7
+    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state(0)}; }, h, x);
+#elif CASE == 8
+    auto [last, all] = xloom::scan([](float, auto const& x_t) { return scan_step{x_t}; }, 0.0f, x);
+#elif CASE == 9
+    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{1.0 * state}; }, h, x);
+#elif CASE == 10
+    auto [last, all] = xloom::scan([](float n, auto const&) { return scan_step{n + 1.0}; }, 0.0f, x);
+#elif CASE == 11
+    auto [last, all] = xloom::scan([](auto const&, auto const&) { return scan_step{xt::xtensor<float, 2>()}; }, h, x);
+#elif CASE == 12
+    auto [last, all] =
+        xloom::scan([](auto const&, auto const&) { return scan_step{xt::xtensor_fixed<float, xt::xshape<5>>()}; }, fixed_h, x);
+#elif CASE == 13
+    auto [last, all] = xloom::scan(body, std::vector<xt::xtensor<float, 1>>{h}, x);
+#elif CASE == 14
+    auto [last, all] = xloom::scan(body, std::optional(h), x);
+#elif CASE == 15
+    auto [last, all] = xloom::scan(body, h, 1.0f);
+#elif CASE == 16
+    auto [last, all] = xloom::scan(body, h, xt::xtensor<float, 0>());
+#elif CASE == 17
+    xt::xtensor_fixed<float, xt::xshape<5, 4>> const longer{};
+    auto [last, all] =
+        xloom::scan([](auto const& state, auto const&, auto const&) { return scan_step{state}; }, h, std::tie(fixed_x, longer));
+#elif CASE == 18
+    auto [last, all] = xloom::scan(body, std::tuple{std::tuple{h, h}, h}, x);
+#elif CASE == 19 // no step: nothing is returned
+    auto [last, all] = xloom::scan([](auto const&, auto const&) {}, h, x);
+#elif CASE == 20
+    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::vector{1, 2}}; }, h, x);
+#elif CASE == 21 // a tuple inside a tuple
+    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::tuple{1, std::tuple{2}}}; }, h, x);
 #endif
     static_cast<void>(last);
     static_cast<void>(all);
+    static_cast<void>(body);
 }

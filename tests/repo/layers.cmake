@@ -11,8 +11,8 @@ set(kernel_may "core|kernel")
 set(adapt_may "core|check|kernel|adapt")
 set(operator_may "core|check|infer|kernel|adapt")
 # One operator may build on another only where it is named here.
-set(operators_scan_batched "scan")
-set(operators_attn_lstm "lstm")
+set(operators_scan "scan_batched|scan_into")
+set(operators_loop "loop_into")
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/*.hpp)
 list(SORT headers)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <type_traits>
 
@@ -159,7 +160,15 @@ public:
 
     basic_element_view(basic_element_view const&) = default;
 
-    basic_element_view& operator=(basic_element_view const& other) { return semantic_base::operator=(other); }
+    basic_element_view& operator=(basic_element_view const& other)
+    {
+        resize(other.shape());
+        if (std::less<T const*>()(this->data(), other.data()))
+            std::copy_n(other.data(), this->size(), this->data());
+        else if (this->data() != other.data())
+            std::copy_backward(other.data(), other.data() + this->size(), this->data() + this->size());
+        return *this;
+    }
 
     template <class E>
     basic_element_view& operator=(xt::xexpression<E> const& expression)
@@ -175,6 +184,13 @@ public:
         require_shape_of(expression.derived_cast());
         xt::assign_xexpression(*this, expression);
         return *this;
+    }
+
+    /// xt::noalias(y_t) += ... ends here; xtensor's own does not compile for fixed shapes.
+    template <class E>
+    basic_element_view& computed_assign(xt::xexpression<E> const& expression)
+    {
+        return assign_xexpression(expression);
     }
 
     /// Takes the values of a temporary; xtensor's assignments end here.

@@ -33,9 +33,6 @@ template <class Pack>
 constexpr auto leaves(Pack& pack)
 {
     if constexpr (is_tuple<std::remove_const_t<Pack>>) {
-        static_assert([]<class... Ts>(std::tuple<Ts...> const*) { return !(is_tuple<bare<Ts>> || ...); }(
-                          static_cast<std::remove_const_t<Pack>*>(nullptr)),
-            "xloom: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
         return std::apply([](auto&... leaf) { return std::tie(leaf...); }, pack);
     } else {
         return std::tie(pack);
@@ -49,10 +46,17 @@ using leaves_t = decltype(leaves(std::declval<std::remove_reference_t<Pack>&>())
 template <class Pack>
 inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;
 
+/// False if a std::tuple stands inside a std::tuple.
 template <class Pack>
-inline constexpr bool has_sequence_leaf = has_sequence<Pack>;
+inline constexpr bool is_flat = true;
 template <class... Ts>
-inline constexpr bool has_sequence_leaf<std::tuple<Ts...>> = (has_sequence<bare<Ts>> || ...);
+inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
+
+/// True if scan outputs can be made of it: tensors and scalars.
+template <class Pack>
+inline constexpr bool is_stackable = !has_sequence<Pack>;
+template <class... Ts>
+inline constexpr bool is_stackable<std::tuple<Ts...>> = !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
 
 /// Calls f(std::integral_constant<i>, leaf) for every leaf of a tuple.
 template <class Tuple, class F>

@@ -50,7 +50,7 @@ template <class T, class Allocator>
 inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
 
 /// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
-enum class step_fault { none, lazy, count, kind, item_type, rank, fixed_shape };
+enum class step_fault { none, lazy, output, count, kind, item_type, rank, fixed_shape };
 
 template <class To, class From>
 consteval step_fault find_carried_fault()
@@ -82,6 +82,8 @@ consteval step_fault find_step_fault()
     using returned = decltype(Step::state);
     if constexpr (!is_self_contained<returned> || !is_self_contained<decltype(Step::scan_outputs)>) {
         return step_fault::lazy;
+    } else if constexpr (!is_stackable<decltype(Step::scan_outputs)>) {
+        return step_fault::output;
     } else if constexpr (leaf_count<State> != leaf_count<returned>) {
         return step_fault::count;
     } else {

@@ -12,8 +12,6 @@ namespace xloom::kernel {
 /// Cost: each item read once and written once. Allocates nothing.
 class strided_copy {
 public:
-    constexpr strided_copy() = default;
-
     constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
     {
         for (std::size_t axis = 0; axis < dims.size(); ++axis) {

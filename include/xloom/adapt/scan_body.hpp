@@ -1,0 +1,63 @@
+#pragma once
+// What the body of a pure scan returns, and the iterations that scan and scan_batched share.
+
+#include <xloom/adapt/body.hpp>
+#include <xloom/adapt/step.hpp>
+
+namespace xloom {
+
+/// What the body of scan returns: the next states, and this iteration's outputs.
+/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
+template <class State, class ScanOutputs = std::tuple<>>
+struct scan_step {
+    State state;
+    ScanOutputs scan_outputs{};
+};
+template <class State>
+scan_step(State&&) -> scan_step<detail::stored_t<State>>;
+template <class State, class ScanOutputs>
+scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+
+template <class State, class ScanOutputs>
+struct scan_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_scan_step = false;
+template <class State, class ScanOutputs>
+inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
+
+template <std::size_t N>
+void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
+{
+    for (std::size_t i = 0; i < N; ++i) {
+        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
+        places[i].reverse = is_reverse(directions, i);
+    }
+}
+
+/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left them.
+template <class Step, class Body, class States, class Elements, class Push>
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length, Push&& push,
+    std::optional<std::size_t> row = {})
+{
+    for (std::size_t t = 0; t < length; ++t) {
+        enter_all(elements);
+        Step step = call_body(body, const_leaves(states), input_elements(elements));
+        leave_all(elements);
+        auto const returned = leaves(step.state);
+        for_each_leaf(returned, [&](auto i, auto const& value) {
+            if (!have_same_shape(std::get<i>(states), value))
+                fail_reshaped(op, "states", i, shape_of(std::get<i>(states)), shape_of(value), t, row);
+        });
+        push(leaves(step.scan_outputs), t);
+        for_each_leaf(returned, [&](auto i, auto& value) { assign_carried(std::get<i>(states), value); });
+    }
+}
+
+} // namespace detail
+} // namespace xloom

@@ -1,0 +1,110 @@
+#pragma once
+// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
+
+#include <xloom/adapt/body.hpp>
+#include <xloom/adapt/loop_control.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// What loop_into's arguments can be found guilty of at compile time.
+enum class loop_into_fault { none, pack, state, state_const, state_temporary, output, output_const, output_temporary, arity, result };
+
+template <class Body, class States, class Outputs>
+consteval loop_into_fault find_loop_into_fault()
+{
+    using states = leaves_t<States>;
+    using outputs = leaves_t<Outputs>;
+    if constexpr (!is_flat<bare<States>> || !is_flat<bare<Outputs>>)
+        return loop_into_fault::pack;
+    else if constexpr (!every_leaf<is_loop_state, states>)
+        return loop_into_fault::state;
+    else if constexpr (!every_leaf<is_writable, states>)
+        return loop_into_fault::state_const;
+    else if constexpr (!outlives_call<States>)
+        return loop_into_fault::state_temporary;
+    else if constexpr (!every_leaf<is_scan_output, outputs>)
+        return loop_into_fault::output;
+    else if constexpr (!every_leaf<is_writable, outputs>)
+        return loop_into_fault::output_const;
+    else if constexpr (!outlives_call<Outputs>)
+        return loop_into_fault::output_temporary;
+    else {
+        using call = call_of<Body, joined_t<std::tuple<std::int64_t>, states, typename walk<outputs, true>::output_arguments>>;
+        if constexpr (!call::is_valid)
+            return loop_into_fault::arity;
+        else
+            return std::is_same_v<typename call::result, bool> ? loop_into_fault::none : loop_into_fault::result;
+    }
+}
+
+template <class Body, class... States, class... Outputs>
+loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
+{
+    static constexpr std::string_view op = "xloom::loop_into";
+    loop_control control(op, options);
+    std::int64_t const room = check_loop_outputs(op, shapes_of(outputs), control.certain());
+    auto const places = places_of(outputs);
+    check_overlap(op, places_of(states), {}, places);
+
+    auto y = walk<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
+    std::tuple<held_state<States>...> held(states);
+    auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    try {
+        while (control.goes_on()) {
+            if (control.status().trip_count == room)
+                fail_full(op, shapes_of(outputs), room);
+            enter_all(y);
+            for_each_leaf(y, [](auto, auto& cursor) { poison(cursor.element()); });
+            bool const cond = call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, output_elements(y));
+            leave_all(y);
+            control.finish_iteration(cond);
+        }
+    } catch (element_reshaped const& found) {
+        fail_if_own(op, y, found, static_cast<std::size_t>(control.status().trip_count));
+        throw;
+    }
+    return control.status();
+}
+
+} // namespace detail
+
+/// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
+///
+/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is the caller's own variable (a
+/// scalar one a copy that goes home at the end) and may change its shape. The leading axis of an output is room for iterations, of which
+/// the first status.trip_count are written; an output element is as in scan_into.
+///
+/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first write. shape_error: the room
+///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
+///           throws, carried values and outputs hold what was written so far.
+/// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
+/// Source    ONNX Loop-1 to 25.  Example: tests/loop_into.test.cpp
+template <class Body, class States, class Outputs = std::tuple<>>
+loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
+{
+    using namespace detail;
+    constexpr loop_into_fault fault = find_loop_into_fault<Body, States, Outputs>();
+    static_assert(fault != loop_into_fault::pack,
+        "xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != loop_into_fault::state,
+        "xloom::loop_into: a carried value must be a variable that can be written, but a lazy xtensor expression was passed");
+    static_assert(fault != loop_into_fault::state_const, "xloom::loop_into: a carried value is updated in place, so it must not be const");
+    static_assert(fault != loop_into_fault::state_temporary,
+        "xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; pass several as std::tie(v, n)");
+    static_assert(
+        fault != loop_into_fault::output, "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
+    static_assert(fault != loop_into_fault::output_const, "xloom::loop_into: a scan output is written, so it must not be const");
+    static_assert(fault != loop_into_fault::output_temporary,
+        "xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
+    static_assert(
+        fault != loop_into_fault::arity, "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
+    static_assert(fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
+    if constexpr (fault == loop_into_fault::none)
+        return run_loop_into(body, leaves(states), leaves(scan_outputs), options);
+    else
+        return {};
+}
+
+} // namespace xloom

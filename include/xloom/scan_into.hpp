@@ -1,0 +1,171 @@
+#pragma once
+// Scan in place: the body updates the caller's states and writes the caller's outputs.
+
+#include <xloom/adapt/scan_body.hpp>
+#include <xloom/check/scan.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// What scan_into's arguments can be found guilty of at compile time.
+enum class scan_into_fault {
+    none,
+    pack,
+    state,
+    state_const,
+    state_temporary,
+    input,
+    output,
+    output_const,
+    output_temporary,
+    lengths,
+    arity,
+    result
+};
+
+template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
+consteval scan_into_fault find_scan_into_fault()
+{
+    using states = leaves_t<States>;
+    using outputs = leaves_t<Outputs>;
+    if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
+        return scan_into_fault::pack;
+    else if constexpr (!every_leaf<is_scan_state, states>)
+        return scan_into_fault::state;
+    else if constexpr (!every_leaf<is_writable, states>)
+        return scan_into_fault::state_const;
+    else if constexpr (!outlives_call<States>)
+        return scan_into_fault::state_temporary;
+    else if constexpr (!every_leaf<is_scan_input, Inputs>)
+        return scan_into_fault::input;
+    else if constexpr (!every_leaf<is_scan_output, outputs>)
+        return scan_into_fault::output;
+    else if constexpr (!every_leaf<is_writable, outputs>)
+        return scan_into_fault::output_const;
+    else if constexpr (!outlives_call<Outputs>)
+        return scan_into_fault::output_temporary;
+    else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
+        return scan_into_fault::lengths;
+    else {
+        using call = call_of<Body,
+            joined_t<states, typename walk<Inputs, LeadingAxis>::input_arguments, typename walk<outputs, LeadingAxis>::output_arguments>>;
+        if constexpr (!call::is_valid)
+            return scan_into_fault::arity;
+        else
+            return std::is_void_v<typename call::result> ? scan_into_fault::none : scan_into_fault::result;
+    }
+}
+
+/// Which outputs are an input's own tensor, so that their elements must not be touched before the body. Requires check_overlap.
+template <std::size_t K, std::size_t M>
+std::array<bool, K> find_in_place(std::array<placed_operand, K> const& outputs, std::array<placed_operand, M> const& inputs)
+{
+    std::array<bool, K> in_place{};
+    for (std::size_t k = 0; k < K; ++k)
+        in_place[k] =
+            std::any_of(inputs.begin(), inputs.end(), [&](placed_operand const& input) { return is_walked_alike(outputs[k], input); });
+    return in_place;
+}
+
+template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
+void run_scan_into(
+    Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
+{
+    static constexpr std::string_view op = "xloom::scan_into";
+    std::size_t const length = check_scan(op, shapes_of(inputs), sizeof...(Outputs), options);
+    check_scan_outputs(op, shapes_of(outputs), length, options);
+    auto input_places = places_of(inputs);
+    auto output_places = places_of(outputs);
+    place_in_time(input_places, options.input_axes, options.input_directions);
+    place_in_time(output_places, options.output_axes, options.output_directions);
+    check_overlap(op, places_of(states), input_places, output_places);
+
+    std::array<bool, sizeof...(Outputs)> const holds_input = find_in_place(output_places, input_places);
+    auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
+    auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
+    auto const guards =
+        std::apply([](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); }, states);
+    std::tuple<held_state<States>...> held(states);
+    auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    std::size_t t = 0;
+    try {
+        for (; t < length; ++t) {
+            enter_all(x);
+            enter_all(y);
+            for_each_leaf(y, [&](auto k, auto& cursor) {
+                if (!holds_input[k])
+                    poison(cursor.element());
+            });
+            call_body(body, current, input_elements(x), output_elements(y));
+            leave_all(x);
+            leave_all(y);
+            for_each_leaf(guards, [&](auto i, auto const& guard) {
+                if (!guard.holds(std::get<i>(current)))
+                    fail_reshaped(op, "states", i, guard.expected(), shape_of(std::get<i>(current)), t);
+            });
+        }
+    } catch (element_reshaped const& found) {
+        fail_if_own(op, y, found, t);
+        throw;
+    }
+}
+
+template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
+void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
+{
+    using inputs = decltype(evaluated_inputs(scan_inputs));
+    constexpr scan_into_fault fault = find_scan_into_fault<Body, States, inputs, Outputs, LeadingAxis>();
+    static_assert(fault != scan_into_fault::pack,
+        "xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != scan_into_fault::state,
+        "xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into");
+    static_assert(fault != scan_into_fault::state_const, "xloom::scan_into: a state is updated in place, so it must not be const");
+    static_assert(fault != scan_into_fault::state_temporary,
+        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)");
+    static_assert(fault != scan_into_fault::input,
+        "xloom::scan_into: a scan input is a tensor with an axis to walk along; capture other values in the body");
+    static_assert(fault != scan_into_fault::output, "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
+    static_assert(fault != scan_into_fault::output_const, "xloom::scan_into: a scan output is written, so it must not be const");
+    static_assert(fault != scan_into_fault::output_temporary,
+        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
+    static_assert(fault != scan_into_fault::lengths, "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
+    static_assert(
+        fault != scan_into_fault::arity, "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...)");
+    static_assert(fault != scan_into_fault::result, "xloom::scan_into: the body writes through its references and must return void");
+    if constexpr (fault == scan_into_fault::none)
+        run_scan_into<LeadingAxis>(body, leaves(states), evaluated_inputs(scan_inputs), leaves(scan_outputs), options);
+}
+
+} // namespace detail
+
+/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is allocated in the loop.
+///
+///     for t in range(T):
+///         body(states, x[t], y[t])
+///
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that goes
+/// home at the end. An output element is an element_view, or one item where the output's rank is statically 1; what it holds at first
+/// is unspecified (NaN in debug builds), so write all of it. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
+///
+/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
+/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an iteration: a state or an output
+///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far.
+/// Aliasing  an output may be an input's own tensor on the same axis in the same direction; any other overlap is an overlap_error.
+/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
+///           and for elements whose items do not lie side by side.
+/// Source    ONNX Scan-9 to 25.  Example: tests/scan_into.test.cpp
+template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
+{
+    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
+}
+
+/// With axes, directions or a length.
+template <class Body, class States, class Inputs, class Outputs>
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
+{
+    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
+}
+
+} // namespace xloom

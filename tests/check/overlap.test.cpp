@@ -1,0 +1,217 @@
+// Whether strided arrays share a byte, compared with an enumeration of all their bytes; and which operands may.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <xloom/check/overlap.hpp>
+
+using namespace xloom;
+
+namespace {
+
+/// Every byte of a block, one by one.
+std::set<std::uintptr_t> bytes_of(memory_block const& block)
+{
+    auto const& [dims, steps] = block.layout;
+    std::vector<std::intptr_t> items{static_cast<std::intptr_t>(block.address)};
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+        std::vector<std::intptr_t> next;
+        for (std::intptr_t const item : items)
+            for (std::size_t i = 0; i < dims[axis]; ++i)
+                next.push_back(item + static_cast<std::intptr_t>(i) * steps[axis] * static_cast<std::intptr_t>(block.item_bytes));
+        items = next;
+    }
+    std::set<std::uintptr_t> bytes;
+    for (std::intptr_t const item : items)
+        for (std::size_t i = 0; i < block.item_bytes; ++i)
+            bytes.insert(static_cast<std::uintptr_t>(item) + i);
+    return bytes;
+}
+
+bool share_a_byte(memory_block const& a, memory_block const& b)
+{
+    std::set<std::uintptr_t> const bytes = bytes_of(a);
+    for (std::uintptr_t const byte : bytes_of(b))
+        if (bytes.contains(byte))
+            return true;
+    return false;
+}
+
+constexpr memory_block block(std::uintptr_t address, shape const& dims, strides const& steps, std::size_t item_bytes = 4)
+{
+    return {address, item_bytes, {dims, steps}};
+}
+
+constexpr memory_block row_major(std::uintptr_t address, shape const& dims, std::size_t item_bytes = 4)
+{
+    return block(address, dims, row_major_strides(dims), item_bytes);
+}
+
+constexpr bool neighbours_are_apart()
+{
+    return !overlap(row_major(1000, {4}), row_major(1016, {4})) && overlap(row_major(1000, {4}), row_major(1015, {4})) &&
+           overlap(row_major(1000, {4}), row_major(1012, {4}));
+}
+
+constexpr bool interleaved_views_are_apart()
+{
+    return !overlap(block(1000, {8}, {2}), block(1004, {8}, {2})) && overlap(block(1000, {8}, {2}), block(1008, {8}, {2})) &&
+           overlap(block(1000, {8}, {2}), block(1002, {8}, {2}));
+}
+
+constexpr bool halves_of_columns_are_apart()
+{
+    return !overlap(block(1000, {5, 3}, {6, 1}), block(1012, {5, 3}, {6, 1})) &&
+           overlap(block(1000, {5, 4}, {6, 1}), block(1012, {5, 3}, {6, 1}));
+}
+
+constexpr bool nothing_overlaps_an_empty_block()
+{
+    return !overlap(row_major(1000, {4, 0}), row_major(1000, {4})) && !overlap(row_major(1000, {4}), row_major(1000, {0})) &&
+           overlap(row_major(1000, {}), row_major(1000, {4}));
+}
+
+constexpr bool negative_steps_reach_down()
+{
+    return overlap(block(1012, {4}, {-1}), row_major(1000, {1})) && !overlap(block(1012, {4}, {-1}), row_major(996, {1})) &&
+           !overlap(block(1012, {4}, {-1}), row_major(1016, {1})) && !overlap(block(1024, {4}, {-2}), block(1004, {3}, {2}));
+}
+
+constexpr bool repeated_items_count_once()
+{
+    return overlap(block(1000, {9}, {0}), row_major(1000, {1})) && !overlap(block(1000, {9}, {0}), row_major(1004, {1}));
+}
+
+/// An item type of another size, and addresses that are no multiple of it.
+constexpr bool bytes_count_not_items()
+{
+    return overlap(row_major(1000, {1}, 8), row_major(1007, {1}, 1)) && !overlap(row_major(1000, {1}, 8), row_major(1008, {1}, 1)) &&
+           !overlap(block(1000, {4}, {2}, 8), block(1008, {7}, {4}, 4)) && overlap(block(1000, {4}, {2}, 8), block(1008, {7}, {3}, 4));
+}
+
+memory_block random_block(std::mt19937& random)
+{
+    auto const pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    shape dims;
+    strides steps;
+    for (int axis = pick(0, 3); axis > 0; --axis) {
+        dims.push_back(static_cast<std::size_t>(pick(pick(0, 9) == 0 ? 0 : 1, 4)));
+        steps.push_back(pick(-9, 9));
+    }
+    return block(static_cast<std::uintptr_t>(pick(1000, 1060)), dims, steps, static_cast<std::size_t>(1) << pick(0, 3));
+}
+
+void refuse(std::vector<placed_operand> const& states, std::vector<placed_operand> const& inputs,
+    std::vector<placed_operand> const& outputs, char const* pairs)
+{
+    std::string const text = std::string("xloom::scan_into: what the body writes must have memory of its own, or be an input's own tensor "
+                                         "walked along the same axis in the same direction, but ") +
+                             pairs + ". Copy one of the two.";
+    CHECK_THROWS_WITH_AS(check_overlap("xloom::scan_into", states, inputs, outputs), text.c_str(), overlap_error);
+}
+
+constexpr bool operands_apart()
+{
+    std::array<placed_operand, 2> const states{{{row_major(1000, {4})}, {row_major(1016, {4})}}};
+    std::array<placed_operand, 2> const inputs{{{row_major(2000, {3, 4})}, {row_major(2016, {2, 4})}}};
+    std::array<placed_operand, 2> const outputs{{{row_major(3000, {3, 4})}, {row_major(3048, {3, 4})}}};
+    check_overlap("xloom::scan_into", states, inputs, outputs);
+    return true;
+}
+
+constexpr placed_operand walked(memory_block const& memory, std::size_t axis, bool reverse) { return {memory, axis, reverse}; }
+
+constexpr bool output_in_an_input_walked_alike()
+{
+    std::array<placed_operand, 2> const inputs{{walked(row_major(2000, {3, 4}), 1, true), walked(row_major(2000, {3, 4}), 1, true)}};
+    std::array<placed_operand, 1> const outputs{{walked(row_major(2000, {3, 4}), 1, true)}};
+    check_overlap("xloom::scan_into", {}, inputs, outputs);
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("overlap: layouts that occur")
+{
+    static_assert(neighbours_are_apart());
+    CHECK(neighbours_are_apart());
+    static_assert(interleaved_views_are_apart());
+    CHECK(interleaved_views_are_apart());
+    static_assert(halves_of_columns_are_apart());
+    CHECK(halves_of_columns_are_apart());
+    static_assert(nothing_overlaps_an_empty_block());
+    CHECK(nothing_overlaps_an_empty_block());
+    static_assert(negative_steps_reach_down());
+    CHECK(negative_steps_reach_down());
+    static_assert(repeated_items_count_once());
+    CHECK(repeated_items_count_once());
+    static_assert(bytes_count_not_items());
+    CHECK(bytes_count_not_items());
+}
+
+TEST_CASE("overlap is exact: it agrees with an enumeration of the bytes")
+{
+    std::mt19937 random(20240229);
+    int shared = 0;
+    int differences = 0;
+    constexpr int pairs = 4000;
+    for (int i = 0; i < pairs; ++i) {
+        memory_block const a = random_block(random);
+        memory_block const b = random_block(random);
+        bool const expected = share_a_byte(a, b);
+        shared += expected;
+        differences += overlap(a, b) != expected || overlap(b, a) != expected;
+    }
+    CHECK(differences == 0);
+    CHECK(shared > pairs / 4);
+    CHECK(shared < pairs * 3 / 4);
+}
+
+TEST_CASE("overlap gives up on the safe side")
+{
+    // Sums of even steps never meet an odd distance, but there are too many of them to try.
+    memory_block const even = block(0, shape(12, 9), strides{2, 6, 10, 14, 22, 26, 34, 38, 46, 58, 62, 74}, 1);
+    CHECK(overlap(even, block(1501, {2}, {2}, 1)));
+}
+
+TEST_CASE("check_overlap lets operands lie apart")
+{
+    static_assert(operands_apart());
+    CHECK(operands_apart());
+}
+
+TEST_CASE("check_overlap lets an output be an input's own tensor, walked alike")
+{
+    static_assert(output_in_an_input_walked_alike());
+    CHECK(output_in_an_input_walked_alike());
+}
+
+TEST_CASE("check_overlap refuses an output in an input that is walked or shaped otherwise")
+{
+    memory_block const x = row_major(2000, {3, 3});
+    refuse({}, {walked(x, 0, false)}, {walked(x, 1, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, true)}, {walked(x, 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, false)}, {walked(row_major(2004, {3, 3}), 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, false)}, {walked(row_major(2000, {3, 2}), 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, false)}, {walked(block(2000, {3, 3}, {1, 3}), 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, false)}, {walked(row_major(2000, {3, 3}, 2), 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
+}
+
+TEST_CASE("check_overlap names every pair")
+{
+    placed_operand const h{row_major(1000, {4})};
+    placed_operand const far{row_major(5000, {4})};
+    placed_operand const x{row_major(1012, {2})};
+    placed_operand const y{row_major(1016, {4, 4})};
+    refuse({h, far, h}, {}, {}, "states[0] overlaps states[2]");
+    refuse({h}, {far, x}, {}, "states[0] overlaps scan_inputs[1]");
+    refuse({far, h}, {}, {far}, "states[0] overlaps scan_outputs[0]");
+    refuse({}, {}, {y, y}, "scan_outputs[0] overlaps scan_outputs[1]");
+    refuse({h, far}, {x}, {y, far},
+        "states[0] overlaps scan_inputs[0], states[1] overlaps scan_outputs[1] and scan_outputs[0] overlaps scan_inputs[0]");
+}

@@ -1,0 +1,56 @@
+// Mistakes in a call of loop_into.
+// clang-format off
+// 1: xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)
+// 2: xloom::loop_into: the body must return bool: whether to go on
+// 3: xloom::loop_into: a carried value must be a variable that can be written, but a lazy xtensor expression was passed
+// 4: xloom::loop_into: a carried value is updated in place, so it must not be const
+// 5: xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; pass several as std::tie(v, n)
+// 6: xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; pass several as std::tie(v, n)
+// 7: xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along
+// 8: xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along
+// 9: xloom::loop_into: a scan output is written, so it must not be const
+// 10: xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 11: xloom::loop_into: the body must return bool: whether to go on
+// 12: xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// clang-format on
+#include <xloom/loop_into.hpp>
+
+int main()
+{
+    xt::xtensor<float, 1> v = xt::zeros<float>({4});
+    xt::xtensor<float, 1> const constant = v;
+    xt::xtensor<float, 2> y = xt::zeros<float>({3, 4});
+    xt::xtensor<float, 2> const constant_y = y;
+    auto const body = [](std::int64_t, auto&...) { return false; };
+#if CASE == 0
+    xloom::loop_into(body, v, y);
+    std::vector<float> sequence;
+    xloom::loop_into(body, std::tie(v, sequence));
+#elif CASE == 1
+    xloom::loop_into([](auto&, auto&) { return false; }, v, y);
+#elif CASE == 2
+    xloom::loop_into([](std::int64_t, auto&, auto&) {}, v, y);
+#elif CASE == 3
+    xloom::loop_into(body, v + 1.0f, y);
+#elif CASE == 4
+    xloom::loop_into(body, constant, y);
+#elif CASE == 5
+    xloom::loop_into(body, xt::xtensor<float, 1>(v), y);
+#elif CASE == 6
+    xloom::loop_into(body, std::tuple{v, 1}, y);
+#elif CASE == 7
+    float last = 0;
+    xloom::loop_into(body, v, last);
+#elif CASE == 8
+    xloom::loop_into(body, v, y + y);
+#elif CASE == 9
+    xloom::loop_into(body, v, constant_y);
+#elif CASE == 10
+    xloom::loop_into(body, v, std::tuple{y});
+#elif CASE == 11
+    xloom::loop_into([](std::int64_t, auto&, auto&) { return 1; }, v, y);
+#elif CASE == 12
+    xloom::loop_into(body, std::tuple<std::tuple<xt::xtensor<float, 1>&>>(std::tie(v)), y);
+#endif
+    static_cast<void>(body);
+}

@@ -1,0 +1,77 @@
+// Mistakes in a call of scan_batched.
+// clang-format off
+// 1: xloom::scan_batched: the body must be callable as body(state const&..., element const&...)
+// 2: xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}
+// 3: xloom::scan_batched: a state is a tensor whose axis 0 is the batch
+// 4: xloom::scan_batched: a state is a tensor whose axis 0 is the batch
+// 5: xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence
+// 6: xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt
+// 7: xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt
+// 8: xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt
+// 9: xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::scan_step{...} without template arguments, or a container
+// 10: xloom::scan_batched: the body must return as many states as init has
+// 11: xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar
+// 12: xloom::scan_batched: a state must keep its element type; convert what the body returns
+// 13: xloom::scan_batched: a row of a state must keep its rank
+// 14: xloom::scan_batched: a row of a state must keep its shape
+// 15: xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar
+// 16: xloom::scan_batched: a scan output must be a tensor or a scalar
+// 17: xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// clang-format on
+#include <xloom/scan_batched.hpp>
+
+int main()
+{
+    using xloom::scan_step;
+    xt::xtensor<float, 2> const h = xt::zeros<float>({2, 4});
+    xt::xtensor<float, 3> const x = xt::ones<float>({2, 3, 4});
+    xt::xtensor<int, 1> const lens{3, 1};
+    auto const body = [](auto const& state, auto const& x_t) { return scan_step{state + x_t, state + x_t}; };
+#if CASE == 0
+    auto [last, all] = xloom::scan_batched(body, h, x, lens);
+#elif CASE == 1
+    auto [last, all] = xloom::scan_batched([](auto const& state) { return scan_step{state}; }, h, x, lens);
+#elif CASE == 2
+    auto [last, all] = xloom::scan_batched([](auto const& state, auto const& x_t) { return state + x_t; }, h, x, lens);
+#elif CASE == 3
+    auto [last, all] = xloom::scan_batched(body, 0.0f, x, lens);
+#elif CASE == 4
+    auto [last, all] = xloom::scan_batched(body, std::vector<float>{0, 0}, x, lens);
+#elif CASE == 5
+    auto [last, all] = xloom::scan_batched(body, h, xt::xtensor<float, 1>{1, 2}, lens);
+#elif CASE == 6
+    auto [last, all] = xloom::scan_batched(body, h, x, std::vector<int>{3, 1});
+#elif CASE == 7
+    auto [last, all] = xloom::scan_batched(body, h, x, xt::xtensor<float, 1>{3, 1});
+#elif CASE == 8
+    auto [last, all] = xloom::scan_batched(body, h, x, xt::xtensor<int, 2>{{3, 1}});
+#elif CASE == 9
+    auto [last, all] = xloom::scan_batched(
+        [](auto const& state, auto const& x_t) {
+            auto const sum = state + x_t;
+            return scan_step<decltype(sum)>{sum};
+        },
+        h, x, lens);
+#elif CASE == 10
+    auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{std::tuple{state, state}}; }, h, x, lens);
+#elif CASE == 11
+    auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{state(0)}; }, h, x, lens);
+#elif CASE == 12
+    auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{1.0 * state}; }, h, x, lens);
+#elif CASE == 13 // the body gives a batch back, but gets a row
+    auto [last, all] = xloom::scan_batched([&](auto const&, auto const&) { return scan_step{h}; }, h, x, lens);
+#elif CASE == 14
+    xt::xtensor_fixed<float, xt::xshape<2, 4>> const fixed{};
+    auto [last, all] =
+        xloom::scan_batched([](auto const&, auto const&) { return scan_step{xt::xtensor_fixed<float, xt::xshape<5>>()}; }, fixed, x, lens);
+#elif CASE == 15
+    auto [last, all] = xloom::scan_batched([](float, auto const& x_t) { return scan_step{x_t}; }, xt::xtensor<float, 1>{0, 0}, x, lens);
+#elif CASE == 16
+    auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{state, std::optional(1)}; }, h, x, lens);
+#elif CASE == 17
+    auto [last, all] = xloom::scan_batched(body, h, std::tuple{std::tuple{x, x}}, lens);
+#endif
+    static_cast<void>(last);
+    static_cast<void>(all);
+    static_cast<void>(body);
+}

@@ -1,0 +1,71 @@
+// Mistakes in a call of scan_into.
+// clang-format off
+// 1: xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...)
+// 2: xloom::scan_into: the body writes through its references and must return void
+// 3: xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into
+// 4: xloom::scan_into: a state is updated in place, so it must not be const
+// 5: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 6: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
+// 7: xloom::scan_into: a scan input is a tensor with an axis to walk along; capture other values in the body
+// 8: xloom::scan_into: a scan output is a tensor in memory with an axis to walk along
+// 9: xloom::scan_into: a scan output is a tensor in memory with an axis to walk along
+// 10: xloom::scan_into: a scan output is written, so it must not be const
+// 11: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 12: xloom::scan_into: all scan inputs and outputs must have the same sequence length
+// 13: xloom::scan_into: all scan inputs and outputs must have the same sequence length
+// 14: xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into
+// 15: xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 16: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// clang-format on
+#include <xloom/scan_into.hpp>
+
+int main()
+{
+    xt::xtensor<float, 1> h = xt::zeros<float>({4});
+    xt::xtensor<float, 1> const constant_h = h;
+    xt::xtensor<float, 2> const x = xt::ones<float>({3, 4});
+    xt::xtensor<float, 2> y = x;
+    xt::xtensor_fixed<float, xt::xshape<3, 4>> const fixed_x{};
+    xt::xtensor_fixed<float, xt::xshape<5, 4>> fixed_y{};
+    std::vector<float> sequence;
+    auto const body = [](auto&...) {};
+#if CASE == 0
+    xloom::scan_into(body, h, x, y);
+    xloom::scan_into(body, h, fixed_x, std::tie(y));
+#elif CASE == 1
+    xloom::scan_into([](auto&, auto const&) {}, h, x, y);
+#elif CASE == 2
+    xloom::scan_into([](auto& state, auto const& x_t, auto&) { return state + x_t; }, h, x, y);
+#elif CASE == 3
+    xloom::scan_into(body, sequence, x, y);
+#elif CASE == 4
+    xloom::scan_into(body, constant_h, x, y);
+#elif CASE == 5
+    xloom::scan_into(body, xt::xtensor<float, 1>(h), x, y);
+#elif CASE == 6
+    xloom::scan_into(body, std::tuple{h, h}, x, y);
+#elif CASE == 7
+    xloom::scan_into(body, h, std::tie(x, constant_h(0)), y);
+#elif CASE == 8
+    float last = 0;
+    xloom::scan_into(body, h, x, last);
+#elif CASE == 9
+    xloom::scan_into(body, h, x, y + y);
+#elif CASE == 10
+    xloom::scan_into(body, h, x, x);
+#elif CASE == 11
+    xloom::scan_into(body, h, x, xt::xtensor<float, 2>(y));
+#elif CASE == 12 // an output of a fixed shape that is longer than the inputs
+    xloom::scan_into(body, h, fixed_x, fixed_y);
+#elif CASE == 13 // two outputs of fixed shapes
+    xt::xtensor_fixed<float, xt::xshape<3, 4>> short_y{};
+    xloom::scan_into(body, h, x, std::tie(fixed_y, short_y));
+#elif CASE == 14
+    xloom::scan_into(body, h + 1.0f, x, y);
+#elif CASE == 15
+    xloom::scan_into(body, h, x, std::tuple<std::tuple<xt::xtensor<float, 2>&>>(std::tie(y)));
+#elif CASE == 16
+    xloom::scan_into(body, h, x, std::tuple{y, y});
+#endif
+    static_cast<void>(body);
+}
