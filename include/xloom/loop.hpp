@@ -69,11 +69,11 @@ auto run_loop(Body& body, State state, loop_options const& options)
 {
     static constexpr std::string_view op = "xloom::loop";
     using stack = growing_stack<decltype(Step::scan_outputs)>;
-    loop_control control(op, options);
+    loop_control control(limit_of(op, options), options);
     auto const carried = leaves(state);
     stack outputs(op, control.limit(), control.certain());
     block_cache recycled;
-    while (control.goes_on()) {
+    while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
         Step step = call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), const_leaves(carried));
         for_each_leaf(

@@ -43,28 +43,32 @@ template <class Body, class... States, class... Outputs>
 loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
 {
     static constexpr std::string_view op = "xloom::loop_into";
-    loop_control control(op, options);
+    loop_control control(limit_of(op, options), options);
     std::int64_t const room = check_loop_outputs(op, shapes_of(outputs), control.certain());
     auto const places = places_of(outputs);
     check_overlap(op, places_of(states), {}, places);
 
     auto y = walk<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
-    std::tuple<held_state<States>...> held(states);
-    auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
-    try {
-        while (control.goes_on()) {
-            if (control.status().trip_count == room)
-                fail_full(op, shapes_of(outputs), room);
-            enter_all(y);
-            for_each_leaf(y, [](auto, auto& cursor) { poison(cursor.element()); });
-            bool const cond = call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, output_elements(y));
-            leave_all(y);
-            control.finish_iteration(cond);
+    std::int64_t const end = std::min(control.limit(), room);
+    {
+        std::tuple<held_state<States>...> held(states);
+        auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+        try {
+            while (control.goes_on(end))
+                do {
+                    enter_all(y);
+                    for_each_leaf(y, [](auto, auto& cursor) { poison(cursor.element()); });
+                    bool const cond = call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, output_elements(y));
+                    leave_all(y);
+                    control.finish_iteration(cond);
+                } while (control.goes_on_unasked(end));
+        } catch (element_reshaped const& found) {
+            fail_if_own(op, y, found, static_cast<std::size_t>(control.status().trip_count));
+            throw;
         }
-    } catch (element_reshaped const& found) {
-        fail_if_own(op, y, found, static_cast<std::size_t>(control.status().trip_count));
-        throw;
     }
+    if (control.goes_on(control.limit()))
+        fail_full(op, shapes_of(outputs), room);
     return control.status();
 }
 

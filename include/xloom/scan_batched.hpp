@@ -55,7 +55,8 @@ struct row_walk;
 template <class... Xs>
 struct row_walk<std::tuple<Xs...>> {
     template <class X>
-    using cursor_type = cursor<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type>;
+    using cursor_type =
+        cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type, is_always_row_major<bare<X>>>;
 
     using cursors = std::tuple<cursor_type<Xs>...>;
     using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
@@ -75,7 +76,7 @@ private:
     {
         kernel::time_axis const rows(layout_of(input), 0, 1, false);
         auto const* const first = enable_tensor<bare<X>>::data(input) + static_cast<std::ptrdiff_t>(b) * rows.step;
-        return {first, kernel::time_axis(rows.element, 0, length, reverse)};
+        return {first, kernel::time_axis(rows.element, 0, length, reverse), length};
     }
 };
 

@@ -74,7 +74,7 @@ int main()
         },
         v, twice);
 #elif CASE == 14
-    auto result = xloom::loop(body, std::tuple{std::tuple{v}}, twice);
+    auto result = xloom::loop(body, std::tuple{std::tuple{v}, v}, twice);
 #elif CASE == 15
     auto result = xloom::loop([](std::int64_t, bool, float) { return loop_step{true, std::vector{1.0f}}; }, 1.0f, twice);
 #endif

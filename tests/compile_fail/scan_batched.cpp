@@ -69,7 +69,7 @@ int main()
 #elif CASE == 16
     auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{state, std::optional(1)}; }, h, x, lens);
 #elif CASE == 17
-    auto [last, all] = xloom::scan_batched(body, h, std::tuple{std::tuple{x, x}}, lens);
+    auto [last, all] = xloom::scan_batched(body, h, std::tuple{std::tuple{x, x}, x}, lens);
 #endif
     static_cast<void>(last);
     static_cast<void>(all);

@@ -84,7 +84,7 @@ struct walk<std::tuple<Xs...>, LeadingAxis> {
         return [&]<std::size_t... I>(std::index_sequence<I...>)
         {
             return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
-                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse))...};
+                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse), length)...};
         }
         (std::index_sequence_for<Xs...>{});
     }

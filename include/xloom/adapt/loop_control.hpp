@@ -27,41 +27,60 @@ namespace detail {
 /// The one place that decides whether another iteration follows.
 class loop_control {
 public:
-    loop_control(std::string_view op, loop_options const& options)
-        : limit_(check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible())),
+    /// `limit` comes from check_loop. Why it is not called here: a constructor that the compiler does not inline keeps the members in
+    /// memory during the whole loop.
+    loop_control(std::int64_t limit, loop_options const& options)
+        : limit_(limit),
           has_cond_(options.cond.has_value()),
-          is_certain_(options.max_trip_count && !options.cond && !options.stop.stop_possible()),
+          can_stop_(options.stop.stop_possible()),
+          is_certain_(options.max_trip_count && !has_cond_ && !can_stop_),
           stop_(options.stop),
-          status_{options.cond.value_or(true), 0, false}
+          cond_(options.cond.value_or(true))
     {}
 
-    bool goes_on()
+    /// Does another iteration follow, among the first `end`? Asks the stop token.
+    bool goes_on(std::int64_t end)
     {
-        if (status_.trip_count >= limit_ || !status_.cond)
+        if (!may_go_on(end))
             return false;
-        status_.stopped = stop_.stop_requested();
-        return !status_.stopped;
+        stopped_ = stop_.stop_requested();
+        return !stopped_;
     }
+
+    /// The same of a loop that has no stop token; of others false.
+    ///
+    /// Why a loop inside the loop asks this: it holds no atomic operation, after which the compiler reloads all that lies in memory.
+    bool goes_on_unasked(std::int64_t end) const { return !can_stop_ && may_go_on(end); }
 
     void finish_iteration(bool cond)
     {
-        if (has_cond_)
-            status_.cond = cond;
-        ++status_.trip_count;
+        cond_ = cond || !has_cond_;
+        ++trip_count_;
     }
 
     std::int64_t limit() const { return limit_; }
     /// The iterations that nothing can prevent.
     std::int64_t certain() const { return is_certain_ ? limit_ : 0; }
-    loop_status const& status() const { return status_; }
+    loop_status status() const { return {cond_, trip_count_, stopped_}; }
 
 private:
+    bool may_go_on(std::int64_t end) const { return trip_count_ < end && cond_; }
+
     std::int64_t limit_;
     bool has_cond_;
+    bool can_stop_;
     bool is_certain_;
     std::stop_token const& stop_;
-    loop_status status_;
+    bool cond_;
+    std::int64_t trip_count_ = 0;
+    bool stopped_ = false;
 };
+
+/// Checks the options.
+inline std::int64_t limit_of(std::string_view op, loop_options const& options)
+{
+    return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
+}
 
 template <class X>
 using is_loop_state = std::bool_constant<!lazy<X>>;

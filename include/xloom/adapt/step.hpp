@@ -105,8 +105,10 @@ bool has_room_for(To const& to, From const& from)
         return true;
     else if constexpr (is_fixed_shape<shape_type_t<To>>)
         return have_same_shape(to, from);
+    else if constexpr (enable_tensor<To>::rank == dynamic_rank || enable_tensor<To>::rank == enable_tensor<From>::rank)
+        return true;
     else
-        return enable_tensor<To>::rank == dynamic_rank || enable_tensor<To>::rank == shape_of(from).size();
+        return enable_tensor<To>::rank == shape_of(from).size();
 }
 
 /// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is copied.

@@ -1,8 +1,6 @@
 #pragma once
 // Copies between two layouts of one shape, planned once and run many times.
 
-#include <algorithm>
-
 #include <xloom/core/layout.hpp>
 
 namespace xloom::kernel {
@@ -39,26 +37,8 @@ public:
     template <class T>
     void operator()(T const* from, T* to) const
     {
-        if (empty_)
-            return;
-        std::size_t const inner = dims_.size() - 1;
-        std::size_t index[max_rank] = {};
-        for (;;) {
-            copy_row(from, to);
-            std::size_t axis = inner;
-            for (;;) {
-                if (axis == 0)
-                    return;
-                --axis;
-                from += from_[axis];
-                to += to_[axis];
-                if (++index[axis] < dims_[axis])
-                    break;
-                from -= from_[axis] * static_cast<std::ptrdiff_t>(dims_[axis]);
-                to -= to_[axis] * static_cast<std::ptrdiff_t>(dims_[axis]);
-                index[axis] = 0;
-            }
-        }
+        if (!empty_)
+            copy(0, from, to);
     }
 
 private:
@@ -67,20 +47,22 @@ private:
         return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
     }
 
+    /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row of a small element.
     template <class T>
-    void copy_row(T const* from, T* to) const
+    void copy(std::size_t axis, T const* from, T* to) const
     {
-        std::size_t const count = dims_.back();
-        std::ptrdiff_t const from_step = from_.back();
-        std::ptrdiff_t const to_step = to_.back();
-        if (from_step == 1 && to_step == 1) {
-            std::copy_n(from, count, to);
-        } else {
-            for (std::size_t i = 0; i < count; ++i) {
-                auto const at = static_cast<std::ptrdiff_t>(i);
-                to[at * to_step] = from[at * from_step];
-            }
-        }
+        std::size_t const count = dims_[axis];
+        std::ptrdiff_t const from_step = from_[axis];
+        std::ptrdiff_t const to_step = to_[axis];
+        if (axis + 1 < dims_.size())
+            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
+                copy(axis + 1, from, to);
+        else if (from_step == 1 && to_step == 1)
+            for (std::size_t i = 0; i < count; ++i)
+                to[i] = from[i];
+        else
+            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
+                *to = *from;
     }
 
     shape dims_{};

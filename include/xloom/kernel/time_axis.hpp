@@ -1,7 +1,10 @@
 #pragma once
 // How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the direction.
 
+#include <cstdlib>
+
 #include <xloom/core/layout.hpp>
+#include <xloom/kernel/strided_copy.hpp>
 
 namespace xloom::kernel {
 
@@ -22,6 +25,38 @@ struct time_axis {
             first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
             step = -step;
         }
+    }
+
+    /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie row-major one after the other.
+    strided_copy gathering(std::size_t count) const
+    {
+        auto const [dims, apart, packed] = several(count);
+        return {dims, apart, packed};
+    }
+
+    /// The way back.
+    strided_copy scattering(std::size_t count) const
+    {
+        auto const [dims, apart, packed] = several(count);
+        return {dims, packed, apart};
+    }
+
+private:
+    struct both_layouts {
+        shape dims;
+        strides apart;
+        strides packed;
+    };
+
+    /// `count` elements as one array. Time comes behind the axes of larger strides, so that a copy runs along the memory.
+    both_layouts several(std::size_t count) const
+    {
+        std::size_t axis = 0;
+        while (axis < element.dims.size() && std::abs(element.steps[axis]) >= std::abs(step))
+            ++axis;
+        auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
+        return {insert_axis(element.dims, axis, count), insert_axis(element.steps, axis, step),
+            insert_axis(row_major_strides(element.dims), axis, size)};
     }
 };
 

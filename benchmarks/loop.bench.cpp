@@ -1,0 +1,148 @@
+// loop_into and loop against a hand-written loop around the same body.
+
+#include <xloom/loop.hpp>
+#include <xloom/loop_into.hpp>
+
+#include "support.hpp"
+
+namespace {
+
+using namespace bench;
+using matrix = xt::xtensor<float, 2>;
+
+/// Each iteration adds x [n] to h and writes h as a row of y [T, n].
+using rows = operands<vector, vector, matrix>;
+
+void hand_rows(rows& o)
+{
+    o.h.fill(0.0f);
+    std::size_t const n = o.h.size();
+    float* const h = o.h.data();
+    float const* const x = o.x.data();
+    float* const y = o.y.data();
+    bool cond = true;
+    for (std::size_t t = 0; t < o.iterations && cond; ++t) {
+        add_step(h, x, y + t * n, n);
+        cond = h[0] < limit;
+    }
+}
+
+void xloom_rows(rows& o)
+{
+    o.h.fill(0.0f);
+    xloom::loop_into(
+        [x = o.x.data()](std::int64_t, auto& h, auto& y_t) {
+            add_step(h.data(), x, y_t.data(), y_t.size());
+            return *h.data() < limit;
+        },
+        o.h, o.y, {.max_trip_count = o.trips()});
+}
+
+void xloom_noalias_rows(rows& o)
+{
+    o.h.fill(0.0f);
+    xloom::loop_into(
+        [&x = o.x](std::int64_t, auto& h, auto& y_t) {
+            xt::noalias(h) = h + x;
+            xt::noalias(y_t) = h;
+            return h(0) < limit;
+        },
+        o.h, o.y, {.max_trip_count = o.trips()});
+}
+
+void xloom_pure_rows(rows& o)
+{
+    o.h.fill(0.0f);
+    auto result = xloom::loop(
+        [&x = o.x](std::int64_t, bool, auto const& h) {
+            return xloom::loop_step{h(0) < limit, h + x, h + x};
+        },
+        o.h, {.max_trip_count = o.trips()});
+    o.h = std::move(result.final_state);
+    o.y = std::move(result.scan_outputs);
+}
+
+/// Each iteration adds the number x to the number h.
+using items = operands<float, float>;
+
+void hand_add(items& o)
+{
+    float h = 0.0f;
+    for (std::size_t t = 0; t < o.iterations; ++t)
+        h += o.x;
+    o.h = h;
+}
+
+void xloom_add(items& o)
+{
+    o.h = 0.0f;
+    xloom::loop_into(
+        [x = o.x](std::int64_t, float& h) {
+            h += x;
+            return true;
+        },
+        o.h, {}, {.max_trip_count = o.trips(), .cond = std::nullopt});
+}
+
+void xloom_pure_add(items& o)
+{
+    o.h = xloom::loop(
+        [x = o.x](std::int64_t, bool cond, float h) {
+            return xloom::loop_step{cond, h + x};
+        },
+        0.0f, {.max_trip_count = o.trips(), .cond = std::nullopt})
+              .final_state;
+}
+
+void hand_add_less(items& o)
+{
+    float h = 0.0f;
+    bool cond = true;
+    for (std::size_t t = 0; t < o.iterations && cond; ++t) {
+        h += o.x;
+        cond = h < limit;
+    }
+    o.h = h;
+}
+
+void xloom_add_less(items& o)
+{
+    o.h = 0.0f;
+    xloom::loop_into(
+        [x = o.x](std::int64_t, float& h) {
+            h += x;
+            return h < limit;
+        },
+        o.h, {}, {.max_trip_count = o.trips()});
+}
+
+void xloom_pure_add_less(items& o)
+{
+    o.h = xloom::loop(
+        [x = o.x](std::int64_t, bool, float h) {
+            return xloom::loop_step{h + x < limit, h + x};
+        },
+        0.0f, {.max_trip_count = o.trips()})
+              .final_state;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    for (std::size_t const T : lengths) {
+        std::string const iterations = "/iterations:" + std::to_string(T);
+        auto const make_items = [=] { return items{0.0f, 0.5f, 0.0f, T}; };
+        add_case("loop_into/f32/body:add" + iterations, make_items,
+            {{"hand", hand_add}, {"xloom_raw", xloom_add}, {"xloom_pure", xloom_pure_add}});
+        add_case("loop_into/f32/body:add_less" + iterations, make_items,
+            {{"hand", hand_add_less}, {"xloom_raw", xloom_add_less}, {"xloom_pure", xloom_pure_add_less}});
+        for (std::size_t const n : sizes)
+            add_case("loop_into/f32/size:" + std::to_string(n) + iterations,
+                [=] {
+                    return rows{vector::from_shape({n}), made_up<vector>({n}), matrix::from_shape({T, n}), T};
+                },
+                {{"hand", hand_rows}, {"xloom_raw", xloom_rows}, {"xloom_noalias", xloom_noalias_rows}, {"xloom_pure", xloom_pure_rows}});
+    }
+    return run_cases(argc, argv);
+}

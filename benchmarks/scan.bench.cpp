@@ -1,0 +1,146 @@
+// scan_into and scan against a hand-written time loop around the same body.
+
+#include <xloom/scan.hpp>
+#include <xloom/scan_into.hpp>
+
+#include "support.hpp"
+
+namespace {
+
+using namespace bench;
+using matrix = xt::xtensor<float, 2>;
+using cube = xt::xtensor<float, 3>;
+
+/// x and y are [T, n].
+using rows = operands<vector, matrix>;
+
+void hand_rows(rows& o)
+{
+    o.h.fill(0.0f);
+    std::size_t const n = o.h.size();
+    float* const h = o.h.data();
+    float const* const x = o.x.data();
+    float* const y = o.y.data();
+    for (std::size_t t = 0; t < o.iterations; ++t)
+        add_step(h, x + t * n, y + t * n, n);
+}
+
+void xloom_rows(rows& o)
+{
+    o.h.fill(0.0f);
+    xloom::scan_into([](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); }, o.h, o.x, o.y);
+}
+
+void xloom_noalias_rows(rows& o)
+{
+    o.h.fill(0.0f);
+    xloom::scan_into(
+        [](auto& h, auto const& x_t, auto& y_t) {
+            xt::noalias(h) = h + x_t;
+            xt::noalias(y_t) = h;
+        },
+        o.h, o.x, o.y);
+}
+
+void xloom_pure_rows(rows& o)
+{
+    o.h.fill(0.0f);
+    auto result = xloom::scan([](auto const& h, auto const& x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, o.h, o.x);
+    o.h = std::move(result.final_state);
+    o.y = std::move(result.scan_outputs);
+}
+
+/// x and y are [T], their elements are plain numbers.
+using items = operands<float, vector>;
+
+void hand_items(items& o)
+{
+    float h = 0.0f;
+    float const* const x = o.x.data();
+    float* const y = o.y.data();
+    for (std::size_t t = 0; t < o.iterations; ++t)
+        add_step(&h, x + t, y + t, 1);
+    o.h = h;
+}
+
+void xloom_items(items& o)
+{
+    o.h = 0.0f;
+    xloom::scan_into([](float& h, float const& x_t, float& y_t) { add_step(&h, &x_t, &y_t, 1); }, o.h, o.x, o.y);
+}
+
+void xloom_pure_items(items& o)
+{
+    auto result = xloom::scan([](float h, float x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, 0.0f, o.x);
+    o.h = result.final_state;
+    o.y = std::move(result.scan_outputs);
+}
+
+/// x and y are [n, T], walked along axis 1.
+struct columns : rows {};
+
+void hand_columns(columns& o)
+{
+    o.h.fill(0.0f);
+    for (std::size_t t = 0; t < o.iterations; ++t)
+        add_step(o.h.data(), o.x.data() + t, o.y.data() + t, o.h.size(), o.iterations);
+}
+
+void xloom_columns(columns& o)
+{
+    o.h.fill(0.0f);
+    xloom::scan_into([](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); }, o.h, o.x, o.y,
+        {.input_axes = {1}, .output_axes = {1}});
+}
+
+/// x and y are [8, T, n], walked along axis 1.
+using planes = operands<matrix, cube>;
+
+void hand_planes(planes& o)
+{
+    o.h.fill(0.0f);
+    std::size_t const n = o.h.shape(1);
+    for (std::size_t t = 0; t < o.iterations; ++t)
+        for (std::size_t row = 0; row < o.h.shape(0); ++row) {
+            std::size_t const at = (row * o.iterations + t) * n;
+            add_step(o.h.data() + row * n, o.x.data() + at, o.y.data() + at, n);
+        }
+}
+
+void xloom_planes(planes& o)
+{
+    o.h.fill(0.0f);
+    xloom::scan_into([](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); }, o.h, o.x, o.y,
+        {.input_axes = {1}, .output_axes = {1}});
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    for (std::size_t const T : lengths) {
+        std::string const iterations = "/iterations:" + std::to_string(T);
+        add_case("scan_into/f32/size:scalar" + iterations,
+            [=] {
+                return items{0.0f, made_up<vector>({T}), vector::from_shape({T}), T};
+            },
+            {{"hand", hand_items}, {"xloom_raw", xloom_items}, {"xloom_pure", xloom_pure_items}});
+        for (std::size_t const n : sizes)
+            add_case("scan_into/f32/size:" + std::to_string(n) + iterations,
+                [=] {
+                    return rows{vector::from_shape({n}), made_up<matrix>({T, n}), matrix::from_shape({T, n}), T};
+                },
+                {{"hand", hand_rows}, {"xloom_raw", xloom_rows}, {"xloom_noalias", xloom_noalias_rows}, {"xloom_pure", xloom_pure_rows}});
+        add_case("scan_into/f32/axis:1/shape:64xT" + iterations,
+            [=] {
+                return columns{{vector::from_shape({64}), made_up<matrix>({64, T}), matrix::from_shape({64, T}), T}};
+            },
+            {{"hand", hand_columns}, {"xloom_raw", xloom_columns}});
+        add_case("scan_into/f32/axis:1/shape:8xTx64" + iterations,
+            [=] {
+                return planes{matrix::from_shape({8, 64}), made_up<cube>({8, T, 64}), cube::from_shape({8, T, 64}), T};
+            },
+            {{"hand", hand_planes}, {"xloom_raw", xloom_planes}});
+    }
+    return run_cases(argc, argv);
+}
