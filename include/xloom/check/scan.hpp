@@ -123,7 +123,7 @@ inline std::string describe_lengths(
 /// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no inputs and no length.
 ///           shape_error: rank 0, an axis out of range, unequal lengths.
 /// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their entries unchecked.
-constexpr std::size_t check_scan(std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
+[[gnu::noinline]] constexpr std::size_t check_scan(std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
     detail::check_count(op, inputs.size(), "scan inputs");
     detail::check_count(op, outputs, "scan outputs");
@@ -157,7 +157,7 @@ constexpr std::size_t check_scan(std::string_view op, std::span<shape const> inp
 /// Outputs that are written in place must have room for exactly T elements.
 ///
 /// Errors    shape_error: rank 0, an axis out of range, another length.
-constexpr void check_scan_outputs(std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
+[[gnu::noinline]] constexpr void check_scan_outputs(std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
     detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", options.output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)

@@ -62,37 +62,59 @@ private:
     int attempts_left_ = 10'000;
 };
 
+/// From the lowest byte of a block to its highest.
+struct byte_range {
+    std::uintptr_t lowest;
+    std::uintptr_t highest;
+};
+
+constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
+{
+    std::ptrdiff_t const step = block.layout.steps[axis];
+    return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
+}
+
+/// Requires a block with items.
+constexpr byte_range bytes_of(memory_block const& block)
+{
+    byte_range range{block.address, block.address + block.item_bytes - 1};
+    for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
+        std::uintmax_t const reach = stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1);
+        if (block.layout.steps[axis] < 0)
+            range.lowest -= reach;
+        else
+            range.highest += reach;
+    }
+    return range;
+}
+
+/// Do blocks whose byte ranges meet share a byte?
+///
+/// a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest byte downwards brings both
+/// sums to one side, with positive signs.
+[[gnu::noinline]] constexpr bool share_byte(memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
+{
+    overlap_equation equation;
+    for (memory_block const* const block : {&a, &b}) {
+        equation.add(1, block->item_bytes - 1);
+        for (std::size_t axis = 0; axis < block->layout.dims.size(); ++axis)
+            equation.add(stride_in_bytes(*block, axis), block->layout.dims[axis] - 1);
+    }
+    return equation.is_soluble(highest_b_from_lowest_a);
+}
+
 } // namespace detail
 
-/// True if the blocks share a byte. Cost: a few dozen operations for the layouts that occur.
-constexpr bool overlap(memory_block const& a, memory_block const& b)
+/// True if the blocks share a byte. Cost: a handful of operations where their ranges do not meet, else a few dozen for the layouts that
+/// occur.
+[[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
     if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
         return false;
-
-    // a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest byte downwards brings
-    // both sums to one side, with positive signs.
-    detail::overlap_equation equation;
-    std::uintptr_t lowest[2] = {a.address, b.address};
-    std::uintptr_t highest[2] = {};
-    memory_block const* const blocks[2] = {&a, &b};
-    for (int side = 0; side < 2; ++side) {
-        auto const& [dims, steps] = blocks[side]->layout;
-        std::uintmax_t extent = blocks[side]->item_bytes - 1;
-        equation.add(1, extent);
-        for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-            std::uintmax_t const step =
-                static_cast<std::uintmax_t>(steps[axis] < 0 ? -steps[axis] : steps[axis]) * blocks[side]->item_bytes;
-            equation.add(step, dims[axis] - 1);
-            extent += step * (dims[axis] - 1);
-            if (steps[axis] < 0)
-                lowest[side] -= step * (dims[axis] - 1);
-        }
-        highest[side] = lowest[side] + extent;
-    }
-    if (highest[0] < lowest[1] || highest[1] < lowest[0])
+    detail::byte_range const in_a = detail::bytes_of(a), in_b = detail::bytes_of(b);
+    if (in_a.highest < in_b.lowest || in_b.highest < in_a.lowest)
         return false;
-    return equation.is_soluble(highest[1] - lowest[0]);
+    return detail::share_byte(a, b, in_b.highest - in_a.lowest);
 }
 
 } // namespace xloom
