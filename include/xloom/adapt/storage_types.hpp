@@ -1,0 +1,19 @@
+#pragma once
+// Lets xtensor's where, amax, amin, maximum, minimum and clip choose between two storage types of one kind.
+//
+// Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one says.
+
+#include <type_traits>
+
+#include <xloom/adapt/xtensor.hpp>
+#include <xloom/core/small_float.hpp>
+#include <xloom/core/small_int.hpp>
+
+namespace xtl {
+
+template <xloom::element_type Element>
+struct all_scalar<bool, xloom::small_float<Element>, xloom::small_float<Element>> : std::true_type {};
+template <xloom::element_type Element>
+struct all_scalar<bool, xloom::small_int<Element>, xloom::small_int<Element>> : std::true_type {};
+
+} // namespace xtl

@@ -1,0 +1,37 @@
+#pragma once
+// One number to another type, as ONNX's Cast does it.
+
+#include <xloom/core/float_rounding.hpp>
+#include <xloom/core/number.hpp>
+#include <xloom/core/small_float.hpp>
+#include <xloom/core/small_int.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_small_float = false;
+template <element_type Element>
+inline constexpr bool is_small_float<small_float<Element>> = true;
+
+} // namespace detail
+
+/// Converts a number as ONNX's Cast converts an element; only small_float listens to the options.
+///
+/// Differs   where ONNX says nothing or says "undefined": floating-point numbers go to int8 .. uint64 as in C++ (towards zero, and out
+///           of range undefined as there); see small_int and small_float for theirs.
+///           Up to Cast-23 ONNX sent infinity to NaN in the fnuz types though saturating, since Cast-24 to the largest number: so here.
+/// Source    ONNX Cast-25, and its notes on float 8, float 4, int 4 and int 2.
+template <detail::number To, detail::number From>
+constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexcept
+{
+    if constexpr (std::same_as<To, From>)
+        return value;
+    else if constexpr (detail::is_small_float<To>)
+        return To(value, options);
+    else
+        return static_cast<To>(value);
+}
+
+} // namespace xloom
