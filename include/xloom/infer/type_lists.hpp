@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include <xloom/core/element_types.hpp>
-#include <xloom/core/error.hpp>
 #include <xloom/core/partial_type.hpp>
+#include <xloom/infer/versions.hpp>
 
 namespace xloom {
 
@@ -18,9 +18,6 @@ constexpr std::string_view name_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
 }
-
-/// The newest opset known here; a newer one means the same versions.
-inline constexpr std::int64_t latest_opset = 28;
 
 inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
 inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
@@ -77,15 +74,7 @@ constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
 /// Example   tests/infer/type_lists.test.cpp
 constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
 {
-    std::span<std::int64_t const> const versions = versions_of(op);
-    if (opset < versions.front())
-        detail::fail<option_error>("xloom::operator_version: ", name_of(op), " begins with opset ", versions.front(), ", but opset is ",
-            opset, ". Give a newer opset.");
-    std::int64_t version = 0;
-    for (std::int64_t const candidate : versions)
-        if (candidate <= opset)
-            version = candidate;
-    return version;
+    return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
 namespace detail {
