@@ -1,11 +1,16 @@
 #pragma once
-// Everything.
+// Everything but xloom/tbb.hpp, which needs oneTBB.
 
+#include <xloom/gather_nd.hpp>
 #include <xloom/if.hpp>
+#include <xloom/infer/gather_nd.hpp>
 #include <xloom/infer/if.hpp>
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/scan.hpp>
+#include <xloom/infer/scatter_nd.hpp>
 #include <xloom/infer/type_lists.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/lstm.hpp>
 #include <xloom/scan.hpp>
+#include <xloom/scatter_nd.hpp>
+#include <xloom/storage_types.hpp>

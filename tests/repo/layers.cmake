@@ -2,7 +2,7 @@
 #
 #     std <- core <- check, infer, kernel <- adapt (+ xtensor) <- the operators <- xloom.hpp
 #
-# kernel alone may include xsimd; adapt/xtensor.hpp alone includes xtensor.
+# kernel alone may include xsimd; adapt/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB.
 
 set(core_may "core")
 set(check_may "core|check")
@@ -46,6 +46,10 @@ foreach(header IN LISTS headers)
       endif()
     elseif(included MATCHES "^xtensor/|^xtl/")
       if(header STREQUAL "xloom/adapt/xtensor.hpp")
+        continue()
+      endif()
+    elseif(included MATCHES "^tbb/")
+      if(header STREQUAL "xloom/tbb.hpp")
         continue()
       endif()
     elseif(included MATCHES "^xsimd/")

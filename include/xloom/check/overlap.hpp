@@ -73,8 +73,8 @@ inline std::string describe_shared_memory(
 
 /// Errors    overlap_error: a state or output shares a byte with another operand. Allowed: an output that is an input's own tensor on the
 ///           same axis and in the same direction.
-[[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states, std::span<placed_operand const> inputs,
-    std::span<placed_operand const> outputs)
+[[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
     bool is_shared = false;
     detail::find_shared_memory(states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });

@@ -123,7 +123,8 @@ inline std::string describe_lengths(
 /// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no inputs and no length.
 ///           shape_error: rank 0, an axis out of range, unequal lengths.
 /// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their entries unchecked.
-[[gnu::noinline]] constexpr std::size_t check_scan(std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
+[[gnu::noinline]] constexpr std::size_t check_scan(
+    std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
     detail::check_count(op, inputs.size(), "scan inputs");
     detail::check_count(op, outputs, "scan outputs");
@@ -157,7 +158,8 @@ inline std::string describe_lengths(
 /// Outputs that are written in place must have room for exactly T elements.
 ///
 /// Errors    shape_error: rank 0, an axis out of range, another length.
-[[gnu::noinline]] constexpr void check_scan_outputs(std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
+[[gnu::noinline]] constexpr void check_scan_outputs(
+    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
     detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", options.output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -165,18 +167,6 @@ inline std::string describe_lengths(
             detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length, " iterations, but ",
                 detail::describe_lengths("scan_outputs", outputs, options.output_axes, length), ". Give it an element for each iteration.");
 }
-
-namespace detail {
-
-/// True if the shape and the strides of a tensor can be counted in bytes; an empty tensor has strides too.
-constexpr bool has_strides(shape dims, std::size_t item_bytes)
-{
-    for (std::size_t& dim : dims)
-        dim = dim == 0 ? 1 : dim;
-    return is_countable(dims, item_bytes);
-}
-
-} // namespace detail
 
 /// The shape of an output that stacks `length` elements along options.output_axes[i].
 ///
@@ -193,7 +183,7 @@ constexpr shape stacked_shape(
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
             " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element, ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
-    if (!detail::has_strides(dims, item_bytes))
+    if (!has_strides(dims, item_bytes))
         detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i, "] would have the shape ", dims,
             ". Run fewer iterations.");
     return dims;

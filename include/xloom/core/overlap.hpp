@@ -117,4 +117,30 @@ constexpr byte_range bytes_of(memory_block const& block)
     return detail::share_byte(a, b, in_b.highest - in_a.lowest);
 }
 
+/// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller ones reach, as in every
+/// view of a container. Interleaved arrays that are none, such as steps [2, 3] for [2, 2], count as overlapping.
+constexpr bool has_own_places(strided_layout const& layout)
+{
+    struct axis {
+        std::uintmax_t step = 0;
+        std::uintmax_t last = 0;
+    };
+    static_vector<axis, max_rank> all;
+    for (std::size_t i = 0; i < layout.dims.size(); ++i) {
+        if (layout.dims[i] == 0)
+            return true;
+        std::ptrdiff_t const step = layout.steps[i];
+        if (layout.dims[i] > 1)
+            all.push_back({static_cast<std::uintmax_t>(step < 0 ? -step : step), layout.dims[i] - 1});
+    }
+    std::sort(all.begin(), all.end(), [](axis const& a, axis const& b) { return a.step < b.step; });
+    std::uintmax_t reach = 0;
+    for (auto const& [step, last] : all) {
+        if (step <= reach)
+            return false;
+        reach += step * last;
+    }
+    return true;
+}
+
 } // namespace xloom

@@ -64,6 +64,14 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     return true;
 }
 
+/// True if the strides can be counted in bytes too: an empty tensor has them, as if it had one item along its empty axes.
+constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
+{
+    for (std::size_t& dim : dims)
+        dim = dim == 0 ? 1 : dim;
+    return is_countable(dims, bytes_per_element);
+}
+
 /// The number of elements; 1 for rank 0. Requires is_countable(dims).
 constexpr std::size_t element_count(shape const& dims) noexcept
 {
@@ -74,6 +82,15 @@ constexpr std::size_t element_count(shape const& dims) noexcept
     for (std::size_t const dim : dims)
         count *= dim;
     return count;
+}
+
+/// The position of element number `flat` in row-major order (NumPy's unravel_index). Requires flat < element_count(dims).
+constexpr shape unravel(std::size_t flat, shape const& dims)
+{
+    shape position(dims.size(), 0);
+    for (std::size_t axis = dims.size(); axis-- > 0; flat /= dims[axis])
+        position[axis] = flat % dims[axis];
+    return position;
 }
 
 } // namespace xloom

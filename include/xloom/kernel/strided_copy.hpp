@@ -1,11 +1,11 @@
 #pragma once
-// Copies between two layouts of one shape, planned once and run many times.
+// Two layouts of one shape walked side by side, planned once and run many times.
 
 #include <xloom/core/layout.hpp>
 
 namespace xloom::kernel {
 
-/// Assigns the items of one strided array to those of another of the same shape.
+/// Pairs the items of one strided array with those of another of the same shape, and assigns the first to the second.
 /// Axes of length 1 are dropped and axes that lie side by side on both sides are merged, so that most copies are one or two loops.
 /// Cost: each item read once and written once. Allocates nothing.
 class strided_copy {
@@ -37,8 +37,15 @@ public:
     template <class T>
     void operator()(T const* from, T* to) const
     {
+        for_each_pair(from, to, [](T const& source, T& target) { target = source; });
+    }
+
+    /// Calls f(from item, to item) for every pair.
+    template <class From, class To, class F>
+    void for_each_pair(From* from, To* to, F&& f) const
+    {
         if (!empty_)
-            copy(0, from, to);
+            walk(0, from, to, f);
     }
 
 private:
@@ -48,21 +55,21 @@ private:
     }
 
     /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row of a small element.
-    template <class T>
-    void copy(std::size_t axis, T const* from, T* to) const
+    template <class From, class To, class F>
+    void walk(std::size_t axis, From* from, To* to, F& f) const
     {
         std::size_t const count = dims_[axis];
         std::ptrdiff_t const from_step = from_[axis];
         std::ptrdiff_t const to_step = to_[axis];
         if (axis + 1 < dims_.size())
             for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
-                copy(axis + 1, from, to);
+                walk(axis + 1, from, to, f);
         else if (from_step == 1 && to_step == 1)
             for (std::size_t i = 0; i < count; ++i)
-                to[i] = from[i];
+                f(from[i], to[i]);
         else
             for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
-                *to = *from;
+                f(*from, *to);
     }
 
     shape dims_{};

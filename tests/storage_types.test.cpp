@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <xloom/adapt/storage_types.hpp>
+#include <xloom/storage_types.hpp>
 #include <xloom/scan.hpp>
 
 #include "support/xtensor_extras.hpp"

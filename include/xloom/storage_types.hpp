@@ -1,13 +1,14 @@
 #pragma once
-// Lets xtensor's where, amax, amin, maximum, minimum and clip choose between two storage types of one kind.
+// The element types of ONNX that C++ lacks, float16 to uint2, ready for xtensor: its where, amax, amin, maximum, minimum and clip may
+// choose between two of one type.
 //
 // Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one says.
 
 #include <type_traits>
 
 #include <xloom/adapt/xtensor.hpp>
-#include <xloom/core/small_float.hpp>
-#include <xloom/core/small_int.hpp>
+#include <xloom/core/cast.hpp>
+#include <xloom/core/element_type_of.hpp>
 
 namespace xtl {
 

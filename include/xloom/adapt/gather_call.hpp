@@ -1,0 +1,77 @@
+#pragma once
+// One call of GatherND: what can be wrong with it is found first, then it is carried out.
+
+#include <xloom/adapt/nd_operands.hpp>
+#include <xloom/adapt/parts.hpp>
+#include <xloom/check/gather_nd.hpp>
+#include <xloom/kernel/gather_nd.hpp>
+
+namespace xloom::detail {
+
+/// The operands of a call whose shapes and indices are right.
+template <class Data, class Indices>
+class gather_call {
+    using T = item_t<Data>;
+    using index = item_t<Indices>;
+
+public:
+    gather_call(std::string_view op, Data const& data, Indices const& indices, gather_nd_options const& options)
+        : options_(options),
+          layout_(layout_of(data)),
+          output_shape_(check_gather_nd(op, layout_.dims, shape_of(indices), options, sizeof(T))),
+          data_(enable_tensor<Data>::data(data)),
+          indices_(indices)
+    {
+        shape const dims = shape_of(indices);
+        auto const b = static_cast<std::size_t>(options.batch_dims);
+        std::size_t const k = dims.back();
+        batch_ = part_of_layout(0, b);
+        slice_ = part_of_layout(b + k, layout_.dims.size());
+        tuples_ = {indices_.data(), element_count(drop_axis(dims, dims.size() - 1)), part_of_layout(b, b + k), b};
+        check_indices(op, tuples_, dims, options.bounds);
+    }
+
+    shape const& output_shape() const { return output_shape_; }
+
+    /// Writes the output's items, row-major, to `output`.
+    template <class Policy>
+    void run(T* output, Policy const& policy) const
+    {
+        std::size_t const size = element_count(slice_.dims);
+        std::size_t const count = tuples_.count;
+        if (count == 0 || size == 0)
+            return;
+        std::size_t const entries = element_count(batch_.dims);
+        kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});
+        bool const is_inside = options_.bounds == bounds::check || options_.bounds == bounds::assume;
+        std::size_t const parts = parts_for(policy, count * size);
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
+            if (size == 1 && is_inside && batch_.dims.empty())
+                kernel::gather_items(tuples_, begin, end, data_, output);
+            else if (is_row_major(slice_))
+                kernel::gather_nd(read, begin, end, data_, output, size, kernel::copy_packed_items{size});
+            else
+                kernel::gather_nd(
+                    read, begin, end, data_, output, size, kernel::strided_copy(slice_.dims, slice_.steps, row_major_strides(slice_.dims)));
+        });
+    }
+
+private:
+    strided_layout part_of_layout(std::size_t first, std::size_t last) const
+    {
+        return {shape(layout_.dims.begin() + first, layout_.dims.begin() + last),
+            strides(layout_.steps.begin() + first, layout_.steps.begin() + last)};
+    }
+
+    gather_nd_options options_;
+    strided_layout layout_;
+    shape output_shape_;
+    T const* data_;
+    row_major_items<Indices> indices_;
+    strided_layout batch_{};
+    strided_layout slice_{};
+    kernel::index_tuples<index> tuples_{};
+};
+
+} // namespace xloom::detail

@@ -1,0 +1,89 @@
+#pragma once
+// The operands of ScatterND and GatherND: items side by side, and indices that lie on their axes.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <xloom/adapt/operands.hpp>
+#include <xloom/core/bounds.hpp>
+#include <xloom/kernel/index_tuples.hpp>
+
+namespace xloom::detail {
+
+template <class X>
+inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
+
+/// An operand's items in row-major order: where they lie, or, if they lie otherwise there, a copy.
+template <class X>
+class row_major_items {
+    using item = item_t<X>;
+
+public:
+    explicit row_major_items(X const& operand)
+    {
+        if constexpr (tensor<X>) {
+            strided_layout const layout = layout_of(operand);
+            data_ = enable_tensor<X>::data(operand);
+            if (!is_row_major(layout)) {
+                copy_.emplace(xt::xtensor<item, 1>::from_shape({element_count(layout.dims)}));
+                kernel::strided_copy(layout.dims, layout.steps, row_major_strides(layout.dims))(data_, copy_->data());
+                data_ = copy_->data();
+            }
+        } else {
+            data_ = std::addressof(operand);
+        }
+    }
+    row_major_items(row_major_items const&) = delete;
+    row_major_items& operator=(row_major_items const&) = delete;
+
+    item const* data() const { return data_; }
+
+private:
+    item const* data_;
+    std::optional<xt::xtensor<item, 1>> copy_{};
+};
+
+/// The first few indices that lie outside their axes, and how many more there are.
+template <std::integral Index>
+std::string describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
+{
+    constexpr std::size_t most = 4;
+    std::vector<std::string> facts;
+    std::size_t more = 0;
+    for (std::size_t flat = 0; flat < tuples.count * tuples.width(); ++flat) {
+        std::size_t const axis = flat % tuples.width();
+        std::size_t const length = tuples.axes.dims[axis];
+        if (kernel::is_index(tuples.first[flat], length))
+            continue;
+        if (facts.size() < most)
+            facts.push_back(concat("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ", tuples.first_axis + axis,
+                " of length ", length, ")"));
+        else
+            ++more;
+    }
+    if (more != 0)
+        facts.push_back(concat(more, " more"));
+    return join(facts);
+}
+
+/// Requires of every index what the rule for those outside does not allow. Assumed ones are looked at in debug builds.
+template <std::integral Index>
+void check_indices(std::string_view op, kernel::index_tuples<Index> const& tuples, shape const& indices, bounds rule)
+{
+#ifdef NDEBUG
+    bool const is_checked = rule == bounds::check;
+#else
+    bool const is_checked = rule == bounds::check || rule == bounds::assume;
+#endif
+    if (is_checked && !kernel::are_in_range(tuples))
+        fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ", describe_outside(tuples, indices),
+            ". Correct it, or choose bounds::drop or bounds::clip.");
+    if (rule == bounds::clip && tuples.count != 0)
+        for (std::size_t axis = 0; axis < tuples.width(); ++axis)
+            if (tuples.axes.dims[axis] == 0)
+                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ", tuples.first_axis + axis,
+                    " of data has length 0. Choose bounds::drop.");
+}
+
+} // namespace xloom::detail

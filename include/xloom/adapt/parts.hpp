@@ -1,0 +1,30 @@
+#pragma once
+// How much of an operator's work a thread gets.
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include <xloom/core/policy.hpp>
+
+namespace xloom::detail {
+
+/// Fewer items than this are not worth another thread.
+inline constexpr std::size_t items_worth_a_thread = std::size_t{1} << 14;
+
+template <execution_policy Policy>
+inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
+
+template <execution_policy Policy>
+std::size_t parts_for(Policy const& policy, std::size_t items)
+{
+    return std::clamp<std::size_t>(items / items_worth_a_thread, 1, policy.concurrency());
+}
+
+/// Where part number `part` of `parts` begins among `count`.
+constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count)
+{
+    return count / parts * part + std::min(part, count % parts);
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,219 @@
+#pragma once
+// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came before.
+
+#include <xloom/adapt/parts.hpp>
+#include <xloom/adapt/scatter_call.hpp>
+#include <xloom/core/cast.hpp>
+#include <xloom/core/element_type_of.hpp>
+#include <xloom/kernel/owned_updates.hpp>
+#include <xloom/kernel/scatter_nd.hpp>
+#include <xloom/kernel/tracked_slices.hpp>
+
+namespace xloom::detail {
+
+/// Threads write this many items apart, at least: more than a cache line.
+inline constexpr std::size_t thread_distance = 64;
+/// A part's begin, moved on until it parts no run of equal offsets.
+inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
+{
+    std::ptrdiff_t two[2];
+    for (; begin > 0 && begin < read.count(); ++begin) {
+        read(begin - 1, 2, two);
+        if (two[0] != two[1])
+            break;
+    }
+    return begin;
+}
+
+/// Meets every update with its slice, each slice's in their order, on several threads.
+template <class T, class Meet, class Reduce, class Policy>
+void meet_in_parts(kernel::offset_reader const& read, scatter_nd_options const& options, std::size_t parts, T* data, T const* updates,
+    std::size_t slice_size, Meet const& meet, Reduce& reduce, Policy const& policy)
+{
+    if (options.unique || options.sorted)
+        return policy.for_each(parts, [&](std::size_t part) {
+            std::size_t begin = begin_of_part(part, parts, read.count()), end = begin_of_part(part + 1, parts, read.count());
+            if (!options.unique) {
+                begin = begin_of_run(read, begin);
+                end = begin_of_run(read, end);
+            }
+            kernel::scatter_nd(read, begin, end, data, updates, slice_size, meet, reduce);
+        });
+    std::size_t const neighbourhood = std::max(slice_size, thread_distance);
+    kernel::for_each_owned(policy, parts, read, neighbourhood,
+        [&](kernel::owned_update const& update) { meet(data + update.offset, updates + update.number * slice_size, reduce); });
+}
+
+/// The same on as many threads as the policy has for so much work.
+template <class T, class Meet, class Reduce, class Policy>
+void meet_all(kernel::offset_reader const& read, scatter_nd_options const& options, T* data, T const* updates, std::size_t slice_size,
+    Meet const& meet, Reduce& reduce, Policy const& policy)
+{
+    if constexpr (has_threads<Policy>)
+        if (std::size_t const parts = parts_for(policy, read.count() * slice_size); parts > 1)
+            return meet_in_parts(read, options, parts, data, updates, slice_size, meet, reduce, policy);
+    kernel::scatter_nd(read, 0, read.count(), data, updates, slice_size, meet, reduce);
+}
+
+/// Slices of items side by side: if they are so long that every thread can take a piece of each, it does.
+template <class T, class Reduce, class Policy>
+void meet_rows(kernel::offset_reader const& read, scatter_nd_options const& options, T* data, T const* updates, std::size_t slice_size,
+    Reduce& reduce, Policy const& policy)
+{
+    std::size_t const parts = parts_for(policy, read.count() * slice_size);
+    if (parts == 1 || slice_size < parts * thread_distance)
+        return meet_all(read, options, data, updates, slice_size, kernel::packed_items{slice_size}, reduce, policy);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slice_size), end = begin_of_part(part + 1, parts, slice_size);
+        kernel::scatter_nd(read, 0, read.count(), data + begin, updates + begin, slice_size, kernel::packed_items{end - begin}, reduce);
+    });
+}
+
+/// What the options ask for of a reduction.
+inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
+{
+    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces, options.reduction == reduction::mean};
+}
+
+constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
+{
+    return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
+}
+
+/// Tracked slices lie side by side; others are tracked in a copy of data.
+template <class Sum, class Call, tensor Data, class Reduce, class Policy>
+void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    strided_layout const layout = layout_of(data);
+    strides const packed = row_major_strides(layout.dims);
+    T* items = enable_tensor<Data>::data(data);
+    std::optional<xt::xtensor<T, 1>> copy;
+    if (!is_row_major(layout)) {
+        copy.emplace(xt::xtensor<T, 1>::from_shape({element_count(layout.dims)}));
+        kernel::strided_copy(layout.dims, layout.steps, packed)(items, copy->data());
+        items = copy->data();
+    }
+
+    auto const tuples = call.tuples(packed);
+    kernel::offset_reader const read(tuples, call.options().bounds);
+    kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
+    meet_all(read, call.options(), items, call.updates(), call.slice_size(), slices, reduce, policy);
+    std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
+    policy.for_each(parts, [&](std::size_t part) {
+        slices.finish(begin_of_part(part, parts, slices.slices()), begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
+    });
+
+    if (copy)
+        kernel::strided_copy(layout.dims, packed, layout.steps)(items, enable_tensor<Data>::data(data));
+}
+
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    auto* const items = enable_tensor<Data>::data(data);
+    strided_layout const layout = layout_of(data);
+    auto const tuples = call.tuples(layout.steps);
+    kernel::offset_reader const read(tuples, call.options().bounds);
+    std::size_t const size = call.slice_size();
+    strided_layout const slice{
+        shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
+
+    bool const is_inside = call.options().bounds == bounds::check || call.options().bounds == bounds::assume;
+    if (size == 1 && is_inside && parts_for(policy, tuples.count) == 1)
+        kernel::scatter_items(tuples, items, call.updates(), reduce);
+    else if (size == 1)
+        meet_all(read, call.options(), items, call.updates(), size, kernel::single_item{}, reduce, policy);
+    else if (is_row_major(slice))
+        meet_rows(read, call.options(), items, call.updates(), size, reduce, policy);
+    else
+        meet_all(read, call.options(), items, call.updates(), size,
+            kernel::strided_items{{slice.dims, row_major_strides(slice.dims), slice.steps}}, reduce, policy);
+}
+
+/// `data` has the shape that the call was checked with, and memory of its own.
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    constexpr bool replaces = std::is_same_v<std::remove_const_t<Reduce>, reduce_none_t>;
+    if (call.is_empty())
+        return;
+    kernel::tracking const rule = tracking_of(call.options(), replaces);
+    if constexpr (is_small_float<T> && !replaces && std::is_invocable_v<Reduce&, float, float const&>)
+        if (call.options().accumulate_in_float)
+            return run_tracked<float>(call, data, rule, reduce, policy);
+    if (needs_tracking(rule, replaces))
+        run_tracked<T>(call, data, rule, reduce, policy);
+    else
+        run_untracked(call, data, reduce, policy);
+}
+
+template <class T>
+constexpr std::string_view element_name()
+{
+    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know" : name_of(element_type_of<T>);
+}
+
+template <class Reduce, class T>
+inline constexpr bool can_reduce = std::is_invocable_v<Reduce const&, T, T const&>;
+template <class T>
+inline constexpr bool can_average = can_reduce<reduce_add_t, T>&& std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+
+/// Calls f(reduce), if that can be.
+template <bool IsPossible, class T, class Reduce, class F>
+void with_reduction(std::string_view op, reduction kind, Reduce const& reduce, F const& f)
+{
+    if constexpr (IsPossible)
+        f(reduce);
+    else
+        fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ", name_of(kind),
+            " and data holds ", element_name<T>(), ". Choose another.");
+}
+
+/// Calls f(reduce) with the function object that an option names.
+template <class T, class F>
+void with_reduction(std::string_view op, reduction kind, F const& f)
+{
+    switch (kind) {
+    case reduction::none:
+        return f(reduce_none);
+    case reduction::add:
+        return with_reduction<can_reduce<reduce_add_t, T>, T>(op, kind, reduce_add, f);
+    case reduction::mul:
+        return with_reduction<can_reduce<reduce_mul_t, T>, T>(op, kind, reduce_mul, f);
+    case reduction::max:
+        return with_reduction<can_reduce<reduce_max_t, T>, T>(op, kind, reduce_max, f);
+    case reduction::min:
+        return with_reduction<can_reduce<reduce_min_t, T>, T>(op, kind, reduce_min, f);
+    case reduction::mean:
+        return with_reduction<can_average<T>, T>(op, kind, reduce_add, f);
+    }
+    fail<option_error>(op, ": options.reduction must be a reduction, but it is number ", static_cast<int>(kind), ". Choose one.");
+}
+
+/// Stands for the reduction that options.reduction names.
+struct named_reduction {};
+
+/// The same for a reduction of the caller's or one that the options name.
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_with_reduction(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    if constexpr (std::is_same_v<Reduce, named_reduction const>)
+        with_reduction<item_t<Data>>(
+            call.op(), call.options().reduction, [&](auto const& named) { run_scatter_nd(call, data, named, policy); });
+    else
+        run_scatter_nd(call, data, reduce, policy);
+}
+
+/// Requires that the options go with the element type, or with a reduction of the caller's.
+template <class T, class Reduce>
+void check_reduction(std::string_view op, reduction kind)
+{
+    if constexpr (std::is_same_v<Reduce, named_reduction const>)
+        with_reduction<T>(op, kind, [](auto const&) {});
+    else if (kind != reduction::none)
+        fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(kind), ". Leave it out.");
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,104 @@
+#pragma once
+// ScatterND's own law on concrete shapes and options.
+
+#include <string_view>
+
+#include <xloom/core/bounds.hpp>
+#include <xloom/core/error.hpp>
+#include <xloom/core/overlap.hpp>
+#include <xloom/core/reduction.hpp>
+#include <xloom/core/shape.hpp>
+
+namespace xloom {
+
+/// Which of several updates of one slice counts where the last one replaces the others (reduction none).
+enum class duplicates : unsigned char { last, first, error };
+
+struct scatter_nd_options {
+    xloom::reduction reduction = xloom::reduction::none;
+    xloom::bounds bounds = xloom::bounds::check;
+    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` goes with every reduction
+    bool include_self = true;                               ///< false: a slice's first update replaces what stood there
+    bool accumulate_in_float = false;                       ///< storage floats are rounded once, at the end, not after each update
+    bool unique = false;                                    ///< you promise that no slice is named twice
+    bool sorted = false;                                    ///< you promise that the slices come in row-major order
+};
+
+namespace detail {
+
+constexpr void check_rank(std::string_view op, std::string_view operand, std::size_t rank)
+{
+    if (rank > max_rank)
+        fail<option_error>(
+            op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand, " has ", rank, ". Merge some of them.");
+}
+
+constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
+{
+    if (dims.empty())
+        fail<shape_error>(
+            op, ": data and indices must have at least one axis, but ", operand, " has the shape ", dims, ". Give it an axis of length 1.");
+}
+
+/// The lengths of `dims` from axis `first` on, behind those of `front`.
+constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
+{
+    shape all = front;
+    for (std::size_t axis = first; axis < dims.size(); ++axis)
+        all.push_back(dims[axis]);
+    return all;
+}
+
+/// What to do if indices [n] was meant as n indices, while it is one n-tuple.
+inline std::string describe_one_tuple(shape const& indices)
+{
+    return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0], "; reshape it to [", indices[0],
+                                     ", 1] if it names ", indices[0], " slices.")
+                               : std::string();
+}
+
+} // namespace detail
+
+/// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1] ++ data.shape[k:].
+///
+/// Errors    shape_error: rank 0; k > r; another shape of updates.  option_error: over max_rank; options that contradict each other.
+/// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
+[[gnu::noinline]] constexpr void check_scatter_nd(
+    std::string_view op, shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options)
+{
+    detail::check_not_scalar(op, "data", data);
+    detail::check_not_scalar(op, "indices", indices);
+    std::size_t const k = indices.back();
+    if (k > data.size())
+        detail::fail<shape_error>(op, ": indices' last axis must be no longer than data's rank, but indices is ", indices, " and data is ",
+            data, ".", indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+    shape const front = drop_axis(indices, indices.size() - 1);
+    detail::check_rank(op, "updates", front.size() + data.size() - k);
+    shape const expected = detail::joined(front, data, k);
+    if (updates != expected)
+        detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k, ":] = ", expected,
+            ", but it is ", updates, " (data ", data, ", indices ", indices, "). Reshape it.", detail::describe_one_tuple(indices));
+    if (options.duplicates == duplicates::first && options.reduction != reduction::none)
+        detail::fail<option_error>(op, ": that the first update counts means something for reduction none alone, but reduction is ",
+            name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
+}
+
+/// Requires that nothing which is read shares memory with data, and that data has memory of its own for every item.
+///
+/// Errors    overlap_error.
+[[gnu::noinline]] constexpr void check_scatter_overlap(
+    std::string_view op, memory_block const& data, memory_block const& indices, memory_block const& updates)
+{
+    bool const meets_indices = overlap(data, indices), meets_updates = overlap(data, updates);
+    if (meets_indices || meets_updates)
+        detail::fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
+            meets_indices && meets_updates ? "indices and updates overlap"
+            : meets_indices                ? "indices overlaps"
+                                           : "updates overlaps",
+            " data. Copy one of the two.");
+    if (!has_own_places(data.layout))
+        detail::fail<overlap_error>(op, ": every item of data must have memory of its own, but data has the shape ", data.layout.dims,
+            " and the strides ", data.layout.steps, ". Copy it first.");
+}
+
+} // namespace xloom

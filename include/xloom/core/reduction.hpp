@@ -1,0 +1,161 @@
+#pragma once
+// How an update meets the value that stands there already: ONNX's reductions, for every type for which they mean something.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <xloom/core/number.hpp>
+
+namespace xloom {
+
+/// ONNX's `reduction`, and the mean.
+enum class reduction : unsigned char { none, add, mul, max, min, mean };
+
+constexpr std::string_view name_of(reduction kind) noexcept
+{
+    constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
+    auto const number = static_cast<std::size_t>(kind);
+    return number < std::size(names) ? names[number] : "unknown";
+}
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_string = false;
+template <class Char, class Traits, class Allocator>
+inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
+
+template <class T>
+concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
+
+/// The unsigned integer that computes modulo a power of two for T, also where T itself would be promoted to int.
+template <wrapping_integer T>
+using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
+
+template <class T>
+concept summable = requires(T const& a)
+{
+    static_cast<T>(a + a);
+};
+template <class T>
+concept multipliable = !is_string<T> && requires(T const& a)
+{
+    static_cast<T>(a * a);
+};
+template <class T>
+concept ordered = !is_string<T> && requires(T const& a)
+{
+    static_cast<bool>(a < a);
+    static_cast<bool>(a != a);
+};
+
+} // namespace detail
+
+/// The reductions as function objects: new value = reduce(old value, update).
+///
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not exist. Complex numbers:
+/// add and mul. max and min give NaN if either value is one. Storage types compute in float or int and are rounded once an update.
+struct reduce_none_t {
+    template <class T>
+    constexpr T operator()(T const&, T const& update) const
+    {
+        return update;
+    }
+};
+
+struct reduce_add_t {
+    template <detail::summable T>
+    constexpr T operator()(T old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old || update;
+        } else if constexpr (detail::wrapping_integer<T>) {
+            using modular = detail::modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
+        } else if constexpr (detail::is_string<T>) {
+            old += update;
+            return old;
+        } else {
+            return static_cast<T>(old + update);
+        }
+    }
+};
+
+struct reduce_mul_t {
+    template <detail::multipliable T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old && update;
+        } else if constexpr (detail::wrapping_integer<T>) {
+            using modular = detail::modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
+        } else {
+            return static_cast<T>(old * update);
+        }
+    }
+};
+
+struct reduce_max_t {
+    template <detail::ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const larger = old < update ? update : old; // old, if that is NaN
+        return update != update ? update : larger;
+    }
+};
+
+struct reduce_min_t {
+    template <detail::ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const smaller = update < old ? update : old;
+        return update != update ? update : smaller;
+    }
+};
+
+inline constexpr reduce_none_t reduce_none{};
+inline constexpr reduce_add_t reduce_add{};
+inline constexpr reduce_mul_t reduce_mul{};
+inline constexpr reduce_max_t reduce_max{};
+inline constexpr reduce_min_t reduce_min{};
+
+namespace detail {
+
+/// The type of a complex number's parts; of other types the type itself.
+template <class T>
+struct part_of {
+    using type = T;
+};
+template <class T>
+    requires requires { typename T::value_type; }
+struct part_of<T> {
+    using type = typename T::value_type;
+};
+
+/// sum / count; integers round down.
+struct divide_by_count {
+    template <summable T>
+        requires(!is_string<T> && !std::same_as<T, bool>)
+    constexpr T operator()(T const& sum, std::size_t count) const
+    {
+        if constexpr (std::signed_integral<T>) {
+            auto const n = static_cast<std::int64_t>(count);
+            return static_cast<T>(sum / n - (sum % n < 0 ? 1 : 0));
+        } else if constexpr (std::unsigned_integral<T>) {
+            return static_cast<T>(sum / count);
+        } else if constexpr (number<T>) {
+            return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
+        } else {
+            return static_cast<T>(sum / T(static_cast<typename part_of<T>::type>(count)));
+        }
+    }
+};
+
+} // namespace detail
+} // namespace xloom

@@ -1,0 +1,60 @@
+#pragma once
+// GatherND over raw memory: copies of the slices that index tuples name, one after the other.
+
+#include <xloom/kernel/offset_blocks.hpp>
+#include <xloom/kernel/strided_copy.hpp>
+
+namespace xloom::kernel {
+
+/// How a slice becomes `step` items side by side, according to where its own lie.
+struct copy_packed_items {
+    std::size_t count;
+
+    template <class T>
+    void operator()(T const* __restrict from, T* __restrict to) const
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            to[i] = from[i];
+    }
+};
+
+/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`, which are `step` items apart; those of tuples that are left
+/// out stay as they are. `copy(slice, place)` copies one. Allocates nothing.
+template <class T, class Copy>
+void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, std::size_t step, Copy const& copy)
+{
+    for_each_offset_block(read, from, to, data, step, [&](std::ptrdiff_t const* offsets, std::size_t first, std::size_t count) {
+        T* place = output + first * step;
+        for (std::size_t i = 0; i < count; ++i, place += step)
+            copy(data + offsets[i], place);
+    });
+}
+
+namespace detail {
+
+template <std::size_t Width, class T, std::integral Index>
+void gather_items(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* __restrict data, T* __restrict output)
+{
+    tuple_offset<Width> const offset_of(tuples.axes);
+    Index const* __restrict const indices = tuples.first;
+    for (std::size_t i = from; i < to; ++i)
+        output[i] = data[offset_of(indices + i * offset_of.width())];
+}
+
+} // namespace detail
+
+/// The same for slices of one item, with no index out of range and no batch.
+template <class T, std::integral Index>
+void gather_items(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
+{
+    switch (tuples.width()) {
+    case 1:
+        return detail::gather_items<1>(tuples, from, to, data, output);
+    case 2:
+        return detail::gather_items<2>(tuples, from, to, data, output);
+    default:
+        return detail::gather_items<0>(tuples, from, to, data, output);
+    }
+}
+
+} // namespace xloom::kernel

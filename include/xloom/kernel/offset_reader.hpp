@@ -1,0 +1,111 @@
+#pragma once
+// Offsets from index tuples, some at a time, whatever the type of the indices and the rule for those outside.
+
+#include <xloom/kernel/index_tuples.hpp>
+
+namespace xloom::kernel {
+
+/// Adds the offset of each tuple's batch entry to those that a reader gives: `per_entry` tuples belong to one.
+class batch_offsets {
+public:
+    batch_offsets() = default;
+    batch_offsets(strided_layout const& batch, std::size_t per_entry) : batch_(batch), per_entry_(per_entry) {}
+
+    void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
+    {
+        if (batch_.dims.empty())
+            return;
+        std::size_t entry = first / per_entry_;
+        std::size_t left = per_entry_ - first % per_entry_;
+        std::ptrdiff_t base = offset_of(entry);
+        for (std::size_t i = 0; i < count; ++i, --left) {
+            if (left == 0) {
+                base = offset_of(++entry);
+                left = per_entry_;
+            }
+            if (offsets[i] != dropped)
+                offsets[i] += base;
+        }
+    }
+
+private:
+    std::ptrdiff_t offset_of(std::size_t entry) const
+    {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = batch_.dims.size(); axis-- > 0; entry /= batch_.dims[axis])
+            offset += static_cast<std::ptrdiff_t>(entry % batch_.dims[axis]) * batch_.steps[axis];
+        return offset;
+    }
+
+    strided_layout batch_{};
+    std::size_t per_entry_ = 1;
+};
+
+namespace detail {
+
+template <bounds Bounds, std::size_t Width, std::integral Index>
+void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
+{
+    tuple_offset<Width, Bounds> const offset_of(tuples.axes);
+    Index const* tuple = tuples.first + from * offset_of.width();
+    for (std::size_t i = 0; i < count; ++i, tuple += offset_of.width())
+        offsets[i] = offset_of(tuple);
+}
+
+template <bounds Bounds, std::integral Index>
+void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
+{
+    switch (tuples.width()) {
+    case 1:
+        return read_offsets<Bounds, 1>(tuples, from, count, offsets);
+    case 2:
+        return read_offsets<Bounds, 2>(tuples, from, count, offsets);
+    default:
+        return read_offsets<Bounds, 0>(tuples, from, count, offsets);
+    }
+}
+
+} // namespace detail
+
+/// Reads the offsets of index tuples.
+class offset_reader {
+public:
+    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires are_in_range(tuples).
+    template <std::integral Index>
+    offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
+        : batch_(batch),
+          tuples_(&tuples),
+          count_(tuples.count),
+          read_([](void const* t, bounds r, std::size_t from, std::size_t count, std::ptrdiff_t* offsets) {
+              auto const& all = *static_cast<index_tuples<Index> const*>(t);
+              switch (r) {
+              case bounds::drop:
+                  return detail::read_offsets<bounds::drop>(all, from, count, offsets);
+              case bounds::clip:
+                  return detail::read_offsets<bounds::clip>(all, from, count, offsets);
+              default:
+                  return detail::read_offsets<bounds::assume>(all, from, count, offsets);
+              }
+          }),
+          rule_(rule)
+    {}
+
+    std::size_t count() const { return count_; }
+    bool may_drop() const { return rule_ == bounds::drop; }
+
+    /// Those of `count` tuples, beginning with number `from`.
+    void operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    {
+        read_(tuples_, rule_, from, count, offsets);
+        batch_.add_to(offsets, from, count);
+    }
+
+private:
+    batch_offsets batch_;
+    void const* tuples_;
+    std::size_t count_;
+    void (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
+    bounds rule_;
+};
+
+} // namespace xloom::kernel

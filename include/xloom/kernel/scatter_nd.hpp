@@ -1,0 +1,81 @@
+#pragma once
+// ScatterND over raw memory: updates meet the slices that index tuples name, the updates of a slice in their order.
+
+#include <utility>
+
+#include <xloom/kernel/offset_blocks.hpp>
+#include <xloom/kernel/strided_copy.hpp>
+
+namespace xloom::kernel {
+
+/// How one update meets one slice, according to where the slice's items lie.
+struct single_item {
+    template <class T, class Reduce>
+    void operator()(T* old, T const* update, Reduce& reduce) const
+    {
+        *old = static_cast<T>(reduce(std::move(*old), *update));
+    }
+};
+
+struct packed_items {
+    std::size_t count;
+
+    template <class T, class Reduce>
+    void operator()(T* __restrict old, T const* __restrict update, Reduce& reduce) const
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            old[i] = static_cast<T>(reduce(std::move(old[i]), update[i]));
+    }
+};
+
+struct strided_items {
+    strided_copy pairs; ///< from an update to a slice
+
+    template <class T, class Reduce>
+    void operator()(T* old, T const* update, Reduce& reduce) const
+    {
+        pairs.for_each_pair(update, old, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+    }
+};
+
+/// Applies updates `from` .. `to` - 1, of `step` items each, to the slices of `data` that `read` names. Allocates nothing.
+template <class T, class Meet, class Reduce>
+void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* updates, std::size_t step, Meet const& meet,
+    Reduce& reduce)
+{
+    for_each_offset_block(read, from, to, data, step, [&](std::ptrdiff_t const* offsets, std::size_t first, std::size_t count) {
+        T const* update = updates + first * step;
+        for (std::size_t i = 0; i < count; ++i, update += step)
+            meet(data + offsets[i], update, reduce);
+    });
+}
+
+namespace detail {
+
+/// Where one item follows the other, the core looks far enough ahead by itself: no blocks.
+template <std::size_t Width, class T, std::integral Index, class Reduce>
+void scatter_items(index_tuples<Index> const& tuples, T* __restrict data, T const* __restrict updates, Reduce& reduce)
+{
+    tuple_offset<Width> const offset_of(tuples.axes);
+    Index const* __restrict const indices = tuples.first;
+    for (std::size_t i = 0; i < tuples.count; ++i)
+        single_item{}(data + offset_of(indices + i * offset_of.width()), updates + i, reduce);
+}
+
+} // namespace detail
+
+/// The same for all updates, of slices of one item, with no index out of range.
+template <class T, std::integral Index, class Reduce>
+void scatter_items(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
+{
+    switch (tuples.width()) {
+    case 1:
+        return detail::scatter_items<1>(tuples, data, updates, reduce);
+    case 2:
+        return detail::scatter_items<2>(tuples, data, updates, reduce);
+    default:
+        return detail::scatter_items<0>(tuples, data, updates, reduce);
+    }
+}
+
+} // namespace xloom::kernel

@@ -1,0 +1,84 @@
+#pragma once
+// What a scatter must remember of each slice where its first update is another case than the later ones.
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace xloom::kernel {
+
+/// How updates of a slice are taken together.
+struct tracking {
+    bool only_first = false;  ///< later updates don't count
+    bool include_self = true; ///< what stands there counts as an update
+    bool is_mean = false;     ///< divide by the number of what counted
+};
+
+/// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`, the type that computes.
+/// Used as `meet` of kernel::scatter_nd, then finish() writes what was kept. Slices of their own may be met from several threads at once.
+/// Cost: a count for each slice, and a Sum for each item of data if that is another type than T.
+template <class T, class Sum>
+class tracked_slices {
+public:
+    tracked_slices(T* data, std::size_t slices, std::size_t step, tracking const& rule)
+        : data_(data), step_(step), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * step : 0)
+    {}
+
+    template <class Reduce>
+    void operator()(T* old, T const* update, Reduce& reduce) const
+    {
+        auto const at = static_cast<std::size_t>(old - data_);
+        std::size_t const earlier = counts_[at / step_]++;
+        if (earlier != 0 && rule_.only_first)
+            return;
+        for (std::size_t i = 0; i < step_; ++i) {
+            Sum& sum = sum_of(at + i);
+            if (earlier != 0)
+                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
+            else if (rule_.include_self)
+                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
+            else
+                sum = static_cast<Sum>(update[i]);
+        }
+    }
+
+    std::size_t slices() const { return counts_.size(); }
+
+    /// Of slices `from` .. `to` - 1. `divide(sum, count)` is the mean, where there is one.
+    template <class Divide>
+    void finish(std::size_t from, std::size_t to, Divide const& divide) const
+    {
+        for (std::size_t slice = from; slice < to; ++slice) {
+            if (counts_[slice] == 0)
+                continue;
+            std::size_t const count = counts_[slice] + (rule_.include_self ? 1 : 0);
+            for (std::size_t i = slice * step_; i < (slice + 1) * step_; ++i) {
+                if constexpr (std::is_invocable_v<Divide const&, Sum const&, std::size_t>)
+                    if (rule_.is_mean)
+                        sum_of(i) = divide(sum_of(i), count);
+                if constexpr (keeps_sums)
+                    data_[i] = static_cast<T>(sum_of(i));
+            }
+        }
+    }
+
+private:
+    static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
+
+    Sum& sum_of(std::size_t i) const
+    {
+        if constexpr (keeps_sums)
+            return sums_[i];
+        else
+            return data_[i];
+    }
+
+    T* data_;
+    std::size_t step_;
+    tracking rule_;
+    std::vector<std::size_t> mutable counts_;
+    std::vector<Sum> mutable sums_;
+};
+
+} // namespace xloom::kernel

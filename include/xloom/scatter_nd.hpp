@@ -1,0 +1,166 @@
+#pragma once
+// ScatterND: updates written to, or reduced into, the slices that indices name.
+
+#include <xloom/adapt/body.hpp>
+#include <xloom/adapt/scatter_run.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// What a ScatterND call can be found guilty of at compile time.
+enum class scatter_nd_fault { none, data, data_const, data_temporary, indices, updates, reduction };
+
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
+consteval scatter_nd_fault find_scatter_nd_fault()
+{
+    using T = item_t<Data>;
+    if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
+        return scatter_nd_fault::data;
+    else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
+        return scatter_nd_fault::data_const;
+    else if constexpr (InPlace && !outlives_call<Data>)
+        return scatter_nd_fault::data_temporary;
+    else if constexpr (!holds_indices<Indices>)
+        return scatter_nd_fault::indices;
+    else if constexpr (!std::is_same_v<item_t<Updates>, T>)
+        return scatter_nd_fault::updates;
+    else if constexpr (!std::is_same_v<Reduce, named_reduction const> && !std::is_invocable_v<Reduce&, T, T const&>)
+        return scatter_nd_fault::reduction;
+    else
+        return scatter_nd_fault::none;
+}
+
+/// In place, or in a copy of data, or in what is moved out of it: then what is wrong is found before the move.
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
+auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce, Policy const& policy,
+    scatter_nd_options const& options)
+{
+    constexpr scatter_nd_fault fault = find_scatter_nd_fault<InPlace, Data, Indices, Updates, Reduce>();
+    static_assert(fault != scatter_nd_fault::data, "xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory");
+    static_assert(fault != scatter_nd_fault::data_const, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
+    static_assert(fault != scatter_nd_fault::data_temporary,
+        "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
+    static_assert(fault != scatter_nd_fault::indices, "xloom::scatter_nd: indices must hold integers");
+    static_assert(fault != scatter_nd_fault::updates, "xloom::scatter_nd: updates must have data's element type; convert them first");
+    static_assert(fault != scatter_nd_fault::reduction,
+        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) for data's elements; strings can be joined "
+        "only (reduce_add), complex numbers have no order");
+    if constexpr (fault == scatter_nd_fault::none && lazy<bare<Data>>) {
+        return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
+    } else if constexpr (fault == scatter_nd_fault::none) {
+        auto const [index_tensor, update_tensor] = evaluated_inputs(std::tie(indices, updates));
+        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
+            op, data, index_tensor, update_tensor, options);
+        check_reduction<item_t<Data>, Reduce>(op, options.reduction);
+        constexpr bool is_moved = !InPlace && tensor<Data> && std::is_rvalue_reference_v<Data&&>;
+        if constexpr (InPlace || is_moved)
+            check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));
+        if constexpr (InPlace) {
+            run_with_reduction(call, data, reduce, policy);
+        } else {
+            owned_t<Data> result(std::forward<Data>(data));
+            run_with_reduction(call, result, reduce, policy);
+            return result;
+        }
+    }
+}
+
+/// A fourth argument that is neither a policy nor the options.
+template <class F>
+concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
+
+inline constexpr named_reduction by_name{};
+inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter_nd_into_name = "xloom::scatter_nd_into";
+
+} // namespace detail
+
+/// Copies data and writes updates to, or reduces them into, the slices that indices name. Data that is moved in is not copied:
+/// x = scatter_nd(std::move(x), indices, updates).
+///
+///     output = data
+///     for i in ndindex(indices.shape[:-1]):                       # in row-major order
+///         output[indices[i]] = reduce(output[indices[i]], updates[i])
+///
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)]; q, r >= 1, 0 <= k <= r; the
+///           result as data. With k = r an update is one item; a single one (q = 1) may be a plain number. Any layout.
+/// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the end of its axis.
+/// Options   reduction (none): named at run time; an option_error where it means nothing for the type. mean divides the sum of the old
+///           value and the updates by their number. bounds (check). duplicates (last). include_self (true). accumulate_in_float
+///           (false): else 16-bit and smaller floats are rounded after each update. unique, sorted (false): promises, verified in debug
+///           builds, that spare threads the sorting by owner.
+/// Reduce    instead of options.reduction any callable reduce(old item, update item) -> new item, or reduce_add, reduce_mul, reduce_max,
+///           reduce_min, with which a type that lacks the operation is a compile error.
+/// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
+///           serial. Several threads call a callable at once, never for the same slice.
+/// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error, index_error (all offending
+///           positions and values), overlap_error. What a callable throws passes through; then data that was moved in is lost.
+/// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
+/// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
+///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides.
+///           accumulate_in_float: also a float for each item. Threads: 16 bytes for each of at most 2^18 updates at a time.
+/// Aliasing  data that is moved in shares no memory with indices or updates.
+/// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.  Example: tests/scatter_nd.test.cpp
+template <class Data, class Indices, class Updates>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+{
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, detail::by_name, serial, options);
+}
+
+/// On the threads of a policy.
+template <class Data, class Indices, class Updates, execution_policy Policy>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
+{
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, detail::by_name, policy, options);
+}
+
+/// With a callable as the reduction.
+template <class Data, class Indices, class Updates, detail::reduces Reduce>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, scatter_nd_options const& options = {})
+{
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+}
+
+/// With a callable as the reduction, on the threads of a policy.
+template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, Policy const& policy,
+    scatter_nd_options const& options = {})
+{
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+}
+
+/// The same in place: data is the caller's variable, or a view of one, of any layout.
+///
+/// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as in a broadcast view. After
+///           what a callable throws, data holds what was written so far.
+/// Aliasing  data shares no memory with indices or updates.
+template <class Data, class Indices, class Updates>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+{
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, detail::by_name, serial, options);
+}
+
+/// On the threads of a policy.
+template <class Data, class Indices, class Updates, execution_policy Policy>
+void scatter_nd_into(
+    Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
+{
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, detail::by_name, policy, options);
+}
+
+/// With a callable as the reduction.
+template <class Data, class Indices, class Updates, detail::reduces Reduce>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, scatter_nd_options const& options = {})
+{
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+}
+
+/// With a callable as the reduction, on the threads of a policy.
+template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, Policy const& policy,
+    scatter_nd_options const& options = {})
+{
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+}
+
+} // namespace xloom

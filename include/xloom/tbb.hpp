@@ -1,0 +1,34 @@
+#pragma once
+// A policy for operators that takes its threads from oneTBB (Debian: libtbb-dev; link with TBB::tbb).
+
+#include <memory>
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <xloom/core/policy.hpp>
+
+namespace xloom {
+
+/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included.
+/// Copies share the arena. May be used from many threads at once.
+class tbb_policy {
+public:
+    explicit tbb_policy(std::size_t concurrency)
+        : concurrency_(concurrency == 0 ? 1 : concurrency), arena_(std::make_shared<tbb::task_arena>(static_cast<int>(concurrency_)))
+    {}
+
+    std::size_t concurrency() const noexcept { return concurrency_; }
+
+    template <class F>
+    void for_each(std::size_t parts, F const& f) const
+    {
+        arena_->execute([&] { tbb::parallel_for(std::size_t{0}, parts, f, tbb::simple_partitioner{}); });
+    }
+
+private:
+    std::size_t concurrency_;
+    std::shared_ptr<tbb::task_arena> arena_;
+};
+
+} // namespace xloom

@@ -1,0 +1,47 @@
+// ScatterND on scalars that ONNX does not know.
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <boost/math/differentiation/autodiff.hpp>
+#include <boost/multiprecision/cpp_int.hpp>
+
+#include <xloom/scatter_nd.hpp>
+
+#include "support/one_item.hpp"
+
+using namespace xloom;
+
+TEST_CASE("Eigen::half")
+{
+    using Eigen::half;
+    CHECK(static_cast<float>(reduced<half>(half(1.5f), {half(2.0f), half(3.0f)}, {.reduction = reduction::add})) == 6.5f);
+    CHECK(static_cast<float>(reduced<half>(half(2048.0f), {half(1.0f), half(1.0f)}, {.reduction = reduction::add})) == 2048.0f);
+    CHECK(static_cast<float>(reduced<half>(half(1.0f), {half(-2.0f)}, {.reduction = reduction::min})) == -2.0f);
+}
+
+TEST_CASE("exact rational numbers")
+{
+    using rational = boost::multiprecision::cpp_rational;
+    rational const third(1, 3), sixth(1, 6);
+    CHECK(reduced<rational>(third, {third, sixth}, {.reduction = reduction::add}) == rational(5, 6));
+    CHECK(reduced<rational>(third, {third, sixth}, {.reduction = reduction::mul}) == rational(1, 54));
+    CHECK(reduced<rational>(third, {sixth, third}, {.reduction = reduction::min}) == sixth);
+    CHECK(reduced<rational>(third, {third, sixth}, {.reduction = reduction::mean}) == rational(5, 18));
+}
+
+// x = 3 scattered into y: d(y0 * x)/dx = y0, d(y1 + x)/dx = 1.
+TEST_CASE("numbers that carry derivatives")
+{
+    using boost::math::differentiation::make_fvar;
+    auto const x = make_fvar<double, 1>(3.0);
+    using dual = std::remove_const_t<decltype(x)>;
+    dual const product = reduced<dual>(dual(5.0), {x}, {.reduction = reduction::mul});
+    CHECK(product.derivative(0) == 15);
+    CHECK(product.derivative(1) == 5);
+    dual const sum = reduced<dual>(dual(5.0), {x, x}, {.reduction = reduction::add});
+    CHECK(sum.derivative(0) == 11);
+    CHECK(sum.derivative(1) == 2);
+    dual const larger = reduced<dual>(dual(1.0), {x}, {.reduction = reduction::max});
+    CHECK(larger.derivative(1) == 1);
+}

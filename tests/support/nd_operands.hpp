@@ -1,0 +1,72 @@
+#pragma once
+// Random operands for ScatterND and GatherND, and the way between the textbook's arrays and containers.
+
+#include <random>
+
+#include <xloom/adapt/tensor.hpp>
+
+#include "textbook_nd.hpp"
+
+/// A container with the array's shape and items, in the container's own layout.
+template <class Tensor, class T>
+Tensor to_tensor(textbook::array<T> const& array)
+{
+    using door = xloom::enable_tensor<Tensor>;
+    Tensor tensor = door::make(xloom::shape(array.shape.begin(), array.shape.end()));
+    xloom::strided_layout const layout = xloom::detail::layout_of(tensor);
+    for (std::size_t flat = 0; flat < array.items.size(); ++flat) {
+        textbook::dims const position = textbook::position_of(flat, array.shape);
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = 0; axis < position.size(); ++axis)
+            offset += static_cast<std::ptrdiff_t>(position[axis]) * layout.steps[axis];
+        door::data(tensor)[offset] = static_cast<typename door::value_type>(array.items[flat]);
+    }
+    return tensor;
+}
+
+template <class Tensor>
+auto to_array(Tensor const& tensor)
+{
+    using door = xloom::enable_tensor<Tensor>;
+    xloom::strided_layout const layout = xloom::detail::layout_of(tensor);
+    textbook::array<typename door::value_type> array{{layout.dims.begin(), layout.dims.end()}, {}};
+    for (std::size_t flat = 0; flat < textbook::size_of(array.shape); ++flat) {
+        textbook::dims const position = textbook::position_of(flat, array.shape);
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = 0; axis < position.size(); ++axis)
+            offset += static_cast<std::ptrdiff_t>(position[axis]) * layout.steps[axis];
+        array.items.push_back(door::data(tensor)[offset]);
+    }
+    return array;
+}
+
+/// Tuples for the axes of `dims` from `b` on, negative indices and duplicates among them. `front` is indices.shape[:-1].
+inline textbook::array<std::int64_t> random_indices(
+    std::mt19937& random, textbook::dims const& front, textbook::dims const& dims, std::size_t k, std::size_t b = 0)
+{
+    textbook::array<std::int64_t> indices{front, {}};
+    indices.shape.push_back(k);
+    for (std::size_t tuple = 0; tuple < textbook::size_of(front); ++tuple)
+        for (std::size_t j = 0; j < k; ++j) {
+            auto const length = static_cast<std::int64_t>(dims[b + j]);
+            indices.items.push_back(std::uniform_int_distribution<std::int64_t>(-length, length - 1)(random));
+        }
+    return indices;
+}
+
+/// Small whole numbers, as any type that can be made of an int.
+template <class T>
+textbook::array<T> random_items(std::mt19937& random, textbook::dims const& shape)
+{
+    textbook::array<T> array{shape, {}};
+    for (std::size_t i = 0; i < textbook::size_of(shape); ++i)
+        array.items.push_back(static_cast<T>(static_cast<int>(random() % 7) - 3));
+    return array;
+}
+
+inline textbook::dims updates_shape(textbook::dims const& data, textbook::dims const& indices)
+{
+    textbook::dims shape(indices.begin(), indices.end() - 1);
+    shape.insert(shape.end(), data.begin() + static_cast<std::ptrdiff_t>(indices.back()), data.end());
+    return shape;
+}
