@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
-#include <utility>
+#include <type_traits>
 
 #include <xloom/core/bounds.hpp>
 #include <xloom/core/layout.hpp>
@@ -47,7 +47,8 @@ constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 {
     if (is_index(index, length))
         return wrap_index(index, length);
-    return std::cmp_less(index, 0) ? 0 : static_cast<std::ptrdiff_t>(length) - 1;
+    bool const is_before = std::is_signed_v<Index> && index < Index{};
+    return is_before ? 0 : static_cast<std::ptrdiff_t>(length) - 1;
 }
 
 namespace detail {

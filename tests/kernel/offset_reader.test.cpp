@@ -1,0 +1,164 @@
+// The offsets of index tuples, compared with the definition: of every width, with every rule for those outside, from batches, in blocks.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <xloom/kernel/offset_blocks.hpp>
+
+using namespace xloom;
+using kernel::dropped;
+using offset_list = std::vector<std::ptrdiff_t>;
+
+namespace {
+
+/// Lengths and steps of axes as a view may have them.
+strided_layout const four_axes{{4, 3, 2, 5}, {-100, 7, 1000, 2}};
+
+strided_layout first_axes(std::size_t width)
+{
+    return {
+        shape(four_axes.dims.begin(), four_axes.dims.begin() + width), strides(four_axes.steps.begin(), four_axes.steps.begin() + width)};
+}
+
+/// Tuples, some of their indices outside by one or two.
+std::vector<std::int64_t> random_tuples(std::size_t count, shape const& lengths, std::int64_t beyond)
+{
+    std::mt19937 random(static_cast<unsigned>(count + lengths.size()));
+    std::vector<std::int64_t> indices;
+    for (std::size_t i = 0; i < count * lengths.size(); ++i) {
+        auto const length = static_cast<std::int64_t>(lengths[i % lengths.size()]);
+        indices.push_back(std::uniform_int_distribution<std::int64_t>(-length - beyond, length - 1 + beyond)(random));
+    }
+    return indices;
+}
+
+/// The definition, one index after the other.
+offset_list offsets_by_definition(std::vector<std::int64_t> const& indices, std::size_t count, strided_layout const& axes, bounds rule)
+{
+    offset_list all;
+    std::size_t const width = axes.dims.size();
+    for (std::size_t tuple = 0; tuple < count; ++tuple) {
+        std::ptrdiff_t offset = 0;
+        bool is_outside = false;
+        for (std::size_t axis = 0; axis < width; ++axis) {
+            auto const length = static_cast<std::int64_t>(axes.dims[axis]);
+            std::int64_t index = indices[tuple * width + axis];
+            is_outside = is_outside || index < -length || index >= length;
+            if (index < 0)
+                index += length;
+            if (index < 0)
+                index = 0;
+            if (index >= length)
+                index = length - 1;
+            offset += index * axes.steps[axis];
+        }
+        all.push_back(rule == bounds::drop && is_outside ? dropped : offset);
+    }
+    return all;
+}
+
+/// Read in pieces of this many tuples.
+offset_list read_in_pieces(kernel::offset_reader const& read, std::size_t piece)
+{
+    offset_list all(read.count());
+    for (std::size_t from = 0; from < all.size(); from += piece)
+        read(from, std::min(piece, all.size() - from), all.data() + from);
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("offsets of tuples of every width, with every rule")
+{
+    constexpr std::size_t count = 50;
+    for (std::size_t width = 0; width <= 4; ++width)
+        for (bounds const rule : {bounds::check, bounds::assume, bounds::drop, bounds::clip}) {
+            bool const may_be_outside = rule == bounds::drop || rule == bounds::clip;
+            strided_layout const axes = first_axes(width);
+            std::vector<std::int64_t> const indices = random_tuples(count, axes.dims, may_be_outside ? 2 : 0);
+            kernel::index_tuples<std::int64_t> const tuples{indices.data(), count, axes};
+            kernel::offset_reader const read(tuples, rule);
+            offset_list const expected = offsets_by_definition(indices, count, axes, rule);
+            CAPTURE(width);
+            CAPTURE(static_cast<int>(rule));
+            CHECK(read.count() == count);
+            CHECK(read.may_drop() == (rule == bounds::drop));
+            CHECK(read_in_pieces(read, count) == expected);
+            CHECK(read_in_pieces(read, 7) == expected);
+            CHECK(read_in_pieces(read, 1) == expected);
+        }
+}
+
+TEST_CASE_TEMPLATE(
+    "offsets: the ends of an index type are dropped or clipped", Index, std::int8_t, std::uint8_t, std::int64_t, std::uint64_t)
+{
+    constexpr Index least = std::numeric_limits<Index>::min(), largest = std::numeric_limits<Index>::max();
+    std::vector<Index> const indices{largest, 1, least};
+    kernel::index_tuples<Index> const tuples{indices.data(), 3, {{3}, {10}}};
+    std::ptrdiff_t const of_least = std::is_signed_v<Index> ? dropped : 0;
+    CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 3) == offset_list{dropped, 10, of_least});
+    CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::clip), 3) == offset_list{20, 10, 0});
+}
+
+TEST_CASE("offsets: every index into an empty axis is dropped")
+{
+    std::vector<std::int64_t> const indices{0, 0, 1, -1};
+    kernel::index_tuples<std::int64_t> const tuples{indices.data(), 2, {{2, 0}, {5, 1}}};
+    CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 2) == offset_list{dropped, dropped});
+}
+
+// Entry 0 .. 5 of a [2, 3] batch begins at 0, 10, 20, -1000, -990, -980.
+TEST_CASE("offsets count from the batch entry that a tuple belongs to, wherever a reading begins")
+{
+    strided_layout const batch{{2, 3}, {-1000, 10}};
+    std::ptrdiff_t const begins[] = {0, 10, 20, -1000, -990, -980};
+    for (std::size_t const per_entry : {1u, 2u, 5u, 64u, 67u}) {
+        std::size_t const count = 6 * per_entry;
+        std::vector<std::int64_t> const indices = random_tuples(count, {4}, 1);
+        kernel::index_tuples<std::int64_t> const tuples{indices.data(), count, {{4}, {1}}, 2};
+        kernel::offset_reader const read(tuples, bounds::drop, {batch, per_entry});
+        offset_list expected = offsets_by_definition(indices, count, {{4}, {1}}, bounds::drop);
+        for (std::size_t i = 0; i < count; ++i)
+            if (expected[i] != dropped)
+                expected[i] += begins[i / per_entry];
+        CAPTURE(per_entry);
+        for (std::size_t const piece : {std::size_t{1}, std::size_t{3}, kernel::offset_block, count})
+            CHECK(read_in_pieces(read, piece) == expected);
+    }
+}
+
+// Which tuples a block holds is told by the tuple's number, times 100 in the offsets.
+TEST_CASE("for_each_offset_block brings every tuple once, in order, in blocks; left-out ones not")
+{
+    constexpr std::int64_t length = 300;
+    std::vector<double> const data(static_cast<std::size_t>(length) * 100);
+    std::vector<std::int64_t> indices;
+    for (std::int64_t i = 0; i < length; ++i)
+        indices.push_back(i % 5 == 3 ? length : i);
+    kernel::index_tuples<std::int64_t> const tuples{indices.data(), indices.size(), {{static_cast<std::size_t>(length)}, {100}}};
+    std::size_t const block = kernel::offset_block;
+    using range = std::pair<std::size_t, std::size_t>;
+    for (auto const& [from, to] :
+        {range{0, 300}, range{0, block}, range{0, block + 1}, range{7, 7 + 2 * block}, range{13, 260}, range{9, 9}})
+        for (std::size_t const slice : {std::size_t{1}, std::size_t{100}}) {
+            std::vector<std::size_t> seen, expected;
+            bool is_right = true;
+            kernel::for_each_offset_block(kernel::offset_reader(tuples, bounds::drop), from, to, data.data(), slice,
+                [&](std::ptrdiff_t const* block_offsets, std::size_t first, std::size_t count) {
+                    is_right = is_right && count <= kernel::offset_block;
+                    for (std::size_t i = 0; i < count; ++i) {
+                        is_right = is_right && block_offsets[i] == static_cast<std::ptrdiff_t>(first + i) * 100;
+                        seen.push_back(first + i);
+                    }
+                });
+            for (std::size_t i = from; i < to; ++i)
+                if (i % 5 != 3)
+                    expected.push_back(i);
+            CHECK(is_right);
+            CHECK(seen == expected);
+        }
+}
