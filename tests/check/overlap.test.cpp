@@ -1,4 +1,4 @@
-// Whether strided arrays share a byte, compared with an enumeration of all their bytes; and which operands may.
+// Whether strided arrays, or two items of one, share a byte, compared with an enumeration of all; and which operands may.
 
 #include <doctest/doctest.h>
 
@@ -106,6 +106,43 @@ memory_block random_block(std::mt19937& random)
     return block(static_cast<std::uintptr_t>(pick(1000, 1060)), dims, steps, static_cast<std::size_t>(1) << pick(0, 3));
 }
 
+constexpr bool items_of_views_have_their_own_places()
+{
+    return has_own_places({{}, {}}) && has_own_places({{3, 4}, {4, 1}}) && has_own_places({{3, 4}, {1, 3}}) &&
+           has_own_places({{3, 4}, {-8, 2}}) && has_own_places({{2, 3, 4}, {-4, 8, -1}}) && has_own_places({{5}, {-7}}) &&
+           has_own_places({{3, 4}, {4, -1}});
+}
+
+constexpr bool repeated_items_have_not()
+{
+    return !has_own_places({{3, 4}, {0, 1}}) && !has_own_places({{2}, {0}}) && !has_own_places({{3, 3}, {1, 1}}) &&
+           !has_own_places({{3, 4}, {3, 1}}) && !has_own_places({{3, 4}, {3, -1}}) && !has_own_places({{2, 2, 2}, {2, 1, 1}});
+}
+
+/// Steps that no item takes do not matter.
+constexpr bool single_items_and_none_have()
+{
+    return has_own_places({{1}, {0}}) && has_own_places({{1, 4, 1}, {0, 1, 1}}) && has_own_places({{3, 0}, {0, 0}}) &&
+           has_own_places({{0, 2}, {1, 0}});
+}
+
+/// 0, 2, 4 and 3, 5, 7 are all different, but no view of a container is laid out so.
+constexpr bool interleaved_places_count_as_shared() { return !has_own_places({{3, 2}, {2, 3}}); }
+
+/// Where every item lies, one by one.
+bool all_places_differ(strided_layout const& layout)
+{
+    std::set<std::ptrdiff_t> places;
+    for (std::size_t flat = 0; flat < element_count(layout.dims); ++flat) {
+        std::ptrdiff_t place = 0;
+        std::size_t rest = flat;
+        for (std::size_t axis = layout.dims.size(); axis-- > 0; rest /= layout.dims[axis])
+            place += static_cast<std::ptrdiff_t>(rest % layout.dims[axis]) * layout.steps[axis];
+        places.insert(place);
+    }
+    return places.size() == element_count(layout.dims);
+}
+
 void refuse(std::vector<placed_operand> const& states, std::vector<placed_operand> const& inputs,
     std::vector<placed_operand> const& outputs, char const* pairs)
 {
@@ -177,6 +214,34 @@ TEST_CASE("overlap gives up on the safe side")
     // Sums of even steps never meet an odd distance, but there are too many of them to try.
     memory_block const even = block(0, shape(12, 9), strides{2, 6, 10, 14, 22, 26, 34, 38, 46, 58, 62, 74}, 1);
     CHECK(overlap(even, block(1501, {2}, {2}, 1)));
+}
+
+TEST_CASE("has_own_places: layouts that occur")
+{
+    static_assert(items_of_views_have_their_own_places());
+    CHECK(items_of_views_have_their_own_places());
+    static_assert(repeated_items_have_not());
+    CHECK(repeated_items_have_not());
+    static_assert(single_items_and_none_have());
+    CHECK(single_items_and_none_have());
+    static_assert(interleaved_places_count_as_shared());
+    CHECK(interleaved_places_count_as_shared());
+}
+
+TEST_CASE("has_own_places never calls two items in one place apart")
+{
+    std::mt19937 random(5);
+    int apart = 0;
+    int wrong = 0;
+    constexpr int layouts = 2000;
+    for (int i = 0; i < layouts; ++i) {
+        strided_layout const layout = random_block(random).layout;
+        apart += has_own_places(layout);
+        wrong += has_own_places(layout) && !all_places_differ(layout);
+    }
+    CHECK(wrong == 0);
+    CHECK(apart > layouts / 4);
+    CHECK(apart < layouts * 3 / 4);
 }
 
 TEST_CASE("check_overlap lets operands lie apart")

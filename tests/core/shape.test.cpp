@@ -1,4 +1,4 @@
-// Shapes and axes: counting, wrapping, and what slices and stacks make of a shape.
+// Shapes and axes: counting, wrapping, positions, and what slices and stacks make of a shape.
 
 #include <doctest/doctest.h>
 
@@ -43,6 +43,22 @@ constexpr bool counts_have_a_limit()
            !is_countable({limit, 2}) && !is_countable({limit, limit, limit}) && is_countable({limit, limit, 0});
 }
 
+/// Strides have to be counted where there is nothing to count, too.
+constexpr bool strides_have_a_limit()
+{
+    auto const limit = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+    return has_strides({}) && has_strides({0}, 16) && has_strides({limit}) && has_strides({limit, 0}) && has_strides({0, limit, 0}) &&
+           !has_strides({limit, 0}, 2) && has_strides({limit / 2, 0}, 2) && !has_strides({limit, 0, 2}) && !has_strides({limit, 2}) &&
+           !has_strides({limit, limit, 0});
+}
+
+constexpr bool positions_are_row_major()
+{
+    return unravel(0, {}) == shape{} && unravel(6, {7}) == shape{6} && unravel(0, {2, 3, 4}) == shape{0, 0, 0} &&
+           unravel(3, {2, 3, 4}) == shape{0, 0, 3} && unravel(4, {2, 3, 4}) == shape{0, 1, 0} && unravel(12, {2, 3, 4}) == shape{1, 0, 0} &&
+           unravel(23, {2, 3, 4}) == shape{1, 2, 3} && unravel(5, {3, 1, 2}) == shape{2, 0, 1};
+}
+
 } // namespace
 
 TEST_CASE("shape: axes")
@@ -61,6 +77,10 @@ TEST_CASE("shape: elements")
     CHECK(elements_are_counted());
     static_assert(counts_have_a_limit());
     CHECK(counts_have_a_limit());
+    static_assert(strides_have_a_limit());
+    CHECK(strides_have_a_limit());
+    static_assert(positions_are_row_major());
+    CHECK(positions_are_row_major());
 }
 
 TEST_CASE("shape: more than max_rank axes")

@@ -118,7 +118,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 }
 
 /// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller ones reach, as in every
-/// view of a container. Interleaved arrays that are none, such as steps [2, 3] for [2, 2], count as overlapping.
+/// view of a container. Interleaved arrays that are none, such as steps [2, 3] for [3, 2], count as overlapping.
 constexpr bool has_own_places(strided_layout const& layout)
 {
     struct axis {
