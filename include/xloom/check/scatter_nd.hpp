@@ -61,7 +61,8 @@ inline std::string describe_one_tuple(shape const& indices)
 
 /// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1] ++ data.shape[k:].
 ///
-/// Errors    shape_error: rank 0; k > r; another shape of updates.  option_error: over max_rank; options that contradict each other.
+/// Errors    shape_error: rank 0; k > r; another shape of updates; a size that overflows.
+///           option_error: over max_rank; options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
 [[gnu::noinline]] constexpr void check_scatter_nd(
     std::string_view op, shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options)
@@ -78,6 +79,9 @@ inline std::string describe_one_tuple(shape const& indices)
     if (updates != expected)
         detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k, ":] = ", expected,
             ", but it is ", updates, " (data ", data, ", indices ", indices, "). Reshape it.", detail::describe_one_tuple(indices));
+    if (!has_strides(data) || !has_strides(updates))
+        detail::fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ", data, " and updates is ",
+            updates, ". Shorten an axis.");
     if (options.duplicates == duplicates::first && options.reduction != reduction::none)
         detail::fail<option_error>(op, ": that the first update counts means something for reduction none alone, but reduction is ",
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
