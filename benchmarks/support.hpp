@@ -49,9 +49,9 @@ Tensor made_up(typename Tensor::shape_type const& shape)
 {
     Tensor tensor = Tensor::from_shape(shape);
     std::uint32_t noise = 1;
-    for (float& item : tensor.storage()) {
+    for (auto& item : tensor.storage()) {
         noise = noise * 1664525u + 1013904223u;
-        item = static_cast<float>(noise >> 29) - 3.5f;
+        item = static_cast<typename Tensor::value_type>(static_cast<float>(noise >> 29) - 3.5f);
     }
     return tensor;
 }
@@ -66,9 +66,11 @@ struct operands {
 
     std::int64_t trips() const { return static_cast<std::int64_t>(iterations); }
     auto results() const { return std::pair<H, Y>(h, y); }
+    /// Makes sure that the results are a series' own.
+    void clear() { y *= 0.0f; }
 };
 
-/// One way to do the work of a case. It starts from h = 0 and leaves its results in h and y.
+/// One way to do the work of a case. It leaves its results in the operands: the same as the others, if clear() came before.
 template <class Operands>
 struct series {
     char const* impl;
@@ -79,10 +81,11 @@ struct series {
 template <class Operands>
 void require_same_results(std::string const& name, Operands& operands, std::vector<series<Operands>> const& all)
 {
+    operands.clear();
     all.front().run(operands);
     auto const expected = operands.results();
     for (auto const& each : all) {
-        operands.y *= 0.0f;
+        operands.clear();
         each.run(operands);
         if (operands.results() != expected) {
             std::cerr << name << ": impl:" << each.impl << " differs from impl:" << all.front().impl << '\n';

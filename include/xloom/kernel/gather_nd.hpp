@@ -23,11 +23,8 @@ struct copy_packed_items {
 template <class T, class Copy>
 void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, std::size_t step, Copy const& copy)
 {
-    for_each_offset_block(read, from, to, data, step, [&](std::ptrdiff_t const* offsets, std::size_t first, std::size_t count) {
-        T* place = output + first * step;
-        for (std::size_t i = 0; i < count; ++i, place += step)
-            copy(data + offsets[i], place);
-    });
+    for_each_offset(
+        read, from, to, data, step, [&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * step); });
 }
 
 namespace detail {

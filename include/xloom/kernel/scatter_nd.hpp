@@ -43,11 +43,8 @@ template <class T, class Meet, class Reduce>
 void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* updates, std::size_t step, Meet const& meet,
     Reduce& reduce)
 {
-    for_each_offset_block(read, from, to, data, step, [&](std::ptrdiff_t const* offsets, std::size_t first, std::size_t count) {
-        T const* update = updates + first * step;
-        for (std::size_t i = 0; i < count; ++i, update += step)
-            meet(data + offsets[i], update, reduce);
-    });
+    for_each_offset(read, from, to, data, step,
+        [&](std::ptrdiff_t offset, std::size_t number) { meet(data + offset, updates + number * step, reduce); });
 }
 
 namespace detail {

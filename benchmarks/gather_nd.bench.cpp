@@ -1,0 +1,133 @@
+// gather_nd_into against hand-written loops behind a bounds check, and against plain xtensor.
+
+#include <xloom/gather_nd.hpp>
+
+#include "../tests/support/xtensor_extras.hpp"
+#include "nd_operands.hpp"
+
+namespace {
+
+using namespace bench;
+
+template <class T, class Index, std::size_t Rank>
+struct gather_operands {
+    xt::xtensor<T, Rank> data;
+    index_table<Index> indices;
+    xt::xtensor<T, Rank == 1 ? 1 : 2> y; ///< [count], or [count, items of a slice]
+    std::size_t iterations;              ///< slices that are gathered
+
+    auto const& results() const { return y; }
+    void clear() { y.fill(T{}); }
+};
+
+template <class T, class Index>
+using items = gather_operands<T, Index, 1>;
+template <class T>
+using rows = gather_operands<T, std::int64_t, 2>;
+using cells = gather_operands<float, std::int64_t, 3>;
+
+template <class T, class Index>
+void hand_items(items<T, Index>& o)
+{
+    require_in_range(o.indices, o.data.size());
+    T* const y = o.y.data();
+    T const* const data = o.data.data();
+    Index const* const indices = o.indices.data();
+    std::size_t const n = o.data.size();
+    for (std::size_t i = 0; i < o.iterations; ++i)
+        y[i] = data[wrapped(indices[i], n)];
+}
+
+template <class T, class Index>
+void xtensor_items(items<T, Index>& o)
+{
+    for (std::size_t i = 0; i < o.iterations; ++i)
+        o.y(i) = o.data(o.indices(i, 0));
+}
+
+template <class T>
+void hand_rows(rows<T>& o)
+{
+    require_in_range(o.indices, o.data.shape(0));
+    std::size_t const m = o.data.shape(1);
+    for (std::size_t i = 0; i < o.iterations; ++i)
+        std::copy_n(o.data.data() + wrapped(o.indices.data()[i], o.data.shape(0)) * static_cast<std::ptrdiff_t>(m), m, o.y.data() + i * m);
+}
+
+template <class T>
+void xtensor_rows(rows<T>& o)
+{
+    for (std::size_t i = 0; i < o.iterations; ++i) {
+        auto row = xt::view(o.y, i);
+        xt::noalias(row) = xt::view(o.data, o.indices(i, 0));
+    }
+}
+
+template <std::size_t Ahead>
+void hand_cells(cells& o)
+{
+    require_in_range(o.indices, o.data.shape(0));
+    std::size_t const n = o.data.shape(1), m = o.data.shape(2);
+    auto const cell = [&](std::size_t i) {
+        std::int64_t const* const tuple = o.indices.data() + 2 * i;
+        return o.data.data() +
+               (wrapped(tuple[0], n) * static_cast<std::ptrdiff_t>(n) + wrapped(tuple[1], n)) * static_cast<std::ptrdiff_t>(m);
+    };
+    for (std::size_t i = 0; i < o.iterations; ++i) {
+        if (Ahead != 0 && i + Ahead < o.iterations)
+            __builtin_prefetch(cell(i + Ahead));
+        std::copy_n(cell(i), m, o.y.data() + i * m);
+    }
+}
+
+template <class Operands, xloom::bounds Bounds = xloom::bounds::check>
+void xloom_into(Operands& o)
+{
+    xloom::gather_nd_into(o.data, o.indices, o.y, {.bounds = Bounds});
+}
+
+template <class T, class Index>
+void add_items(std::string const& types, std::size_t n, std::size_t count)
+{
+    using o = items<T, Index>;
+    add_case("gather_nd/" + types + "/data:" + std::to_string(n) + "/indices:" + std::to_string(count),
+        [=] {
+            return o{made_up<xt::xtensor<T, 1>>({n}), random_tuples<Index>(count, 1, n), xt::xtensor<T, 1>::from_shape({count}), count};
+        },
+        {{"hand", hand_items<T, Index>}, {"xloom", xloom_into<o>}, {"xloom_assume", xloom_into<o, xloom::bounds::assume>},
+            {"xtensor", xtensor_items<T, Index>}});
+}
+
+template <class T>
+void add_rows(std::string const& type)
+{
+    add_case("gather_nd/" + type + "/data:10000x256/indices:10000",
+        [] {
+            return rows<T>{made_up<xt::xtensor<T, 2>>({10'000, 256}), random_tuples<std::int64_t>(10'000, 1, 10'000),
+                xt::xtensor<T, 2>::from_shape({10'000, 256}), 10'000};
+        },
+        {{"hand", hand_rows<T>}, {"xloom", xloom_into<rows<T>>}, {"xloom_assume", xloom_into<rows<T>, xloom::bounds::assume>},
+            {"xtensor", xtensor_rows<T>}});
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    constexpr std::size_t million = 1'000'000;
+    add_items<float, std::int64_t>("f32", million, million);
+    add_items<float, std::int32_t>("f32/int32", million, million);
+    add_items<float, std::int64_t>("f32", million, 100'000);
+    add_items<double, std::int64_t>("f64", million, million);
+    add_rows<float>("f32");
+    add_rows<double>("f64");
+    add_rows<std::int64_t>("i64");
+    add_case("gather_nd/f32/data:1024x1024x16/indices:100000",
+        [] {
+            return cells{made_up<xt::xtensor<float, 3>>({1024, 1024, 16}), random_tuples<std::int64_t>(100'000, 2, 1024),
+                xt::xtensor<float, 2>::from_shape({100'000, 16}), 100'000};
+        },
+        {{"hand", hand_cells<16>}, {"hand_plain", hand_cells<0>}, {"xloom", xloom_into<cells>},
+            {"xloom_assume", xloom_into<cells, xloom::bounds::assume>}});
+    return run_cases(argc, argv);
+}
