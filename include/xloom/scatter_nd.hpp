@@ -133,6 +133,7 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
 ///
 /// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as in a broadcast view. After
 ///           what a callable throws, data holds what was written so far.
+/// Cost      as scatter_nd without the copy of data; allocates nothing but what is named there.
 /// Aliasing  data shares no memory with indices or updates.
 template <class Data, class Indices, class Updates>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})

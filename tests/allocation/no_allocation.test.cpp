@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/gather_nd.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/scan.hpp>
+#include <xloom/scatter_nd.hpp>
 
 #include "counting_new.hpp"
 
@@ -110,4 +112,33 @@ TEST_CASE("loop_into allocates nothing after set-up, whatever the layout of its 
     };
     run(xt::xtensor<float, 2>(xt::zeros<float>({6, 4})));
     run(xt::xtensor<float, 2, xt::layout_type::column_major>(xt::zeros<float>({6, 4})));
+}
+
+TEST_CASE("scatter_nd_into and gather_nd_into allocate nothing for row-major operands")
+{
+    xt::xtensor<float, 3> data = xt::zeros<float>({5, 6, 7});
+    xt::xtensor<std::int64_t, 2> const items = {{1, 2, 3}, {-1, -1, -1}}, slices = {{1, 2}, {4, 0}};
+    xt::xtensor<float, 1> item_updates = xt::ones<float>({2});
+    xt::xtensor<float, 2> slice_updates = xt::ones<float>({2, 7});
+    std::size_t const before = allocations();
+    xloom::scatter_nd_into(data, items, item_updates, {.reduction = xloom::reduction::add});
+    xloom::scatter_nd_into(data, slices, slice_updates, xloom::reduce_max, {.bounds = xloom::bounds::clip});
+    xloom::gather_nd_into(data, items, item_updates);
+    xloom::gather_nd_into(data, slices, slice_updates);
+    CHECK(allocations() == before);
+    CHECK(data(1, 2, 3) == 1);
+    // The meter works: a mean needs a count for each slice.
+    xloom::scatter_nd_into(data, items, item_updates, {.reduction = xloom::reduction::mean});
+    CHECK(allocations() > before);
+}
+
+TEST_CASE("scatter_nd of data that is moved in allocates nothing")
+{
+    xt::xtensor<float, 1> data = {1, 2, 3};
+    xt::xtensor<std::int64_t, 2> const indices = {{1}};
+    xt::xtensor<float, 1> const updates = {9};
+    std::size_t const before = allocations();
+    data = xloom::scatter_nd(std::move(data), indices, updates);
+    CHECK(allocations() == before);
+    CHECK(data(1) == 9);
 }
