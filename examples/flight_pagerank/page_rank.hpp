@@ -1,0 +1,53 @@
+#pragma once
+// PageRank: how often a traveller who always takes the next flight, whichever it is, comes by each airport.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <xtensor/xbuilder.hpp>
+#include <xtensor/xmath.hpp>
+#include <xtensor/xtensor.hpp>
+
+#include <xloom/gather_nd.hpp>
+#include <xloom/loop.hpp>
+#include <xloom/scatter_nd.hpp>
+
+#include "flight_graph.hpp"
+
+struct page_rank_result {
+    xt::xtensor<double, 1> rank;    ///< [N], sums to 1
+    xt::xtensor<double, 1> changes; ///< of all ranks together, in each iteration
+    bool converged;                 ///< the last change was below 1e-10
+};
+
+/// Repeats, until the ranks hardly change or 200 times,
+///
+///     rank = (1 - d) / N + d * (what arrives by the routes + the rank of airports without departures, spread evenly)
+///
+/// where d = 0.85 is how likely the traveller takes a flight (else he starts again anywhere), and a route carries so much of its origin's
+/// rank as it has of its origin's flights.
+inline page_rank_result page_rank(flight_graph const& graph)
+{
+    constexpr double d = 0.85;
+    using vector = xt::xtensor<double, 1>;
+    auto const N = static_cast<double>(graph.airports.size());
+    vector const none = xt::zeros<double>({graph.airports.size()});
+    auto const sum_by = [&](auto const& airport, vector const& amounts) {
+        return xloom::scatter_nd(none, airport, amounts, {.reduction = xloom::reduction::add});
+    };
+
+    vector const departures = sum_by(graph.origin, graph.count);
+    vector const share = graph.count / xloom::gather_nd<1>(departures, graph.origin);
+
+    auto const step = [&](std::int64_t, bool, vector const& rank) {
+        vector const arrived = sum_by(graph.destination, share * xloom::gather_nd<1>(rank, graph.origin));
+        double const stranded = xt::sum(xt::where(departures > 0.0, 0.0, rank))();
+        vector next = (1 - d) / N + d * (arrived + stranded / N);
+        double const change = xt::sum(xt::abs(next - rank))();
+        return xloom::loop_step{change >= 1e-10, std::move(next), change};
+    };
+    vector const anywhere = none + 1 / N;
+    auto [rank, changes, goes_on, iterations, stopped] = xloom::loop(step, anywhere, {.max_trip_count = 200});
+    return {std::move(rank), std::move(changes), !goes_on};
+}
