@@ -50,7 +50,8 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
         return call.run(items, policy);
     strides const packed = row_major_strides(layout.dims);
     auto copy = xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
-    kernel::strided_copy(layout.dims, layout.steps, packed)(items, copy.data());
+    if (call.may_leave_out())
+        kernel::strided_copy(layout.dims, layout.steps, packed)(items, copy.data());
     call.run(copy.data(), policy);
     kernel::strided_copy(layout.dims, packed, layout.steps)(copy.data(), items);
 }
@@ -71,7 +72,7 @@ auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, g
             fail<shape_error>(op, ": the output must have the rank that was asked for, but its shape is ", dims,
                 " and the rank asked for is ", Rank, ". Ask for ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
-        if (options.bounds == bounds::drop)
+        if (call.may_leave_out())
             std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
         gather_to(call, result, policy);
         return result;

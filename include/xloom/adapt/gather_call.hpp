@@ -32,6 +32,7 @@ public:
     }
 
     shape const& output_shape() const { return output_shape_; }
+    bool may_leave_out() const { return options_.bounds == bounds::drop; }
 
     /// Writes the output's items, row-major, to `output`.
     template <class Policy>
@@ -44,12 +45,13 @@ public:
         std::size_t const entries = element_count(batch_.dims);
         kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});
         bool const is_inside = options_.bounds == bounds::check || options_.bounds == bounds::assume;
+        bool const is_packed = is_row_major(slice_);
         std::size_t const parts = parts_for(policy, count * size);
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
-            if (size == 1 && is_inside && batch_.dims.empty())
-                kernel::gather_items(tuples_, begin, end, data_, output);
-            else if (is_row_major(slice_))
+            if (is_packed && is_inside && size <= kernel::most_few_items && batch_.dims.empty())
+                kernel::gather_few(tuples_, begin, end, size, data_, output);
+            else if (is_packed)
                 kernel::gather_nd(read, begin, end, data_, output, size, kernel::copy_packed_items{size});
             else
                 kernel::gather_nd(
