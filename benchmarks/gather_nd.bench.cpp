@@ -99,12 +99,13 @@ void add_items(std::string const& types, std::size_t n, std::size_t count)
 }
 
 template <class T>
-void add_rows(std::string const& type)
+void add_rows(std::string const& type, std::size_t count, std::size_t m)
 {
-    add_case("gather_nd/" + type + "/data:10000x256/indices:10000",
-        [] {
-            return rows<T>{made_up<xt::xtensor<T, 2>>({10'000, 256}), random_tuples<std::int64_t>(10'000, 1, 10'000),
-                xt::xtensor<T, 2>::from_shape({10'000, 256}), 10'000};
+    std::string const shape = std::to_string(count) + "x" + std::to_string(m);
+    add_case("gather_nd/" + type + "/data:" + shape + "/indices:" + std::to_string(count),
+        [=] {
+            return rows<T>{made_up<xt::xtensor<T, 2>>({count, m}), random_tuples<std::int64_t>(count, 1, count),
+                xt::xtensor<T, 2>::from_shape({count, m}), count};
         },
         {{"hand", hand_rows<T>}, {"xloom", xloom_into<rows<T>>}, {"xloom_assume", xloom_into<rows<T>, xloom::bounds::assume>},
             {"xtensor", xtensor_rows<T>}});
@@ -119,9 +120,10 @@ int main(int argc, char** argv)
     add_items<float, std::int32_t>("f32/int32", million, million);
     add_items<float, std::int64_t>("f32", million, 100'000);
     add_items<double, std::int64_t>("f64", million, million);
-    add_rows<float>("f32");
-    add_rows<double>("f64");
-    add_rows<std::int64_t>("i64");
+    add_rows<float>("f32", 10'000, 3);
+    add_rows<float>("f32", 10'000, 256);
+    add_rows<double>("f64", 10'000, 256);
+    add_rows<std::int64_t>("i64", 10'000, 256);
     add_case("gather_nd/f32/data:1024x1024x16/indices:100000",
         [] {
             return cells{made_up<xt::xtensor<float, 3>>({1024, 1024, 16}), random_tuples<std::int64_t>(100'000, 2, 1024),

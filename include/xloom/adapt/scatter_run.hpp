@@ -120,11 +120,10 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
         shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
 
     bool const is_inside = call.options().bounds == bounds::check || call.options().bounds == bounds::assume;
-    if (size == 1 && is_inside && parts_for(policy, tuples.count) == 1)
-        kernel::scatter_items(tuples, items, call.updates(), reduce);
-    else if (size == 1)
-        meet_all(read, call.options(), items, call.updates(), size, kernel::single_item{}, reduce, policy);
-    else if (is_row_major(slice))
+    bool const is_packed = is_row_major(slice);
+    if (is_packed && is_inside && size <= kernel::most_few_items && parts_for(policy, tuples.count * size) == 1)
+        kernel::scatter_few(tuples, size, items, call.updates(), reduce);
+    else if (is_packed)
         meet_rows(read, call.options(), items, call.updates(), size, reduce, policy);
     else
         meet_all(read, call.options(), items, call.updates(), size,

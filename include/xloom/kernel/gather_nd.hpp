@@ -29,28 +29,46 @@ void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T co
 
 namespace detail {
 
-template <std::size_t Width, class T, std::integral Index>
-void gather_items(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* __restrict data, T* __restrict output)
+template <std::size_t Count, std::size_t Width, class T, std::integral Index>
+void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* __restrict data, T* __restrict output)
 {
     tuple_offset<Width> const offset_of(tuples.axes);
     Index const* __restrict const indices = tuples.first;
-    for (std::size_t i = from; i < to; ++i)
-        output[i] = data[offset_of(indices + i * offset_of.width())];
+    for (std::size_t i = from; i < to; ++i) {
+        T const* const slice = data + offset_of(indices + i * offset_of.width());
+        for (std::size_t j = 0; j < Count; ++j)
+            output[i * Count + j] = slice[j];
+    }
+}
+
+template <std::size_t Count, class T, std::integral Index>
+void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
+{
+    switch (tuples.width()) {
+    case 1:
+        return gather_few<Count, 1>(tuples, from, to, data, output);
+    case 2:
+        return gather_few<Count, 2>(tuples, from, to, data, output);
+    default:
+        return gather_few<Count, 0>(tuples, from, to, data, output);
+    }
 }
 
 } // namespace detail
 
-/// The same for slices of one item, with no index out of range and no batch.
+/// The same for slices of 1 to most_few_items items side by side, with no index out of range and no batch.
 template <class T, std::integral Index>
-void gather_items(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
+void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, std::size_t count, T const* data, T* output)
 {
-    switch (tuples.width()) {
+    switch (count) {
     case 1:
-        return detail::gather_items<1>(tuples, from, to, data, output);
+        return detail::gather_few<1>(tuples, from, to, data, output);
     case 2:
-        return detail::gather_items<2>(tuples, from, to, data, output);
+        return detail::gather_few<2>(tuples, from, to, data, output);
+    case 3:
+        return detail::gather_few<3>(tuples, from, to, data, output);
     default:
-        return detail::gather_items<0>(tuples, from, to, data, output);
+        return detail::gather_few<4>(tuples, from, to, data, output);
     }
 }
 

@@ -11,6 +11,9 @@ namespace xloom::kernel {
 /// Offsets are read so many at a time.
 inline constexpr std::size_t offset_block = 64;
 
+/// Where slices of at most so many items follow each other, the core looks far enough ahead by itself: they have loops of their own.
+inline constexpr std::size_t most_few_items = 4;
+
 /// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, but not for those that are left out. `data` is where the offsets
 /// count from, `slice` the number of items at each.
 ///

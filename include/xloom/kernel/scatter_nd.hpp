@@ -9,11 +9,13 @@
 namespace xloom::kernel {
 
 /// How one update meets one slice, according to where the slice's items lie.
-struct single_item {
+template <std::size_t Count>
+struct few_items {
     template <class T, class Reduce>
     void operator()(T* old, T const* update, Reduce& reduce) const
     {
-        *old = static_cast<T>(reduce(std::move(*old), *update));
+        for (std::size_t i = 0; i < Count; ++i)
+            old[i] = static_cast<T>(reduce(std::move(old[i]), update[i]));
     }
 };
 
@@ -49,29 +51,43 @@ void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* 
 
 namespace detail {
 
-/// Where one item follows the other, the core looks far enough ahead by itself: no blocks.
-template <std::size_t Width, class T, std::integral Index, class Reduce>
-void scatter_items(index_tuples<Index> const& tuples, T* __restrict data, T const* __restrict updates, Reduce& reduce)
+template <std::size_t Count, std::size_t Width, class T, std::integral Index, class Reduce>
+void scatter_few(index_tuples<Index> const& tuples, T* __restrict data, T const* __restrict updates, Reduce& reduce)
 {
     tuple_offset<Width> const offset_of(tuples.axes);
     Index const* __restrict const indices = tuples.first;
     for (std::size_t i = 0; i < tuples.count; ++i)
-        single_item{}(data + offset_of(indices + i * offset_of.width()), updates + i, reduce);
+        few_items<Count>{}(data + offset_of(indices + i * offset_of.width()), updates + i * Count, reduce);
+}
+
+template <std::size_t Count, class T, std::integral Index, class Reduce>
+void scatter_few(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
+{
+    switch (tuples.width()) {
+    case 1:
+        return scatter_few<Count, 1>(tuples, data, updates, reduce);
+    case 2:
+        return scatter_few<Count, 2>(tuples, data, updates, reduce);
+    default:
+        return scatter_few<Count, 0>(tuples, data, updates, reduce);
+    }
 }
 
 } // namespace detail
 
-/// The same for all updates, of slices of one item, with no index out of range.
+/// The same for all updates, of slices of 1 to most_few_items items side by side, with no index out of range.
 template <class T, std::integral Index, class Reduce>
-void scatter_items(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
+void scatter_few(index_tuples<Index> const& tuples, std::size_t count, T* data, T const* updates, Reduce& reduce)
 {
-    switch (tuples.width()) {
+    switch (count) {
     case 1:
-        return detail::scatter_items<1>(tuples, data, updates, reduce);
+        return detail::scatter_few<1>(tuples, data, updates, reduce);
     case 2:
-        return detail::scatter_items<2>(tuples, data, updates, reduce);
+        return detail::scatter_few<2>(tuples, data, updates, reduce);
+    case 3:
+        return detail::scatter_few<3>(tuples, data, updates, reduce);
     default:
-        return detail::scatter_items<0>(tuples, data, updates, reduce);
+        return detail::scatter_few<4>(tuples, data, updates, reduce);
     }
 }
 
