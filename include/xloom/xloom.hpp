@@ -1,6 +1,7 @@
 #pragma once
 // Everything but xloom/tbb.hpp, which needs oneTBB.
 
+#include <xloom/activations.hpp>
 #include <xloom/gather_nd.hpp>
 #include <xloom/if.hpp>
 #include <xloom/infer/gather_nd.hpp>

@@ -1,0 +1,222 @@
+#pragma once
+// The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all of them.
+
+#include <cmath>
+
+#include <xloom/core/activation.hpp>
+#include <xloom/kernel/simd.hpp>
+
+namespace xloom::kernel {
+
+namespace detail {
+
+using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
+
+/// exp(x) - 1 and log(1 + x), without loss near 0 where the scalar has them.
+template <class V>
+V exp_less_1(V const& x)
+{
+    if constexpr (requires { expm1(x); })
+        return expm1(x);
+    else
+        return exp(x) - V(1);
+}
+template <class V>
+V log_of_1_plus(V const& x)
+{
+    if constexpr (requires { log1p(x); })
+        return log1p(x);
+    else
+        return log(V(1) + x);
+}
+
+} // namespace detail
+
+/// yes where the condition holds, else no.
+template <class T>
+T choose(bool condition, T const& yes, T const& no)
+{
+    return condition ? yes : no;
+}
+template <class T>
+xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
+{
+    return xsimd::select(condition, yes, no);
+}
+
+/// max(x, 0). -0 stays -0.
+struct relu {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return choose(x < V(0), V(0), x);
+    }
+};
+
+struct tanh {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        using detail::tanh;
+        return tanh(x);
+    }
+};
+
+/// 1 / (1 + exp(-x)).
+struct sigmoid {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        using detail::exp;
+        return V(1) / (V(1) + exp(-x));
+    }
+};
+
+/// x / (1 + |x|), and at infinity its limit.
+struct softsign {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        using detail::abs;
+        V const size = abs(x);
+        V const sign = choose(x < V(0), V(-1), V(1));
+        return choose(V(1) + size == size, sign, x / (V(1) + size));
+    }
+};
+
+/// log(1 + exp(x)), written so that nothing overflows.
+struct softplus {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        using detail::abs, detail::exp;
+        V const decay = exp(-abs(x));
+        return choose(x < V(0), V(0), x) + detail::log_of_1_plus(decay);
+    }
+};
+
+/// alpha * x + beta.
+template <class T>
+struct affine {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return V(alpha) * x + V(beta);
+    }
+};
+
+/// x, below 0 alpha * x.
+template <class T>
+struct leaky_relu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return choose(x < V(0), V(alpha) * x, x);
+    }
+};
+
+/// x, below alpha 0.
+template <class T>
+struct thresholded_relu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return choose(x < V(alpha), V(0), x);
+    }
+};
+
+/// alpha * tanh(beta * x).
+template <class T>
+struct scaled_tanh {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return V(alpha) * tanh{}(V(beta) * x);
+    }
+};
+
+/// alpha * x + beta, but no less than 0 and no more than 1.
+template <class T>
+struct hard_sigmoid {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        V const y = V(alpha) * x + V(beta);
+        return choose(y < V(0), V(0), choose(y > V(1), V(1), y));
+    }
+};
+
+/// x, below 0 alpha * (exp(x) - 1).
+template <class T>
+struct elu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return choose(x < V(0), V(alpha) * detail::exp_less_1(x), x);
+    }
+};
+
+/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all are -infinity.
+template <class T>
+void softmax(T const* x, T* y, std::size_t count)
+{
+    using detail::exp;
+    if (count == 0)
+        return;
+    T largest = x[0];
+    for (std::size_t i = 1; i < count; ++i)
+        largest = choose(largest < x[i] || x[i] != x[i], x[i], largest);
+    map(x, y, count, [largest](auto const& v) { return exp(v - largest); });
+    T sum = y[0];
+    for (std::size_t i = 1; i < count; ++i)
+        sum = sum + y[i];
+    T const scale = T(1) / sum;
+    map(y, y, count, [scale](auto const& v) { return v * scale; });
+}
+
+/// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one number, is left out.
+template <class T, class F>
+void with_activation(activation_function const& function, F const& f)
+{
+    T const alpha = static_cast<T>(function.alpha), beta = static_cast<T>(function.beta);
+    switch (function.kind) {
+    case activation::relu:
+        return f(relu{});
+    case activation::tanh:
+        return f(tanh{});
+    case activation::sigmoid:
+        return f(sigmoid{});
+    case activation::affine:
+        return f(affine<T>{alpha, beta});
+    case activation::leaky_relu:
+        return f(leaky_relu<T>{alpha});
+    case activation::thresholded_relu:
+        return f(thresholded_relu<T>{alpha});
+    case activation::scaled_tanh:
+        return f(scaled_tanh<T>{alpha, beta});
+    case activation::hard_sigmoid:
+        return f(hard_sigmoid<T>{alpha, beta});
+    case activation::elu:
+        return f(elu<T>{alpha});
+    case activation::softsign:
+        return f(softsign{});
+    case activation::softplus:
+        return f(softplus{});
+    case activation::softmax:
+        return;
+    }
+}
+
+} // namespace xloom::kernel

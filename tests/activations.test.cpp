@@ -1,0 +1,222 @@
+// Activations: how exact they are, what they do at the edges, and that neighbours do not matter.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include <boost/math/differentiation/autodiff.hpp>
+
+#include <xloom/activations.hpp>
+
+using namespace xloom;
+
+namespace {
+
+/// The textbook's definitions, in more digits than the functions have.
+long double exact(activation_function const& function, long double x)
+{
+    auto const alpha = static_cast<long double>(function.alpha), beta = static_cast<long double>(function.beta);
+    switch (function.kind) {
+    case activation::relu:
+        return x < 0 ? 0 : x;
+    case activation::tanh:
+        return std::tanh(x);
+    case activation::sigmoid:
+        return 1 / (1 + std::exp(-x));
+    case activation::affine:
+        return alpha * x + beta;
+    case activation::leaky_relu:
+        return x < 0 ? alpha * x : x;
+    case activation::thresholded_relu:
+        return x >= alpha ? x : 0;
+    case activation::scaled_tanh:
+        return alpha * std::tanh(beta * x);
+    case activation::hard_sigmoid:
+        return std::fmax(0.0L, std::fmin(1.0L, alpha * x + beta));
+    case activation::elu:
+        return x < 0 ? alpha * std::expm1(x) : x;
+    case activation::softsign:
+        return x / (1 + std::fabs(x));
+    default:
+        return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); // softplus
+    }
+}
+
+/// The distance in units of the last place that a T has at the exact value.
+template <class T>
+long double distance(T found, long double exact_value)
+{
+    auto const size = std::fmax(std::fabs(exact_value), static_cast<long double>(std::numeric_limits<T>::min()));
+    return std::fabs(static_cast<long double>(found) - exact_value) /
+           std::ldexp(1.0L, std::ilogb(size) + 1 - std::numeric_limits<T>::digits);
+}
+
+template <class T>
+std::vector<T> activated(activation_function const& function, std::vector<T> const& x)
+{
+    std::vector<T> y(x.size());
+    activate<T>(function, x, y);
+    return y;
+}
+
+/// Evenly spaced, and of every magnitude.
+template <class T>
+std::vector<T> arguments(T lowest)
+{
+    std::vector<T> x;
+    for (int i = -50'000; i <= 50'000; ++i)
+        x.push_back(static_cast<T>(i) * static_cast<T>(0.0021));
+    for (int i = -9'000; i <= 1'300; ++i)
+        for (T const sign : {T(-1), T(1)})
+            x.push_back(sign * std::exp2(static_cast<T>(i) / 100));
+    std::erase_if(x, [lowest](T each) { return each < lowest; });
+    return x;
+}
+
+constexpr activation_function every_function[] = {{activation::relu}, {activation::tanh}, {activation::sigmoid}, {activation::affine, 2, 1},
+    {activation::leaky_relu, 0.25}, {activation::thresholded_relu, 1}, {activation::scaled_tanh, 2, 0.5},
+    {activation::hard_sigmoid, 0.25, 0.5}, {activation::elu, 2}, {activation::softsign}, {activation::softplus}};
+
+} // namespace
+
+TEST_CASE_TEMPLATE("no further from the true value than the table says", T, float, double)
+{
+    for (activation_accuracy const& accuracy : activation_accuracies) {
+        activation_function const function{accuracy.kind, 1, 1};
+        auto const x =
+            arguments<T>(std::is_same_v<T, float> ? static_cast<T>(accuracy.lowest_float) : static_cast<T>(accuracy.lowest_double));
+        auto const y = activated(function, x);
+        long double worst = 0;
+        T where = 0;
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (long double const ulp = distance(y[i], exact(function, static_cast<long double>(x[i]))); !(ulp <= worst)) {
+                worst = ulp;
+                where = x[i];
+            }
+        CAPTURE(name_of(accuracy.kind));
+        CAPTURE(where);
+        CHECK(worst <= accuracy.max_ulp);
+        CHECK(worst > 0);
+    }
+}
+
+TEST_CASE_TEMPLATE("the others are exact where the arithmetic is", T, float, double)
+{
+    for (activation_function const& function : every_function)
+        for (T const x : {T(-3), T(-1), T(-0.5), T(0), T(0.5), T(1), T(1.5), T(2), T(100)})
+            if (function.kind != activation::sigmoid && function.kind != activation::softplus && function.kind != activation::softsign &&
+                function.kind != activation::elu && function.kind != activation::tanh && function.kind != activation::scaled_tanh)
+                CHECK(activated<T>(function, {x})[0] == static_cast<T>(exact(function, static_cast<long double>(x))));
+}
+
+TEST_CASE_TEMPLATE("edges: limits at infinity, nothing overflows, NaN stays NaN, -0 stays", T, float, double)
+{
+    constexpr T infinity = std::numeric_limits<T>::infinity(), huge = std::numeric_limits<T>::max(),
+                tiny = std::numeric_limits<T>::denorm_min();
+    struct row {
+        activation_function function;
+        std::vector<T> expected;
+    };
+    std::vector<T> const x = {infinity, -infinity, huge, -huge, 0, tiny, 1000, -1000};
+    row const table[] = {
+        {{activation::relu}, {infinity, 0, huge, 0, 0, tiny, 1000, 0}},
+        {{activation::tanh}, {1, -1, 1, -1, 0, tiny, 1, -1}},
+        {{activation::sigmoid}, {1, 0, 1, 0, T(0.5), T(0.5), 1, 0}},
+        {{activation::leaky_relu, 0.5}, {infinity, -infinity, huge, -huge / 2, 0, tiny, 1000, -500}},
+        {{activation::thresholded_relu, 1000}, {infinity, 0, huge, 0, 0, 0, 1000, 0}},
+        {{activation::hard_sigmoid, 0.25, 0.5}, {1, 0, 1, 0, T(0.5), T(0.5), 1, 0}},
+        {{activation::elu, 2}, {infinity, -2, huge, -2, 0, tiny, 1000, -2}},
+        {{activation::softsign}, {1, -1, 1, -1, 0, tiny, T(1000) / 1001, T(-1000) / 1001}},
+        {{activation::softplus}, {infinity, 0, huge, 0, std::log(T(2)), std::log(T(2)), 1000, 0}},
+    };
+    for (row const& each : table) {
+        activation_function const& function = each.function;
+        std::vector<T> const& expected = each.expected;
+        CAPTURE(name_of(function.kind));
+        auto const y = activated(function, x);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            CAPTURE(x[i]);
+            bool const is_right = y[i] == expected[i] || distance(y[i], static_cast<long double>(expected[i])) <= 1;
+            CHECK(is_right);
+        }
+    }
+    for (activation_function const& function : every_function) {
+        CAPTURE(name_of(function.kind));
+        CHECK(std::isnan(activated<T>(function, {std::numeric_limits<T>::quiet_NaN()})[0]));
+    }
+    for (activation const kind : {activation::relu, activation::leaky_relu, activation::tanh, activation::elu, activation::softsign})
+        CHECK(std::signbit(activated<T>({kind, 1, 1}, {T(-0.0)})[0]));
+}
+
+TEST_CASE_TEMPLATE("an item's result does not depend on its neighbours or on the length", T, float, double)
+{
+    std::vector<T> x;
+    for (int i = 0; i < 53; ++i)
+        x.push_back(static_cast<T>(i - 26) / 3);
+    for (activation_function const& function : every_function) {
+        CAPTURE(name_of(function.kind));
+        for (std::size_t const count : {0u, 1u, 3u, 4u, 5u, 7u, 8u, 9u, 15u, 16u, 17u, 50u, 53u}) {
+            auto const y = activated(function, std::vector<T>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(count)));
+            bool is_alike = true;
+            for (std::size_t i = 0; i < count; ++i)
+                is_alike = is_alike && y[i] == activated<T>(function, {x[i]})[0];
+            CHECK(is_alike);
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("softmax", T, float, double)
+{
+    constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+    auto const softmax = [](std::vector<T> const& x) { return activated<T>({activation::softmax}, x); };
+    std::vector<T> const x = {1, 2, 3, -1, 0, T(0.5), 7, -8, 2};
+    long double sum = 0;
+    for (T const each : x)
+        sum += std::exp(static_cast<long double>(each));
+    for (std::size_t i = 0; i < x.size(); ++i)
+        CHECK(distance(softmax(x)[i], std::exp(static_cast<long double>(x[i])) / sum) <= 6);
+    CHECK(softmax({1000, 1000}) == std::vector<T>{T(0.5), T(0.5)});
+    CHECK(softmax({-1000, -1000, -1000, -1000}) == std::vector<T>(4, T(0.25)));
+    CHECK(softmax({5}) == std::vector<T>{1});
+    CHECK(softmax({}).empty());
+    CHECK(softmax({0, -infinity}) == std::vector<T>{1, 0});
+    for (std::vector<T> const& bad :
+        {std::vector<T>{1, nan, 2}, std::vector<T>{nan, 1}, std::vector<T>{1, infinity}, std::vector<T>{-infinity, -infinity}})
+        CHECK(std::isnan(softmax(bad).back()));
+}
+
+TEST_CASE("in place")
+{
+    std::vector<float> x = {-1, 0, 2};
+    activate<float>({activation::relu}, x, x);
+    CHECK(x == std::vector<float>{0, 0, 2});
+}
+
+TEST_CASE("storage floats compute as floats and are rounded once")
+{
+    for (activation_function const& function : every_function)
+        for (float const x : {-2.0f, -0.5f, 0.0f, 0.25f, 3.0f}) {
+            std::vector<float> const y = activated<float>(function, {x});
+            CHECK(activated<float16>(function, {float16(x)})[0] == float16(y[0]));
+            CHECK(activated<bfloat16>(function, {bfloat16(x)})[0] == bfloat16(y[0]));
+        }
+}
+
+TEST_CASE("a scalar that carries derivatives: sigmoid' = s (1 - s), tanh' = 1 - t^2")
+{
+    auto const x = boost::math::differentiation::make_fvar<double, 1>(0.7);
+    using dual = std::remove_const_t<decltype(x)>;
+    double const s = 1 / (1 + std::exp(-0.7)), t = std::tanh(0.7);
+    CHECK(activated<dual>({activation::sigmoid}, {x})[0].derivative(1) == doctest::Approx(s * (1 - s)).epsilon(1e-14));
+    CHECK(activated<dual>({activation::tanh}, {x})[0].derivative(1) == doctest::Approx(1 - t * t).epsilon(1e-14));
+    CHECK(activated<dual>({activation::elu, 2}, {-x})[0].derivative(1) == doctest::Approx(-2 * std::exp(-0.7)).epsilon(1e-14));
+}
+
+TEST_CASE("lengths that differ")
+{
+    std::vector<float> const x(3);
+    std::vector<float> y(2);
+    CHECK_THROWS_WITH_AS(activate<float>({activation::tanh}, x, y),
+        "xloom::activate: x and y must be equally long, but x has 3 items and y has 2. Give them one length.", shape_error);
+}
