@@ -9,7 +9,7 @@ namespace xloom {
 namespace detail {
 
 /// What a GatherND call can be found guilty of at compile time.
-enum class gather_nd_fault { none, data, indices, output, output_type, output_const, output_temporary };
+enum class gather_nd_fault { none, data, indices, rank, output, output_type, output_const, output_temporary };
 
 template <class Data, class Indices>
 consteval gather_nd_fault find_gather_nd_fault()
@@ -18,6 +18,16 @@ consteval gather_nd_fault find_gather_nd_fault()
         return gather_nd_fault::data;
     else
         return holds_indices<Indices> ? gather_nd_fault::none : gather_nd_fault::indices;
+}
+
+template <std::size_t Rank, class Data, class Indices>
+consteval gather_nd_fault find_gather_nd_result_fault()
+{
+    constexpr gather_nd_fault fault = find_gather_nd_fault<Data, Indices>();
+    if constexpr (fault != gather_nd_fault::none || Rank != dynamic_rank || expression<Data>)
+        return fault;
+    else
+        return enable_tensor<Data>::rank == dynamic_rank ? gather_nd_fault::none : gather_nd_fault::rank;
 }
 
 template <class Data, class Indices, class Output>
@@ -59,10 +69,14 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
 template <std::size_t Rank, class Data, class Indices, class Policy>
 auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options)
 {
-    constexpr gather_nd_fault fault = find_gather_nd_fault<Data, Indices>();
+    constexpr gather_nd_fault fault = find_gather_nd_result_fault<Rank, Data, Indices>();
     static_assert(fault != gather_nd_fault::data, "xloom::gather_nd: data must be a tensor");
     static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd: indices must hold integers");
-    if constexpr (fault == gather_nd_fault::none) {
+    static_assert(fault != gather_nd_fault::rank,
+        "xloom::gather_nd: data is a container of your own with a static rank, so name the output's: gather_nd<Rank>(...)");
+    if constexpr (fault != gather_nd_fault::none) {
+        return owned_t<Data>(data);
+    } else {
         static constexpr std::string_view op = "xloom::gather_nd";
         using result_type = gathered_t<Data, Rank>;
         auto const [source, index_tensor] = evaluated_inputs(std::tie(data, indices));
@@ -107,8 +121,8 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 ///         output[i] = data[i[:b] + indices[i]]                    # b = batch_dims
 ///
 /// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes equally long; q, r >= 1, b < min(q, r), b + k <= r. The
-///           output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray (a user's container: of its family), with gather_nd<Rank>
-///           an xt::xtensor of that rank. Any layout, lazy expressions too.
+///           output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray, with gather_nd<Rank> an xt::xtensor of that rank; of a
+///           container of your own one of its family, with gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
 /// Options   batch_dims (0). bounds (check); with drop, what is left out is T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).

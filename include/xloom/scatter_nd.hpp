@@ -11,6 +11,13 @@ namespace detail {
 /// What a ScatterND call can be found guilty of at compile time.
 enum class scatter_nd_fault { none, data, data_const, data_temporary, indices, updates, reduction };
 
+/// reduce(old item, update item) gives a new one.
+template <class Reduce, class T>
+concept reduces_items = requires(Reduce& reduce, T old, T const& update)
+{
+    static_cast<T>(reduce(std::move(old), update));
+};
+
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
 consteval scatter_nd_fault find_scatter_nd_fault()
 {
@@ -25,7 +32,7 @@ consteval scatter_nd_fault find_scatter_nd_fault()
         return scatter_nd_fault::indices;
     else if constexpr (!std::is_same_v<item_t<Updates>, T>)
         return scatter_nd_fault::updates;
-    else if constexpr (!std::is_same_v<Reduce, named_reduction const> && !std::is_invocable_v<Reduce&, T, T const&>)
+    else if constexpr (!std::is_same_v<Reduce, named_reduction const> && !reduces_items<Reduce, T>)
         return scatter_nd_fault::reduction;
     else
         return scatter_nd_fault::none;
@@ -44,16 +51,18 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     static_assert(fault != scatter_nd_fault::indices, "xloom::scatter_nd: indices must hold integers");
     static_assert(fault != scatter_nd_fault::updates, "xloom::scatter_nd: updates must have data's element type; convert them first");
     static_assert(fault != scatter_nd_fault::reduction,
-        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) for data's elements; strings can be joined "
-        "only (reduce_add), complex numbers have no order");
-    if constexpr (fault == scatter_nd_fault::none && lazy<bare<Data>>) {
+        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can "
+        "be joined only (reduce_add), complex numbers have no order");
+    if constexpr (fault != scatter_nd_fault::none) {
+        return owned_t<Data>(data);
+    } else if constexpr (lazy<bare<Data>>) {
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
-    } else if constexpr (fault == scatter_nd_fault::none) {
+    } else {
         auto const [index_tensor, update_tensor] = evaluated_inputs(std::tie(indices, updates));
         scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
             op, data, index_tensor, update_tensor, options);
         check_reduction<item_t<Data>, Reduce>(op, options.reduction);
-        constexpr bool is_moved = !InPlace && tensor<Data> && std::is_rvalue_reference_v<Data&&>;
+        constexpr bool is_moved = !InPlace && std::is_rvalue_reference_v<Data&&> && !tensor_view<Data>;
         if constexpr (InPlace || is_moved)
             check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));
         if constexpr (InPlace) {

@@ -28,8 +28,13 @@ inline constexpr bool every_leaf = true;
 template <template <class> class Condition, class... Xs>
 inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> = (Condition<std::remove_reference_t<Xs>>::value && ...);
 
+/// Not what is const, nor a view of it.
 template <class X>
-using is_writable = std::bool_constant<!std::is_const_v<X>>;
+struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
+template <tensor X>
+struct is_writable<X>
+    : std::bool_constant<!std::is_const_v<X> &&
+                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(std::declval<X&>()))>>> {};
 
 /// A scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
 template <class X>

@@ -1,0 +1,72 @@
+// Mistakes in a call of gather_nd or gather_nd_into.
+// clang-format off
+// 1: xloom::gather_nd: data must be a tensor
+// 2: xloom::gather_nd: indices must hold integers
+// 3: xloom::gather_nd: indices must hold integers
+// 4: xloom::gather_nd: data is a container of your own with a static rank, so name the output's: gather_nd<Rank>(...)
+// 5: xloom::gather_nd_into: data must be a tensor
+// 6: xloom::gather_nd_into: indices must hold integers
+// 7: xloom::gather_nd_into: output must be a tensor in memory
+// 8: xloom::gather_nd_into: output must be a tensor in memory
+// 9: xloom::gather_nd_into: output must have data's element type
+// 10: xloom::gather_nd_into: output is written, so it must not be const
+// 11: xloom::gather_nd_into: output is written, so it must not be const
+// 12: xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one
+// clang-format on
+#include <vector>
+
+#include <xloom/gather_nd.hpp>
+
+#include "../support/grid.hpp"
+#include "../support/xtensor_extras.hpp"
+
+int main()
+{
+    xt::xtensor<float, 2> const data = {{1, 2}, {3, 4}};
+    xt::xtensor<std::int64_t, 2> const indices = {{0}, {1}};
+    user::grid<float, 2> const grid({2, 2});
+    xt::xtensor<float, 2> output = data;
+    xt::xtensor<float, 2> const constant = data;
+#if CASE == 0
+    auto const result = xloom::gather_nd(2.0f * data, indices);
+    auto const rows = xloom::gather_nd<2>(grid, indices);
+    xloom::gather_nd_into(data, indices, output);
+    xloom::gather_nd_into(data, indices, xt::strided_view(output, {xt::all(), xt::all()}));
+    static_cast<void>(rows);
+#elif CASE == 1
+    auto const result = xloom::gather_nd(std::vector<float>{1, 2}, indices);
+#elif CASE == 2
+    auto const result = xloom::gather_nd(data, data);
+#elif CASE == 3
+    auto const result = xloom::gather_nd(data, xt::xtensor<bool, 2>{{true}});
+#elif CASE == 4
+    auto const result = xloom::gather_nd(grid, indices);
+#elif CASE == 5
+    int const result = 0;
+    xloom::gather_nd_into(result, indices, output);
+#elif CASE == 6
+    int const result = 0;
+    xloom::gather_nd_into(data, 1.0f * data, output);
+#elif CASE == 7
+    float result = 0;
+    xloom::gather_nd_into(data, indices, result);
+#elif CASE == 8
+    int const result = 0;
+    xloom::gather_nd_into(data, indices, output + output);
+#elif CASE == 9
+    xt::xtensor<double, 2> result = data;
+    xloom::gather_nd_into(data, indices, result);
+#elif CASE == 10
+    int const result = 0;
+    xloom::gather_nd_into(data, indices, constant);
+#elif CASE == 11 // a variable view of a constant
+    int const result = 0;
+    auto view = xt::strided_view(constant, {xt::all(), xt::all()});
+    xloom::gather_nd_into(data, indices, view);
+#elif CASE == 12
+    int const result = 0;
+    xloom::gather_nd_into(data, indices, xt::xtensor<float, 2>(output));
+#endif
+    static_cast<void>(result);
+    static_cast<void>(output);
+}
