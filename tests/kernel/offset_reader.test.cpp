@@ -1,4 +1,4 @@
-// The offsets of index tuples, compared with the definition: of every width, with every rule for those outside, from batches, in blocks.
+// The offsets of index tuples, compared with the definition: of every width, with every rule for those outside, from batches; one by one.
 
 #include <doctest/doctest.h>
 
@@ -131,29 +131,26 @@ TEST_CASE("offsets count from the batch entry that a tuple belongs to, wherever 
     }
 }
 
-// Which tuples a block holds is told by the tuple's number, times 100 in the offsets.
-TEST_CASE("for_each_offset_block brings every tuple once, in order, in blocks; left-out ones not")
+// Every tuple's offset is its number times 100; every fifth is left out.
+TEST_CASE("for_each_offset brings every tuple once, in order, with its number; left-out ones not")
 {
-    constexpr std::int64_t length = 300;
-    std::vector<double> const data(static_cast<std::size_t>(length) * 100);
-    std::vector<std::int64_t> indices;
-    for (std::int64_t i = 0; i < length; ++i)
-        indices.push_back(i % 5 == 3 ? length : i);
-    kernel::index_tuples<std::int64_t> const tuples{indices.data(), indices.size(), {{static_cast<std::size_t>(length)}, {100}}};
+    constexpr std::size_t count = 300, step = 100;
+    std::vector<double> const data(count * step);
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < count; ++i)
+        indices.push_back(i % 5 == 3 ? count : i);
+    kernel::index_tuples<std::size_t> const tuples{indices.data(), count, {{count}, {step}}};
     std::size_t const block = kernel::offset_block;
     using range = std::pair<std::size_t, std::size_t>;
     for (auto const& [from, to] :
         {range{0, 300}, range{0, block}, range{0, block + 1}, range{7, 7 + 2 * block}, range{13, 260}, range{9, 9}})
-        for (std::size_t const slice : {std::size_t{1}, std::size_t{100}}) {
+        for (std::size_t const slice : {std::size_t{1}, step}) {
             std::vector<std::size_t> seen, expected;
             bool is_right = true;
-            kernel::for_each_offset_block(kernel::offset_reader(tuples, bounds::drop), from, to, data.data(), slice,
-                [&](std::ptrdiff_t const* block_offsets, std::size_t first, std::size_t count) {
-                    is_right = is_right && count <= kernel::offset_block;
-                    for (std::size_t i = 0; i < count; ++i) {
-                        is_right = is_right && block_offsets[i] == static_cast<std::ptrdiff_t>(first + i) * 100;
-                        seen.push_back(first + i);
-                    }
+            kernel::for_each_offset(
+                kernel::offset_reader(tuples, bounds::drop), from, to, data.data(), slice, [&](std::ptrdiff_t offset, std::size_t number) {
+                    is_right = is_right && offset == static_cast<std::ptrdiff_t>(number * step);
+                    seen.push_back(number);
                 });
             for (std::size_t i = from; i < to; ++i)
                 if (i % 5 != 3)
