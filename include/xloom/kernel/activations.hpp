@@ -8,30 +8,6 @@
 
 namespace xloom::kernel {
 
-namespace detail {
-
-using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
-
-/// exp(x) - 1 and log(1 + x), without loss near 0 where the scalar has them.
-template <class V>
-V exp_less_1(V const& x)
-{
-    if constexpr (requires { expm1(x); })
-        return expm1(x);
-    else
-        return exp(x) - V(1);
-}
-template <class V>
-V log_of_1_plus(V const& x)
-{
-    if constexpr (requires { log1p(x); })
-        return log1p(x);
-    else
-        return log(V(1) + x);
-}
-
-} // namespace detail
-
 /// yes where the condition holds, else no.
 template <class T>
 T choose(bool condition, T const& yes, T const& no)
@@ -43,6 +19,61 @@ xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> co
 {
     return xsimd::select(condition, yes, no);
 }
+
+namespace detail {
+
+using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
+
+/// f(x) for a function that has reached its limits at +-800.
+///
+/// Why not with other arguments: without AVX-512, xsimd turns doubles into integers by C++'s own conversion, which is undefined for NaN
+/// and for what is too large.
+template <class V, class F>
+V within_limits(V const& x, F const& f)
+{
+    return f(x);
+}
+template <class F>
+xsimd::batch<double> within_limits(xsimd::batch<double> const& x, F const& f)
+{
+    using batch = xsimd::batch<double>;
+    auto const is_number = x == x;
+    batch const limited = choose(x > batch(800), batch(800), choose(x < batch(-800), batch(-800), x));
+    return choose(is_number, f(choose(is_number, limited, batch(0))), x);
+}
+
+template <class V>
+V exp_of(V const& x)
+{
+    return within_limits(x, [](V const& v) { return exp(v); });
+}
+template <class V>
+V tanh_of(V const& x)
+{
+    return within_limits(x, [](V const& v) { return tanh(v); });
+}
+
+/// exp(x) - 1, without loss near 0 where the scalar has expm1.
+template <class V>
+V exp_less_1(V const& x)
+{
+    if constexpr (requires { expm1(x); })
+        return within_limits(x, [](V const& v) { return expm1(v); });
+    else
+        return exp(x) - V(1);
+}
+
+/// log(1 + x), likewise. Requires 0 <= x <= 1, or NaN.
+template <class V>
+V log_of_1_plus(V const& x)
+{
+    if constexpr (requires { log1p(x); })
+        return within_limits(x, [](V const& v) { return log1p(v); });
+    else
+        return log(V(1) + x);
+}
+
+} // namespace detail
 
 /// max(x, 0). -0 stays -0.
 struct relu {
@@ -57,8 +88,7 @@ struct tanh {
     template <class V>
     V operator()(V const& x) const
     {
-        using detail::tanh;
-        return tanh(x);
+        return detail::tanh_of(x);
     }
 };
 
@@ -67,8 +97,7 @@ struct sigmoid {
     template <class V>
     V operator()(V const& x) const
     {
-        using detail::exp;
-        return V(1) / (V(1) + exp(-x));
+        return V(1) / (V(1) + detail::exp_of(-x));
     }
 };
 
@@ -89,9 +118,8 @@ struct softplus {
     template <class V>
     V operator()(V const& x) const
     {
-        using detail::abs, detail::exp;
-        V const decay = exp(-abs(x));
-        return choose(x < V(0), V(0), x) + detail::log_of_1_plus(decay);
+        using detail::abs;
+        return choose(x < V(0), V(0), x) + detail::log_of_1_plus(detail::exp_of(-abs(x)));
     }
 };
 
@@ -172,13 +200,12 @@ struct elu {
 template <class T>
 void softmax(T const* x, T* y, std::size_t count)
 {
-    using detail::exp;
     if (count == 0)
         return;
     T largest = x[0];
     for (std::size_t i = 1; i < count; ++i)
         largest = choose(largest < x[i] || x[i] != x[i], x[i], largest);
-    map(x, y, count, [largest](auto const& v) { return exp(v - largest); });
+    map(x, y, count, [largest](auto const& v) { return detail::exp_of(v - largest); });
     T sum = y[0];
     for (std::size_t i = 1; i < count; ++i)
         sum = sum + y[i];
