@@ -1,8 +1,10 @@
 #pragma once
 // One step of an LSTM on raw data: the gates' sums, then the gates themselves. Nothing here throws or allocates.
 
-#include <cmath>
 #include <cstddef>
+#include <utility>
+
+#include <xloom/kernel/activations.hpp>
 
 namespace xloom::kernel {
 
@@ -35,10 +37,41 @@ void add_weighted_rows(std::size_t count, std::size_t width, T const* rows, T co
             sums[j] += v[k] * rows[j];
 }
 
-template <class T>
-T sigmoid(T x) noexcept
+/// The next c and h of one unit, or of a batch of them, from the sums of its gates.
+template <class V>
+std::pair<V, V> lstm_unit(V const& i, V const& o, V const& f, V const& g, V const& c)
 {
-    return T{1} / (T{1} + std::exp(-x));
+    V const next_c = sigmoid()(f) * c + sigmoid()(i) * tanh()(g);
+    return {next_c, sigmoid()(o) * tanh()(next_c)};
+}
+
+/// The same of all H units.
+template <class T>
+void lstm_units(std::size_t H, T const* gates, T* h, T* c) noexcept
+{
+    T const *const i = gates, *const o = gates + H, *const f = gates + 2 * H, *const g = gates + 3 * H;
+    std::size_t j = 0;
+    if constexpr (has_simd<T>) {
+        using batch = xsimd::batch<T>;
+        auto const all = [](T const* from) { return batch::load_unaligned(from); };
+        for (; j + batch::size <= H; j += batch::size) {
+            auto const [next_c, next_h] = lstm_unit<batch>(all(i + j), all(o + j), all(f + j), all(g + j), all(c + j));
+            next_c.store_unaligned(c + j);
+            next_h.store_unaligned(h + j);
+        }
+        if (std::size_t const rest = H - j; rest != 0) {
+            auto const some = [rest](T const* from) { return load_first(from, rest); };
+            auto const [next_c, next_h] = lstm_unit<batch>(some(i + j), some(o + j), some(f + j), some(g + j), some(c + j));
+            store_first(next_c, c + j, rest);
+            store_first(next_h, h + j, rest);
+        }
+    } else {
+        for (; j < H; ++j) {
+            auto const [next_c, next_h] = lstm_unit<T>(i[j], o[j], f[j], g[j], c[j]);
+            c[j] = next_c;
+            h[j] = next_h;
+        }
+    }
 }
 
 /// h and c become the next state. bias [4H] = Wb + Rb; panel as pack_lstm_weights made it; gates [4H] is scratch. x may be h or c:
@@ -51,11 +84,7 @@ void lstm_cell(std::size_t I, std::size_t H, T const* panel, T const* bias, T co
     add_weighted_rows(I, 4 * H, panel, x, gates);
     add_weighted_rows(H, 4 * H, panel + I * 4 * H, h, gates);
 
-    T const *const i = gates, *const o = gates + H, *const f = gates + 2 * H, *const g = gates + 3 * H;
-    for (std::size_t j = 0; j < H; ++j) {
-        c[j] = sigmoid(f[j]) * c[j] + sigmoid(i[j]) * std::tanh(g[j]);
-        h[j] = sigmoid(o[j]) * std::tanh(c[j]);
-    }
+    lstm_units(H, gates, h, c);
 }
 
 } // namespace xloom::kernel
