@@ -61,7 +61,7 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         auto const [index_tensor, update_tensor] = evaluated_inputs(std::tie(indices, updates));
         scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
             op, data, index_tensor, update_tensor, options);
-        check_reduction<item_t<Data>, Reduce>(op, options.reduction);
+        check_reduction<item_t<Data>, Reduce>(op, options);
         constexpr bool is_moved = !InPlace && std::is_rvalue_reference_v<Data&&> && !tensor_view<Data>;
         if constexpr (InPlace || is_moved)
             check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));

@@ -207,12 +207,20 @@ void run_with_reduction(Call const& call, Data& data, Reduce& reduce, Policy con
 
 /// Requires that the options go with the element type, or with a reduction of the caller's.
 template <class T, class Reduce>
-void check_reduction(std::string_view op, reduction kind)
+void check_reduction(std::string_view op, scatter_nd_options const& options)
 {
-    if constexpr (std::is_same_v<Reduce, named_reduction const>)
-        with_reduction<T>(op, kind, [](auto const&) {});
-    else if (kind != reduction::none)
-        fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(kind), ". Leave it out.");
+    if constexpr (std::is_same_v<Reduce, named_reduction const>) {
+        with_reduction<T>(op, options.reduction, [](auto const&) {});
+    } else {
+        constexpr bool replaces = std::is_same_v<std::remove_const_t<Reduce>, reduce_none_t>;
+        if (options.reduction != reduction::none)
+            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(options.reduction),
+                ". Leave it out.");
+        if (!replaces && options.duplicates == duplicates::first)
+            fail<option_error>(op,
+                ": that the first update counts means something for reduction none alone, but a callable reduces. Choose "
+                "duplicates::last, with which every update counts.");
+    }
 }
 
 } // namespace xloom::detail
