@@ -74,7 +74,7 @@ struct enable_tensor<T> {
     static T make(xloom::shape const& dims)
     {
         T tensor;
-        if constexpr (!detail::is_fixed_shape<typename T::shape_type>) {
+        if constexpr (rank != 0 && !detail::is_fixed_shape<typename T::shape_type>) {
             typename T::shape_type extents{};
             xt::resize_container(extents, dims.size());
             std::copy(dims.begin(), dims.end(), extents.begin());
