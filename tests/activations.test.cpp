@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 asks for another library
 #include <boost/math/differentiation/autodiff.hpp>
 
 #include <xloom/activations.hpp>

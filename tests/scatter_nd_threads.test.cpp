@@ -119,6 +119,15 @@ TEST_CASE("all updates in one slice, sorted: one thread does them")
         {.reduction = reduction::add, .sorted = true});
 }
 
+TEST_CASE("sorted, with one that is left out among the updates of a slice")
+{
+    auto indices = indices_2d(xt::ones<std::int64_t>({many, std::size_t{1}}));
+    for (std::size_t i = 0; i < many; i += 2)
+        indices(i, 0) = 9;
+    check_all_policies<float>(
+        numbers<float>(3, 1), indices, numbers<float>(many, 1), {.reduction = reduction::add, .bounds = bounds::drop, .sorted = true});
+}
+
 TEST_CASE("column-major data")
 {
     xt::xtensor<float, 2, xt::layout_type::column_major> const data = numbers<float>(40, 9);

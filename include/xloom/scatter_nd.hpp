@@ -32,7 +32,7 @@ consteval scatter_nd_fault find_scatter_nd_fault()
         return scatter_nd_fault::indices;
     else if constexpr (!std::is_same_v<item_t<Updates>, T>)
         return scatter_nd_fault::updates;
-    else if constexpr (!std::is_same_v<Reduce, named_reduction const> && !reduces_items<Reduce, T>)
+    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, T>)
         return scatter_nd_fault::reduction;
     else
         return scatter_nd_fault::none;
@@ -141,7 +141,8 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
 /// The same in place: data is the caller's variable, or a view of one, of any layout.
 ///
 /// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as in a broadcast view. After
-///           what a callable throws, data holds what was written so far.
+///           what a callable throws, data holds what was written so far (nothing, if slices are counted in a copy of data that is not
+///           row-major; an item that the callable took by value may have been moved from).
 /// Cost      as scatter_nd without the copy of data; allocates nothing but what is named there.
 /// Aliasing  data shares no memory with indices or updates.
 template <class Data, class Indices, class Updates>

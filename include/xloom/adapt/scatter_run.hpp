@@ -1,10 +1,10 @@
 #pragma once
 // How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came before.
 
+#include <xloom/adapt/named_reduction.hpp>
 #include <xloom/adapt/parts.hpp>
 #include <xloom/adapt/scatter_call.hpp>
 #include <xloom/core/cast.hpp>
-#include <xloom/core/element_type_of.hpp>
 #include <xloom/kernel/owned_updates.hpp>
 #include <xloom/kernel/scatter_nd.hpp>
 #include <xloom/kernel/tracked_slices.hpp>
@@ -13,6 +13,7 @@ namespace xloom::detail {
 
 /// Threads write this many items apart, at least: more than a cache line.
 inline constexpr std::size_t thread_distance = 64;
+
 /// A part's begin, moved on until it parts no run of equal offsets.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {
@@ -30,7 +31,7 @@ template <class T, class Meet, class Reduce, class Policy>
 void meet_in_parts(kernel::offset_reader const& read, scatter_nd_options const& options, std::size_t parts, T* data, T const* updates,
     std::size_t slice_size, Meet const& meet, Reduce& reduce, Policy const& policy)
 {
-    if (options.unique || options.sorted)
+    if (options.unique || (options.sorted && !read.may_drop())) // between equal offsets, one that is left out may stand
         return policy.for_each(parts, [&](std::size_t part) {
             std::size_t begin = begin_of_part(part, parts, read.count()), end = begin_of_part(part + 1, parts, read.count());
             if (!options.unique) {
@@ -148,79 +149,15 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
         run_untracked(call, data, reduce, policy);
 }
 
-template <class T>
-constexpr std::string_view element_name()
-{
-    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know" : name_of(element_type_of<T>);
-}
-
-template <class Reduce, class T>
-inline constexpr bool can_reduce = std::is_invocable_v<Reduce const&, T, T const&>;
-template <class T>
-inline constexpr bool can_average = can_reduce<reduce_add_t, T>&& std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
-
-/// Calls f(reduce), if that can be.
-template <bool IsPossible, class T, class Reduce, class F>
-void with_reduction(std::string_view op, reduction kind, Reduce const& reduce, F const& f)
-{
-    if constexpr (IsPossible)
-        f(reduce);
-    else
-        fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ", name_of(kind),
-            " and data holds ", element_name<T>(), ". Choose another.");
-}
-
-/// Calls f(reduce) with the function object that an option names.
-template <class T, class F>
-void with_reduction(std::string_view op, reduction kind, F const& f)
-{
-    switch (kind) {
-    case reduction::none:
-        return f(reduce_none);
-    case reduction::add:
-        return with_reduction<can_reduce<reduce_add_t, T>, T>(op, kind, reduce_add, f);
-    case reduction::mul:
-        return with_reduction<can_reduce<reduce_mul_t, T>, T>(op, kind, reduce_mul, f);
-    case reduction::max:
-        return with_reduction<can_reduce<reduce_max_t, T>, T>(op, kind, reduce_max, f);
-    case reduction::min:
-        return with_reduction<can_reduce<reduce_min_t, T>, T>(op, kind, reduce_min, f);
-    case reduction::mean:
-        return with_reduction<can_average<T>, T>(op, kind, reduce_add, f);
-    }
-    fail<option_error>(op, ": options.reduction must be a reduction, but it is number ", static_cast<int>(kind), ". Choose one.");
-}
-
-/// Stands for the reduction that options.reduction names.
-struct named_reduction {};
-
-/// The same for a reduction of the caller's or one that the options name.
+/// The same with a reduction of the caller's, or the one that the options name.
 template <class Call, tensor Data, class Reduce, class Policy>
 void run_with_reduction(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
-    if constexpr (std::is_same_v<Reduce, named_reduction const>)
+    if constexpr (is_named<Reduce>)
         with_reduction<item_t<Data>>(
             call.op(), call.options().reduction, [&](auto const& named) { run_scatter_nd(call, data, named, policy); });
     else
         run_scatter_nd(call, data, reduce, policy);
-}
-
-/// Requires that the options go with the element type, or with a reduction of the caller's.
-template <class T, class Reduce>
-void check_reduction(std::string_view op, scatter_nd_options const& options)
-{
-    if constexpr (std::is_same_v<Reduce, named_reduction const>) {
-        with_reduction<T>(op, options.reduction, [](auto const&) {});
-    } else {
-        constexpr bool replaces = std::is_same_v<std::remove_const_t<Reduce>, reduce_none_t>;
-        if (options.reduction != reduction::none)
-            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(options.reduction),
-                ". Leave it out.");
-        if (!replaces && options.duplicates == duplicates::first)
-            fail<option_error>(op,
-                ": that the first update counts means something for reduction none alone, but a callable reduces. Choose "
-                "duplicates::last, with which every update counts.");
-    }
 }
 
 } // namespace xloom::detail
