@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <limits>
 
-#include <xloom/storage_types.hpp>
 #include <xloom/scan.hpp>
+#include <xloom/storage_types.hpp>
 
 #include "support/xtensor_extras.hpp"
 

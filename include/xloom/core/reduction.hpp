@@ -59,8 +59,8 @@ concept ordered = !is_string<T> && requires(T const& a)
 /// The reductions as function objects: new value = reduce(old value, update).
 ///
 /// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not exist. Complex numbers:
-/// add and mul. max and min give NaN if either value is one, and of equal
-/// values (-0 and 0 among them) the old. Storage types compute in float or int and are rounded once an update.
+/// add and mul. max and min give NaN if either value is one, and of equal values (-0 and 0 among them) the old. Storage types compute in
+/// float or int and are rounded once an update.
 struct reduce_none_t {
     template <class T>
     constexpr T operator()(T const&, T const& update) const
