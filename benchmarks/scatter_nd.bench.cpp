@@ -40,9 +40,9 @@ T reduce(T old, T update)
     case xloom::reduction::mul:
         return old * update;
     case xloom::reduction::max:
-        return old > update || old != old ? old : update;
+        return update != update ? update : old < update ? update : old;
     case xloom::reduction::min:
-        return old < update || old != old ? old : update;
+        return update != update ? update : update < old ? update : old;
     default:
         return update;
     }
