@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <xtensor/xtensor.hpp>
+#include <xloom/adapt/xtensor.hpp>
 
 #include <xloom/lstm.hpp>
 #include <xloom/scan.hpp>
