@@ -101,13 +101,14 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 /// Reduce    instead of options.reduction any callable reduce(old item, update item) -> new item, or reduce_add, reduce_mul, reduce_max,
 ///           reduce_min, with which a type that lacks the operation is a compile error.
 /// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
-///           serial. Several threads call a callable at once, never for the same slice.
+///           serial. Threads are used where they help: for long slices from two on, for single items from eight on, or with a promise.
+///           Several threads may call a callable at once, never for the same slice.
 /// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error, index_error (all offending
 ///           positions and values), overlap_error. What a callable throws passes through; then data that was moved in is lost.
 /// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
 /// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
 ///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides.
-///           accumulate_in_float: also a float for each item. Threads: 16 bytes for each of at most 2^18 updates at a time.
+///           accumulate_in_float: also a float for each item. Threads: at most 1 MB for each pair of them.
 /// Aliasing  data that is moved in shares no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.  Example: tests/scatter_nd.test.cpp
 template <class Data, class Indices, class Updates>

@@ -26,34 +26,39 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
     return begin;
 }
 
-/// Meets every update with its slice, each slice's in their order, on several threads.
-template <class T, class Meet, class Reduce, class Policy>
-void meet_in_parts(kernel::offset_reader const& read, scatter_nd_options const& options, std::size_t parts, T* data, T const* updates,
-    std::size_t slice_size, Meet const& meet, Reduce& reduce, Policy const& policy)
+/// Is it worth it to sort updates by owner? Sorting one takes about as long as 80 items, meeting it as long as its own and 11 more.
+constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size) { return (11 + slice_size) * (parts - 1) >= 80; }
+
+/// True if meet_all would use one thread only.
+template <class Policy>
+bool runs_serially(Policy const& policy, scatter_nd_options const& options, std::size_t count, std::size_t slice_size)
 {
-    if (options.unique || (options.sorted && !read.may_drop())) // between equal offsets, one that is left out may stand
-        return policy.for_each(parts, [&](std::size_t part) {
-            std::size_t begin = begin_of_part(part, parts, read.count()), end = begin_of_part(part + 1, parts, read.count());
-            if (!options.unique) {
-                begin = begin_of_run(read, begin);
-                end = begin_of_run(read, end);
-            }
-            kernel::scatter_nd(read, begin, end, data, updates, slice_size, meet, reduce);
-        });
-    std::size_t const neighbourhood = std::max(slice_size, thread_distance);
-    kernel::for_each_owned(policy, parts, read, neighbourhood,
-        [&](kernel::owned_update const& update) { meet(data + update.offset, updates + update.number * slice_size, reduce); });
+    std::size_t const parts = parts_for(policy, count * slice_size);
+    return parts == 1 || !(options.unique || options.sorted || is_sorting_worth(parts, slice_size));
 }
 
-/// The same on as many threads as the policy has for so much work.
+/// Meets every update with its slice, each slice's in their order, on as many threads as are worth it.
 template <class T, class Meet, class Reduce, class Policy>
 void meet_all(kernel::offset_reader const& read, scatter_nd_options const& options, T* data, T const* updates, std::size_t slice_size,
     Meet const& meet, Reduce& reduce, Policy const& policy)
 {
-    if constexpr (has_threads<Policy>)
-        if (std::size_t const parts = parts_for(policy, read.count() * slice_size); parts > 1)
-            return meet_in_parts(read, options, parts, data, updates, slice_size, meet, reduce, policy);
-    kernel::scatter_nd(read, 0, read.count(), data, updates, slice_size, meet, reduce);
+    std::size_t const count = read.count();
+    auto const meet_range = [&](std::size_t begin, std::size_t end) {
+        kernel::scatter_nd(read, begin, end, data, updates, slice_size, meet, reduce);
+    };
+    if constexpr (has_threads<Policy>) {
+        std::size_t const parts = parts_for(policy, count * slice_size);
+        bool const can_cut = options.unique || (options.sorted && !read.may_drop()); // between equal offsets, one left out may stand
+        if (parts > 1 && can_cut)
+            return policy.for_each(parts, [&](std::size_t part) {
+                std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
+                meet_range(options.unique ? begin : begin_of_run(read, begin), options.unique ? end : begin_of_run(read, end));
+            });
+        if (parts > 1 && is_sorting_worth(parts, slice_size))
+            return kernel::for_each_owned(policy, parts, read, {std::max(slice_size, thread_distance), parts},
+                [&](kernel::owned_update const& update) { meet(data + update.offset, updates + update.number * slice_size, reduce); });
+    }
+    meet_range(0, count);
 }
 
 /// Slices of items side by side: if they are so long that every thread can take a piece of each, it does.
@@ -62,6 +67,8 @@ void meet_rows(kernel::offset_reader const& read, scatter_nd_options const& opti
     Reduce& reduce, Policy const& policy)
 {
     std::size_t const parts = parts_for(policy, read.count() * slice_size);
+    if (slice_size == 1)
+        return meet_all(read, options, data, updates, slice_size, kernel::few_items<1>{}, reduce, policy);
     if (parts == 1 || slice_size < parts * thread_distance)
         return meet_all(read, options, data, updates, slice_size, kernel::packed_items{slice_size}, reduce, policy);
     policy.for_each(parts, [&](std::size_t part) {
@@ -122,7 +129,7 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
 
     bool const is_inside = call.options().bounds == bounds::check || call.options().bounds == bounds::assume;
     bool const is_packed = is_row_major(slice);
-    if (is_packed && is_inside && size <= kernel::most_few_items && parts_for(policy, tuples.count * size) == 1)
+    if (is_packed && is_inside && size <= kernel::most_few_items && runs_serially(policy, call.options(), tuples.count, size))
         kernel::scatter_few(tuples, size, items, call.updates(), reduce);
     else if (is_packed)
         meet_rows(read, call.options(), items, call.updates(), size, reduce, policy);
