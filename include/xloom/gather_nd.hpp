@@ -58,12 +58,10 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
     auto* const items = enable_tensor<Output>::data(output);
     if (is_row_major(layout))
         return call.run(items, policy);
-    strides const packed = row_major_strides(layout.dims);
-    auto copy = xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
-    if (call.may_leave_out())
-        kernel::strided_copy(layout.dims, layout.steps, packed)(items, copy.data());
+    auto copy = call.may_leave_out() ? pack_items<item_t<Output>>(items, layout)
+                                     : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
     call.run(copy.data(), policy);
-    kernel::strided_copy(layout.dims, packed, layout.steps)(copy.data(), items);
+    unpack_items(copy, items, layout);
 }
 
 template <std::size_t Rank, class Data, class Indices, class Policy>

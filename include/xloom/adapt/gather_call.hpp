@@ -44,12 +44,11 @@ public:
             return;
         std::size_t const entries = element_count(batch_.dims);
         kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});
-        bool const is_inside = options_.bounds == bounds::check || options_.bounds == bounds::assume;
         bool const is_packed = is_row_major(slice_);
         std::size_t const parts = parts_for(policy, count * size);
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
-            if (is_packed && is_inside && size <= kernel::most_few_items && batch_.dims.empty())
+            if (is_packed && are_indices_inside(options_.bounds) && size <= kernel::most_few_items && batch_.dims.empty())
                 kernel::gather_few(tuples_, begin, end, size, data_, output);
             else if (is_packed)
                 kernel::gather_nd(read, begin, end, data_, output, size, kernel::copy_packed_items{size});

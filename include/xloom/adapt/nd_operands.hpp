@@ -14,6 +14,22 @@ namespace xloom::detail {
 template <class X>
 inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
 
+/// A strided array's items, side by side.
+template <class T>
+xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
+{
+    auto packed = xt::xtensor<T, 1>::from_shape({element_count(layout.dims)});
+    kernel::strided_copy(layout.dims, layout.steps, row_major_strides(layout.dims))(items, packed.data());
+    return packed;
+}
+
+/// The way back.
+template <class T>
+void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
+{
+    kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.steps)(packed.data(), items);
+}
+
 /// An operand's items in row-major order: where they lie, or, if they lie otherwise there, a copy.
 template <class X>
 class row_major_items {
@@ -26,8 +42,7 @@ public:
             strided_layout const layout = layout_of(operand);
             data_ = enable_tensor<X>::data(operand);
             if (!is_row_major(layout)) {
-                copy_.emplace(xt::xtensor<item, 1>::from_shape({element_count(layout.dims)}));
-                kernel::strided_copy(layout.dims, layout.steps, row_major_strides(layout.dims))(data_, copy_->data());
+                copy_.emplace(pack_items(data_, layout));
                 data_ = copy_->data();
             }
         } else {

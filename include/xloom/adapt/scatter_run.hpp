@@ -94,16 +94,14 @@ void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Red
 {
     using T = item_t<Data>;
     strided_layout const layout = layout_of(data);
-    strides const packed = row_major_strides(layout.dims);
     T* items = enable_tensor<Data>::data(data);
     std::optional<xt::xtensor<T, 1>> copy;
     if (!is_row_major(layout)) {
-        copy.emplace(xt::xtensor<T, 1>::from_shape({element_count(layout.dims)}));
-        kernel::strided_copy(layout.dims, layout.steps, packed)(items, copy->data());
+        copy.emplace(pack_items<T>(items, layout));
         items = copy->data();
     }
 
-    auto const tuples = call.tuples(packed);
+    auto const tuples = call.tuples(row_major_strides(layout.dims));
     kernel::offset_reader const read(tuples, call.options().bounds);
     kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
     meet_all(read, call.options(), items, call.updates(), call.slice_size(), slices, reduce, policy);
@@ -113,7 +111,7 @@ void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Red
     });
 
     if (copy)
-        kernel::strided_copy(layout.dims, packed, layout.steps)(items, enable_tensor<Data>::data(data));
+        unpack_items(*copy, enable_tensor<Data>::data(data), layout);
 }
 
 template <class Call, tensor Data, class Reduce, class Policy>
@@ -127,9 +125,9 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     strided_layout const slice{
         shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
 
-    bool const is_inside = call.options().bounds == bounds::check || call.options().bounds == bounds::assume;
     bool const is_packed = is_row_major(slice);
-    if (is_packed && is_inside && size <= kernel::most_few_items && runs_serially(policy, call.options(), tuples.count, size))
+    if (is_packed && are_indices_inside(call.options().bounds) && size <= kernel::most_few_items &&
+        runs_serially(policy, call.options(), tuples.count, size))
         kernel::scatter_few(tuples, size, items, call.updates(), reduce);
     else if (is_packed)
         meet_rows(read, call.options(), items, call.updates(), size, reduce, policy);

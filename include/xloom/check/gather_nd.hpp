@@ -61,9 +61,7 @@ struct gather_nd_options {
             : meets_data                ? "data"
                                         : "indices",
             ". Give it memory of its own.");
-    if (!has_own_places(output.layout))
-        detail::fail<overlap_error>(op, ": every item of output must have memory of its own, but output has the shape ", output.layout.dims,
-            " and the strides ", output.layout.steps, ". Write to a container.");
+    detail::check_own_places(op, "output", output.layout, "Write to a container.");
 }
 
 } // namespace xloom

@@ -49,6 +49,14 @@ constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
     return all;
 }
 
+/// What is written must have memory of its own for every item.
+constexpr void check_own_places(std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
+{
+    if (!has_own_places(layout))
+        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand, " has the shape ", layout.dims,
+            " and the strides ", layout.steps, ". ", advice);
+}
+
 /// What to do if indices [n] was meant as n indices, while it is one n-tuple.
 inline std::string describe_one_tuple(shape const& indices)
 {
@@ -100,9 +108,7 @@ inline std::string describe_one_tuple(shape const& indices)
             : meets_indices                ? "indices overlaps"
                                            : "updates overlaps",
             " data. Copy one of the two.");
-    if (!has_own_places(data.layout))
-        detail::fail<overlap_error>(op, ": every item of data must have memory of its own, but data has the shape ", data.layout.dims,
-            " and the strides ", data.layout.steps, ". Copy it first.");
+    detail::check_own_places(op, "data", data.layout, "Copy it first.");
 }
 
 } // namespace xloom

@@ -8,4 +8,7 @@ namespace xloom {
 /// An index from -d to -1 lies inside an axis of length d: it counts from the end.
 enum class bounds : unsigned char { check, assume, drop, clip };
 
+/// True where no index lies outside once an operator begins to write.
+constexpr bool are_indices_inside(bounds rule) noexcept { return rule == bounds::check || rule == bounds::assume; }
+
 } // namespace xloom

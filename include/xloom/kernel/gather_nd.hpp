@@ -18,6 +18,16 @@ struct copy_packed_items {
     }
 };
 
+template <std::size_t Count>
+struct copy_few_items {
+    template <class T>
+    void operator()(T const* from, T* to) const
+    {
+        for (std::size_t i = 0; i < Count; ++i)
+            to[i] = from[i];
+    }
+};
+
 /// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`, which are `step` items apart; those of tuples that are left
 /// out stay as they are. `copy(slice, place)` copies one. Allocates nothing.
 template <class T, class Copy>
@@ -29,29 +39,16 @@ void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T co
 
 namespace detail {
 
-template <std::size_t Count, std::size_t Width, class T, std::integral Index>
-void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* __restrict data, T* __restrict output)
-{
-    tuple_offset<Width> const offset_of(tuples.axes);
-    Index const* __restrict const indices = tuples.first;
-    for (std::size_t i = from; i < to; ++i) {
-        T const* const slice = data + offset_of(indices + i * offset_of.width());
-        for (std::size_t j = 0; j < Count; ++j)
-            output[i * Count + j] = slice[j];
-    }
-}
-
 template <std::size_t Count, class T, std::integral Index>
 void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
 {
-    switch (tuples.width()) {
-    case 1:
-        return gather_few<Count, 1>(tuples, from, to, data, output);
-    case 2:
-        return gather_few<Count, 2>(tuples, from, to, data, output);
-    default:
-        return gather_few<Count, 0>(tuples, from, to, data, output);
-    }
+    with_tuple_offset(tuples.axes, [=, &tuples](auto const offset_of) {
+        Index const* __restrict const indices = tuples.first;
+        T const* __restrict const slices = data;
+        T* __restrict const places = output;
+        for (std::size_t i = from; i < to; ++i)
+            copy_few_items<Count>{}(slices + offset_of(indices + i * offset_of.width()), places + i * Count);
+    });
 }
 
 } // namespace detail

@@ -123,4 +123,18 @@ private:
     std::size_t width_;
 };
 
+/// Calls f(tuple_offset) with the one for tuples of this width: of 1 and 2 indices, which occur most, the width is known to the compiler.
+template <bounds Bounds = bounds::assume, class F>
+void with_tuple_offset(strided_layout const& axes, F const& f)
+{
+    switch (axes.dims.size()) {
+    case 1:
+        return f(tuple_offset<1, Bounds>(axes));
+    case 2:
+        return f(tuple_offset<2, Bounds>(axes));
+    default:
+        return f(tuple_offset<0, Bounds>(axes));
+    }
+}
+
 } // namespace xloom::kernel

@@ -43,11 +43,9 @@ private:
 
 namespace detail {
 
-template <bounds Bounds, std::size_t Width, std::integral Index>
-void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
+template <class TupleOffset, std::integral Index>
+void read_offsets(TupleOffset const offset_of, Index const* tuple, std::size_t count, std::ptrdiff_t* offsets)
 {
-    tuple_offset<Width, Bounds> const offset_of(tuples.axes);
-    Index const* tuple = tuples.first + from * offset_of.width();
     for (std::size_t i = 0; i < count; ++i, tuple += offset_of.width())
         offsets[i] = offset_of(tuple);
 }
@@ -55,14 +53,8 @@ void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size
 template <bounds Bounds, std::integral Index>
 void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
 {
-    switch (tuples.width()) {
-    case 1:
-        return read_offsets<Bounds, 1>(tuples, from, count, offsets);
-    case 2:
-        return read_offsets<Bounds, 2>(tuples, from, count, offsets);
-    default:
-        return read_offsets<Bounds, 0>(tuples, from, count, offsets);
-    }
+    with_tuple_offset<Bounds>(
+        tuples.axes, [&](auto const& offset_of) { read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets); });
 }
 
 } // namespace detail

@@ -51,26 +51,17 @@ void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* 
 
 namespace detail {
 
-template <std::size_t Count, std::size_t Width, class T, std::integral Index, class Reduce>
-void scatter_few(index_tuples<Index> const& tuples, T* __restrict data, T const* __restrict updates, Reduce& reduce)
-{
-    tuple_offset<Width> const offset_of(tuples.axes);
-    Index const* __restrict const indices = tuples.first;
-    for (std::size_t i = 0; i < tuples.count; ++i)
-        few_items<Count>{}(data + offset_of(indices + i * offset_of.width()), updates + i * Count, reduce);
-}
-
 template <std::size_t Count, class T, std::integral Index, class Reduce>
 void scatter_few(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
 {
-    switch (tuples.width()) {
-    case 1:
-        return scatter_few<Count, 1>(tuples, data, updates, reduce);
-    case 2:
-        return scatter_few<Count, 2>(tuples, data, updates, reduce);
-    default:
-        return scatter_few<Count, 0>(tuples, data, updates, reduce);
-    }
+    with_tuple_offset(tuples.axes, [&](auto const offset_of) {
+        Index const* __restrict const indices = tuples.first;
+        T* __restrict const slices = data;
+        T const* __restrict const from = updates;
+        std::size_t const count = tuples.count;
+        for (std::size_t i = 0; i < count; ++i)
+            few_items<Count>{}(slices + offset_of(indices + i * offset_of.width()), from + i * Count, reduce);
+    });
 }
 
 } // namespace detail
