@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string_view>
 
 #include <xloom/core/direction.hpp>

@@ -135,11 +135,15 @@ TEST_CASE("infer_attn_lstm: what it infers")
 TEST_CASE("infer_attn_lstm: X")
 {
     constexpr auto no_type = [] { return infer_X(untyped); };
+    constexpr auto sparse = [] { return infer_X(sparse_tensor_type(float_, {6, 3, 2})); };
     constexpr auto no_element = [] { return infer_X(tensor_type(undefined, {6, 3, 2})); };
     constexpr auto matrix = [] { return infer_X(floats({6, "N"})); };
-    static_assert(!is_constant<no_type> && !is_constant<no_element> && !is_constant<matrix>);
+    static_assert(!is_constant<no_type> && !is_constant<sparse> && !is_constant<no_element> && !is_constant<matrix>);
     CHECK_THROWS_WITH_AS(no_type(),
         "xloom::infer_attn_lstm: X must be a tensor of a known element type, but X is untyped. Give a tensor's type.", type_error);
+    CHECK_THROWS_WITH_AS(sparse(),
+        "xloom::infer_attn_lstm: X must be a tensor of a known element type, but X is sparse float[6, 3, 2]. Give a tensor's type.",
+        type_error);
     CHECK_THROWS_WITH_AS(no_element(),
         "xloom::infer_attn_lstm: X must be a tensor of a known element type, but X is undefined[6, 3, 2]. Give a tensor's type.",
         type_error);

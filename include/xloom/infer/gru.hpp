@@ -26,7 +26,7 @@ struct gru_types {
 ///
 /// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H].
 ///           An X of unknown rank tells neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
-///           Before opset 7, without output_sequence: unknown ranks. Before opset 3: what is declared.
+///           Before opset 7, without output_sequence: unknown ranks. Before opset 3: what is declared, whatever X is.
 /// Options   recurrent_attributes.
 /// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared output.
 ///           shape_error: X's rank; rank or dimension of a declared output.

@@ -48,7 +48,7 @@ constexpr void require_attributes(std::string_view function, std::int64_t versio
             " and output_sequence is true. Leave it out.");
 }
 
-/// Refuses an X that hands on no element type, and one that is known to have not three axes.
+/// Refuses an X that hands on no element type, and one that is known not to have three axes.
 constexpr void require_sequences(std::string_view function, partial_type const& X, bool is_batch_first)
 {
     if (!X.is_tensor() || X.element() == element_type::undefined)
