@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <xtensor/xbuilder.hpp>
+#include <xtensor/xmanipulation.hpp>
 #include <xtensor/xview.hpp>
 
 #include <xloom/scan.hpp>
@@ -16,15 +17,15 @@ namespace {
 
 constexpr std::size_t H = 128; // the length of the LSTM's states
 
-/// PyTorch writes the gates in the order i, f, g, o; ONNX, and so xloom, has them as i, o, f, g.
+/// PyTorch writes the gates in the order i, f, g, o; ONNX, and so xloom, has them as i, o, f, g. A direction axis goes before.
 template <std::size_t Rank>
-xt::xtensor<float, Rank> in_onnx_order(xt::xtensor<float, Rank> const& torch)
+xt::xtensor<float, Rank + 1> in_onnx_order(xt::xtensor<float, Rank> const& torch)
 {
-    auto onnx = xt::xtensor<float, Rank>::from_shape(torch.shape());
     std::array<std::size_t, 4> const gate{0, 3, 1, 2};
+    xt::xtensor<float, Rank> onnx = torch;
     for (std::size_t g = 0; g < 4; ++g)
         xt::view(onnx, xt::range(g * H, (g + 1) * H)) = xt::view(torch, xt::range(gate[g] * H, (gate[g] + 1) * H));
-    return onnx;
+    return xt::expand_dims(onnx, 0);
 }
 
 xloom::lstm_cell<float> read_lstm(weights const& model)
@@ -33,8 +34,8 @@ xloom::lstm_cell<float> read_lstm(weights const& model)
     auto const R = in_onnx_order(model.get<2>("model.decoder.rnn.weight_hh", {4 * H, H}));
     auto const Wb = in_onnx_order(model.get<1>("model.decoder.rnn.bias_ih", {4 * H}));
     auto const Rb = in_onnx_order(model.get<1>("model.decoder.rnn.bias_hh", {4 * H}));
-    xt::xtensor<float, 1> const B = xt::concatenate(xt::xtuple(Wb, Rb));
-    return xloom::lstm_cell<float>({.I = feature_count, .H = H}, W.storage(), R.storage(), B.storage());
+    xt::xtensor<float, 2> const B = xt::concatenate(xt::xtuple(Wb, Rb), 1);
+    return xloom::lstm_cell<float>(xloom::lstm_weights<float>({.W = W, .R = R, .B = B}));
 }
 
 } // namespace

@@ -9,7 +9,7 @@
 
 #include <xloom/core/activation.hpp>
 #include <xloom/core/cast.hpp>
-#include <xloom/kernel/activations.hpp>
+#include <xloom/kernel/activate.hpp>
 
 namespace xloom {
 
@@ -37,9 +37,7 @@ namespace detail {
 template <class T>
 void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
 {
-    if (function.kind == activation::softmax)
-        return kernel::softmax(x, y, count);
-    kernel::with_activation<T>(function, [&](auto const& f) { kernel::map(x, y, count, f); });
+    kernel::activate(function, x, y, count);
 }
 
 /// Storage floats are computed as floats; softmax, which needs them all, in one piece.

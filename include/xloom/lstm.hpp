@@ -1,142 +1,211 @@
 #pragma once
-// The LSTM, one step at a time.
+// LSTM: ONNX's, over a batch of sequences.
 
-#include <concepts>
-#include <cstddef>
-#include <span>
-#include <string>
+#include <array>
+#include <optional>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include <xloom/core/error.hpp>
-#include <xloom/kernel/lstm_cell.hpp>
+#include <xloom/adapt/lstm_weights.hpp>
+#include <xloom/adapt/recurrent_call.hpp>
 
 namespace xloom {
 
-/// I, the length of an input; H, the length of the states.
-struct lstm_sizes {
-    std::size_t I;
-    std::size_t H;
+/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+template <class Item>
+struct lstm_inputs {
+    tensor_ref<Item const> W{}, R{}, B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{}, initial_c{}, P{};
+};
+
+/// Those that stay the same from call to call,
+template <class Item>
+struct lstm_constants {
+    tensor_ref<Item const> W{}, R{}, B{}, P{};
+};
+
+/// and those that do not.
+template <class Item>
+struct lstm_start {
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{}, initial_c{};
+};
+
+/// Where lstm_into writes; {} is an output that is not wanted.
+template <class Item>
+struct lstm_outputs {
+    tensor_ref<Item> Y{}, Y_h{}, Y_c{};
+};
+
+template <class Item>
+struct lstm_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h, Y_c;
+};
+
+/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+struct lstm_options {
+    xloom::direction direction = xloom::direction::forward;
+    static_vector<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
+    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    static_vector<double, max_operands> activation_beta{};
+    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    bool input_forget = false;                 ///< f = 1 - i
+    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+};
+
+/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+///
+/// Errors    shape_error, option_error: as lstm.
+/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+template <class Item>
+class lstm_weights : public detail::packed_weights<kernel::lstm_parameters<detail::compute_t<Item>>> {
+    using T = detail::compute_t<Item>;
+
+public:
+    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
+        : lstm_weights("xloom::lstm_weights", constants, options)
+    {}
+    lstm_weights(std::string_view op, lstm_constants<Item> const& constants, lstm_options const& options)
+        : lstm_weights(constants, options, detail::check_lstm_constants(op, constants, options),
+              detail::check_activations(op, options, detail::lstm_activations, activation_dialect::onnx))
+    {}
+
+private:
+    lstm_weights(
+        lstm_constants<Item> const& constants, lstm_options const& options, recurrent_widths const& sizes, activation_list const& functions)
+        : detail::packed_weights<kernel::lstm_parameters<T>>(sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+              return detail::pack_lstm<T>(constants, sizes, options, functions, d, memory);
+          })
+    {}
 };
 
 namespace detail {
 
-/// Contiguous elements of type T: std::vector, std::span, a row-major xtensor.
-template <class Range, class T>
-concept elements_of = std::convertible_to<decltype(std::declval<Range const&>().data()), T const*> &&
-    std::convertible_to<decltype(std::declval<Range const&>().size()), std::size_t>;
+/// The states of an LSTM's rows, before and after.
+template <class Item>
+struct lstm_states {
+    using T = compute_t<Item>;
 
-template <class Range, class T>
-concept mutable_elements_of = elements_of<Range, T> && std::convertible_to<decltype(std::declval<Range&>().data()), T*>;
+    lstm_weights<Item> const& weights;
+    state_rows<Item const> initial_h, initial_c;
+    state_rows<Item> Y_h, Y_c;
 
-/// "W has 23 and B has 15": the operands whose size is not what it must be.
-class wrong_sizes {
-public:
-    void check(std::string_view operand, std::size_t size, std::size_t expected)
+    template <class Part>
+    auto make_rows(Part const& part, kernel::arena<T>& memory) const
     {
-        if (size != expected)
-            text_ += concat(text_.empty() ? "" : " and ", operand, " has ", size);
+        return kernel::lstm_rows<T>(weights.parameters(part.d), part.count, memory);
     }
-
-    bool any() const noexcept { return !text_.empty(); }
-    std::string_view text() const noexcept { return text_; }
-
-private:
-    std::string text_;
+    template <class Part, class Rows>
+    void start(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r) {
+            load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
+            load_state(initial_c, part.d, part.first[r].row, rows.H(), rows.c(r));
+        }
+    }
+    template <class Part, class Rows>
+    void finish(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r) {
+            store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
+            store_state(rows.c(r), rows.H(), Y_c, part.d, part.first[r].row);
+        }
+    }
 };
+
+template <class Item>
+batch_sizes check_lstm_call(std::string_view op, shape const& X, lstm_weights<Item> const& weights, lstm_start<Item> const& start)
+{
+    batch_sizes const batch = check_X(op, X, weights.sizes(), weights.layout());
+    check_states(op, weights, batch,
+        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    return batch;
+}
+
+template <class Item, class Policy>
+void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
+    lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    std::int64_t const layout = weights.layout();
+    lstm_states<Item> const states{
+        weights, {start.initial_h, layout}, {start.initial_c, layout}, {outputs.Y_h, layout}, {outputs.Y_c, layout}};
+    run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
+}
 
 } // namespace detail
 
-/// One step of ONNX's LSTM with the default activations; the weights are laid out for it once, when the cell is made.
+/// ONNX's LSTM.
 ///
-///     i, o, f, g = split(W x_t + Wb + R h + Rb, 4)
-///     c = sigmoid(f) * c + sigmoid(i) * tanh(g)
-///     h = sigmoid(o) * tanh(c)
-///     y_t = h
+///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///         i, o, f, g = split(W[d] x_t + Wb[d] + R[d] h + Rb[d], 4)
+///         i, f = act_f(i + Pi[d] * c), act_f(f + Pf[d] * c)
+///         c = f * c + i * act_g(g)
+///         h = act_f(o + Po[d] * c) * act_h(c)
+///         Y[t, d, n] = h
 ///
-/// Shapes    W [4H, I], R [4H, H], B [8H] = [Wb, Rb], row-major, gates in ONNX's order i, o, f, c.  h [H], c [H], x_t [I], y_t [H].
-/// Options   B may be left out: zeros.
-/// Errors    shape_error: a size other than these; a step throws it before it writes.
-/// Cost      4H (I + H) multiply-adds a step. A step allocates nothing.
-/// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
-/// Threads   a step writes to scratch inside the cell: one cell for each thread.
-/// Differs   from ONNX: no P, clip, input_forget or other activations.
-/// Source    ONNX LSTM-14, one direction, one batch row, one step.
-/// Example   examples/voice_activity/detector.cpp
-template <std::floating_point T>
-class lstm_cell {
-public:
-    lstm_cell(lstm_sizes sizes, std::span<T const> W, std::span<T const> R, std::span<T const> B = {}) : I_(sizes.I), H_(sizes.H)
-    {
-        check_weights(W.size(), R.size(), B.size());
-        panel_.resize((I_ + H_) * 4 * H_);
-        kernel::pack_lstm_weights(I_, H_, W.data(), R.data(), panel_.data());
-        bias_.resize(4 * H_);
-        if (!B.empty())
-            for (std::size_t j = 0; j < 4 * H_; ++j)
-                bias_[j] = B[j] + B[4 * H_ + j];
-        gates_.resize(4 * H_);
-    }
+/// Shapes    X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H] = [Wb, Rb], sequence_lens [N], initial_h and initial_c [D, N, H],
+///           P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i, o, f, g, peepholes i, o, f. Layout 1: X [N, T, I],
+///           Y [N, T, D, H], states [N, D, H]. D is 2 for bidirectional, else 1. Any strides.
+/// Types     X's: float, double; float16 and its like, computed as float and rounded in Y, Y_h and Y_c only; scalars of your own.
+/// Options   lstm_options; given with the weights, if these are packed.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
+/// Order     each sum is bias, then W's products, then R's, one after the other. So the bits of a row depend on nothing but the row: not
+///           on the batch, the threads, nor on how a sequence is cut into calls (float and wider types).
+/// Max error float, H = 512, T = 100, weights within 1/sqrt(H): 2e-6. NaN stays NaN. What lies beyond a row's length is not read.
+/// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights; lstm_weights are packed
+///           once. Memory: X and the sums of up to 96 rows or of one step.
+/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its initial
+/// states. Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.  Example: tests/lstm.test.cpp
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+lstm_result<Item> lstm(
+    Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
+{
+    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", detail::shape_of(X), weights, start);
+    recurrent_widths const& sizes = weights.sizes();
+    lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
+        detail::make_state<Item>(sizes, batch, weights.layout()), detail::make_state<Item>(sizes, batch, weights.layout())};
+    recurrent_workspace<Item> workspace;
+    detail::run_lstm<Item>(X, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
+    return result;
+}
 
-    std::size_t input_size() const noexcept { return I_; }
-    std::size_t hidden_size() const noexcept { return H_; }
+/// With weights as they are: packs them first.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+lstm_result<Item> lstm(
+    Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs, lstm_options const& options = {}, Policy const& policy = {})
+{
+    lstm_weights<Item> const weights("xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options);
+    return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
+}
 
-    /// h and c become the next state.
-    template <detail::mutable_elements_of<T> Hidden, detail::mutable_elements_of<T> Cell, detail::elements_of<T> Element>
-    void operator()(Hidden&& h, Cell&& c, Element const& x_t)
-    {
-        check_step(h.size(), c.size(), x_t.size(), H_);
-        kernel::lstm_cell<T>(I_, H_, panel_.data(), bias_.data(), x_t.data(), h.data(), c.data(), gates_.data());
-    }
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+///
+/// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h and
+///           Y_c may be the very tensors initial_h and initial_c, so that a stream carries its state in place.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start,
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::lstm_into";
+    tensor_ref<Item const> const input = X;
+    batch_sizes const batch = detail::check_lstm_call(op, input.shape(), weights, start);
+    detail::check_outputs(op, weights, batch, outputs.Y,
+        std::array{
+            detail::named_output<Item>{"Y_h", outputs.Y_h, "initial_h"}, detail::named_output<Item>{"Y_c", outputs.Y_c, "initial_c"}},
+        detail::blocks_of(detail::named_input{"X", input}, detail::named_input{"sequence_lens", start.sequence_lens},
+            detail::named_input{"initial_h", start.initial_h}, detail::named_input{"initial_c", start.initial_c}));
+    detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
+}
 
-    /// The same, and y_t = h: the body of a scan over x_t.
-    template <detail::mutable_elements_of<T> Hidden, detail::mutable_elements_of<T> Cell, detail::elements_of<T> Element,
-        detail::mutable_elements_of<T> Output>
-    void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
-    {
-        check_step(h.size(), c.size(), x_t.size(), y_t.size());
-        kernel::lstm_cell<T>(I_, H_, panel_.data(), bias_.data(), x_t.data(), h.data(), c.data(), gates_.data());
-        T const* const state = h.data();
-        T* const output = y_t.data();
-        for (std::size_t j = 0; j < H_; ++j)
-            output[j] = state[j];
-    }
-
-private:
-    void check_weights(std::size_t W, std::size_t R, std::size_t B) const
-    {
-        detail::wrong_sizes wrong;
-        wrong.check("W", W, 4 * H_ * I_);
-        wrong.check("R", R, 4 * H_ * H_);
-        if (B != 0)
-            wrong.check("B", B, 8 * H_);
-        if (H_ == 0)
-            detail::fail<shape_error>("xloom::lstm_cell: H must be at least 1, but H is 0.");
-        if (wrong.any())
-            detail::fail<shape_error>("xloom::lstm_cell: with I = ", I_, " and H = ", H_, ", W must have 4 * H * I = ", 4 * H_ * I_,
-                " elements, R 4 * H * H = ", 4 * H_ * H_, " and B 8 * H = ", 8 * H_, " or none, but ", wrong.text(),
-                ". Give W [4H, I], R [4H, H] and B [8H].");
-    }
-
-    void check_step(std::size_t h, std::size_t c, std::size_t x_t, std::size_t y_t) const
-    {
-        if (h == H_ && c == H_ && x_t == I_ && y_t == H_) [[likely]]
-            return;
-        detail::wrong_sizes wrong;
-        wrong.check("h", h, H_);
-        wrong.check("c", c, H_);
-        wrong.check("x_t", x_t, I_);
-        wrong.check("y_t", y_t, H_);
-        detail::fail<shape_error>("xloom::lstm_cell: h, c and y_t must have H = ", H_, " elements and x_t I = ", I_, ", but ", wrong.text(),
-            ". Pass operands of the sizes the cell was made with.");
-    }
-
-    std::size_t I_;
-    std::size_t H_;
-    std::vector<T> panel_;
-    std::vector<T> bias_;
-    std::vector<T> gates_;
-};
+/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+template <class Item, execution_policy Policy = serial_policy>
+recurrent_workspace<Item> lstm_workspace(lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+{
+    return detail::reserved_workspace<Item>(weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);
+}
 
 } // namespace xloom

@@ -3,15 +3,22 @@
 
 #include <xloom/activations.hpp>
 #include <xloom/gather_nd.hpp>
+#include <xloom/gru.hpp>
 #include <xloom/if.hpp>
+#include <xloom/infer/attn_lstm.hpp>
 #include <xloom/infer/gather_nd.hpp>
+#include <xloom/infer/gru.hpp>
 #include <xloom/infer/if.hpp>
 #include <xloom/infer/loop.hpp>
+#include <xloom/infer/lstm.hpp>
+#include <xloom/infer/rnn.hpp>
 #include <xloom/infer/scan.hpp>
 #include <xloom/infer/scatter_nd.hpp>
 #include <xloom/infer/type_lists.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/lstm.hpp>
+#include <xloom/lstm_cell.hpp>
+#include <xloom/rnn.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scatter_nd.hpp>
 #include <xloom/storage_types.hpp>

@@ -196,23 +196,6 @@ struct elu {
     }
 };
 
-/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all are -infinity.
-template <class T>
-void softmax(T const* x, T* y, std::size_t count)
-{
-    if (count == 0)
-        return;
-    T largest = x[0];
-    for (std::size_t i = 1; i < count; ++i)
-        largest = choose(largest < x[i] || x[i] != x[i], x[i], largest);
-    map(x, y, count, [largest](auto const& v) { return detail::exp_of(v - largest); });
-    T sum = y[0];
-    for (std::size_t i = 1; i < count; ++i)
-        sum = sum + y[i];
-    T const scale = T(1) / sum;
-    map(y, y, count, [scale](auto const& v) { return v * scale; });
-}
-
 /// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one number, is left out.
 template <class T, class F>
 void with_activation(activation_function const& function, F const& f)

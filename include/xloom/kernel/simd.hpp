@@ -1,8 +1,10 @@
 #pragma once
-// A function of one number over many: with xsimd where it has the type, else item by item.
+// Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the same text serves both.
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <type_traits>
 
 #include <xsimd/xsimd.hpp>
 
@@ -12,12 +14,80 @@ namespace xloom::kernel {
 template <class T>
 inline constexpr bool has_simd = xsimd::has_simd_register<T>::value;
 
-/// A batch of the first `count` items and zeros; count is less than a batch holds.
+namespace detail {
+
+template <class T, bool = has_simd<T>>
+struct batch_of {
+    using type = T;
+    static constexpr std::size_t size = 1;
+};
 template <class T>
-xsimd::batch<T> load_first(T const* from, std::size_t count)
+struct batch_of<T, true> {
+    using type = xsimd::batch<T>;
+    static constexpr std::size_t size = type::size;
+};
+
+} // namespace detail
+
+template <class T>
+using batch_t = typename detail::batch_of<T>::type;
+
+template <class T>
+inline constexpr std::size_t batch_size = detail::batch_of<T>::size;
+
+/// `count` and what is missing to whole batches.
+template <class T>
+constexpr std::size_t whole_batches(std::size_t count) noexcept
 {
-    T items[xsimd::batch<T>::size] = {};
-    std::copy_n(from, count, items);
+    return (count + batch_size<T> - 1) / batch_size<T> * batch_size<T>;
+}
+
+template <class T>
+batch_t<T> load_batch(T const* from)
+{
+    if constexpr (has_simd<T>)
+        return batch_t<T>::load_unaligned(from);
+    else
+        return *from;
+}
+
+template <class T>
+void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
+{
+    if constexpr (has_simd<T>)
+        batch.store_unaligned(to);
+    else
+        *to = batch;
+}
+
+/// a * b + c; rounded once where the target can.
+template <class V>
+V multiply_add(V const& a, V const& b, V const& c)
+{
+    if constexpr (xsimd::is_batch<V>::value)
+        return xsimd::fma(a, b, c);
+    else
+        return a * b + c;
+}
+
+/// The sum of a batch's numbers.
+template <class T>
+T sum_of(batch_t<T> const& batch)
+{
+    if constexpr (!has_simd<T>)
+        return batch;
+    else if constexpr (requires { reduce_add(batch); })
+        return reduce_add(batch);
+    else
+        return hadd(batch); // its name before xsimd 9
+}
+
+/// A batch of the first `count` items and, for the rest, `fill`; count is less than a batch holds.
+template <class T>
+xsimd::batch<T> load_first(T const* from, std::size_t count, T fill = T(0))
+{
+    T items[xsimd::batch<T>::size];
+    std::fill(std::copy_n(from, count, items), std::end(items), fill);
     return xsimd::batch<T>::load_unaligned(items);
 }
 
@@ -35,17 +105,12 @@ void store_first(xsimd::batch<T> const& batch, T* to, std::size_t count)
 template <class T, class F>
 void map(T const* x, T* y, std::size_t count, F const& f)
 {
-    if constexpr (has_simd<T>) {
-        using batch = xsimd::batch<T>;
-        std::size_t i = 0;
-        for (; i + batch::size <= count; i += batch::size)
-            f(batch::load_unaligned(x + i)).store_unaligned(y + i);
+    std::size_t i = 0;
+    for (; i + batch_size<T> <= count; i += batch_size<T>)
+        store_batch(y + i, f(load_batch(x + i)));
+    if constexpr (has_simd<T>)
         if (i < count)
             store_first(f(load_first(x + i, count - i)), y + i, count - i);
-    } else {
-        for (std::size_t i = 0; i < count; ++i)
-            y[i] = f(x[i]);
-    }
 }
 
 } // namespace xloom::kernel

@@ -1,0 +1,70 @@
+#pragma once
+// The constants of a GRU: checked, and packed for its kernel.
+
+#include <array>
+
+#include <xloom/adapt/recurrent_weights.hpp>
+#include <xloom/kernel/gru.hpp>
+
+namespace xloom::detail {
+
+inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tanh"};
+
+/// W [D, 3H, I], R [D, 3H, H], B [D, 6H].
+template <class Constants, class Options>
+recurrent_widths check_gru_constants(std::string_view op, Constants const& in, Options const& options)
+{
+    check_options(op, options);
+    recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
+    check_shapes(op,
+        std::array{
+            shape_law{"W", "[D, 3H, I]", {D, 3 * H, I}, in.W.shape()},
+            shape_law{"R", "[D, 3H, H]", {D, 3 * H, H}, in.R.shape()},
+            shape_law{"B", "[D, 6H]", {D, 6 * H}, shape_if_given(in.B)},
+        },
+        [&] { return describe(sizes); });
+    return sizes;
+}
+
+/// Packs direction d. `functions` are f and g of each direction.
+template <class T, class Constants, class Options>
+kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& sizes, Options const& options,
+    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+{
+    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+    kernel::gru_parameters<T> p{};
+    p.I = I;
+    p.H = H;
+    p.gate_step = step;
+    std::size_t const z = 0, r = 1, h = 2;
+    std::array<std::size_t, 3> const sums{0, step, p.h_sums()};
+    unpacked_panels<T> const W(I, p.sums_step(), memory), R_zr(H, 2 * step, memory), R_h(H, step, memory);
+    T *const bias = memory.take(p.sums_step()), *const Rb_h = memory.take(kernel::whole_panels<T>(step));
+    if (!memory.only_counts()) {
+        for (std::size_t const gate : {z, r, h})
+            W.pack(across(in.W, d, gate * H, 0), I, H, 0, sums[gate]);
+        for (std::size_t const gate : {z, r}) {
+            R_zr.pack(across(in.R, d, gate * H, 0), H, H, 0, sums[gate]);
+            load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + sums[gate]);
+        }
+        R_h.pack(across(in.R, d, h * H, 0), H, H);
+        if (in.B.is_given() && options.linear_before_reset) {
+            load_row(in.B, d, h * H, H, bias + sums[h]);
+            load_row(in.B, d, (3 + h) * H, H, Rb_h);
+        } else {
+            load_bias(in.B, d, h * H, (3 + h) * H, H, bias + sums[h]);
+        }
+    }
+    p.W = W.packed();
+    p.R_zr = R_zr.packed();
+    p.R_h = R_h.packed();
+    p.bias = bias;
+    p.Rb_h = Rb_h;
+    p.f = gate_of<T>(functions[2 * d], options.clip);
+    p.g = gate_of<T>(functions[2 * d + 1], options.clip);
+    p.linear_before_reset = options.linear_before_reset;
+    return p;
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,138 @@
+#pragma once
+// What the calls of all recurrent operators have in common: outputs, and the way to the runner.
+
+#include <array>
+
+#include <xloom/adapt/recurrent_run.hpp>
+#include <xloom/adapt/recurrent_weights.hpp>
+
+namespace xloom::detail {
+
+template <class Item>
+xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return enable_tensor<xt::xtensor<Item, 4>>::make(output_shape(batch.T, sizes.D, batch.N, sizes.H, layout));
+}
+
+template <class Item>
+xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes.D, batch.N, sizes.H, layout));
+}
+
+/// An input by name: a tensor_ref or a lengths_ref.
+template <class Ref>
+struct named_input {
+    std::string_view operand;
+    Ref const& ref;
+};
+template <class Ref>
+named_input(char const*, Ref const&) -> named_input<Ref>;
+
+/// Where the inputs lie; those that are left out lie nowhere.
+template <class... Refs>
+std::array<named_block, sizeof...(Refs)> blocks_of(named_input<Refs> const&... inputs)
+{
+    return {named_block{inputs.operand, inputs.ref.is_given() ? inputs.ref.block() : memory_block{0, 1, {{0}, {1}}}}...};
+}
+
+/// A final state, and the initial one that may be the same tensor.
+template <class Item>
+struct named_output {
+    std::string_view operand;
+    tensor_ref<Item> const& ref;
+    std::string_view twin;
+};
+
+/// Requires outputs of the right shape, with memory of their own.
+template <class Weights, class Item, std::size_t States, std::size_t Inputs>
+void check_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, tensor_ref<Item> const& Y,
+    std::array<named_output<Item>, States> const& states, std::array<named_block, Inputs> const& inputs)
+{
+    recurrent_widths const& sizes = weights.sizes();
+    std::int64_t const layout = weights.layout();
+    std::array<shape_law, States + 1> laws{
+        shape_law{"Y", output_letters(layout), output_shape(batch.T, sizes.D, batch.N, sizes.H, layout), shape_if_given(Y)}};
+    static_vector<named_block, States + 1> blocks;
+    if (Y.is_given())
+        blocks.push_back({"Y", Y.block()});
+    for (std::size_t i = 0; i < States; ++i) {
+        auto const& [operand, ref, twin] = states[i];
+        laws[i + 1] = {operand, state_letters(layout), state_shape(sizes.D, batch.N, sizes.H, layout), shape_if_given(ref)};
+        if (ref.is_given())
+            blocks.push_back({operand, ref.block(), twin});
+    }
+    check_shapes(op, laws, [&] { return describe(sizes, batch); });
+    check_apart(op, blocks, inputs);
+}
+
+template <class Item, class Weights, class Policy>
+recurrent_runner<Item> make_runner(
+    Weights const& weights, batch_walk<Item> const& walk, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    std::size_t const products = weights.parameters(0).products();
+    return {walk, row_groups(policy, walk.widths, walk.sizes, products), workspace};
+}
+
+template <class Item, class Weights, class States, class Policy>
+void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item const> const& X, lengths_ref const& sequence_lens,
+    tensor_ref<Item> const& Y, batch_sizes const& batch, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    batch_walk<Item> const walk{batch, weights.sizes(), weights.direction(), {X, weights.layout()}, {Y, weights.layout()}, sequence_lens};
+    make_runner(weights, walk, workspace, policy)(states, policy);
+}
+
+/// A workspace for whole batches.
+template <class Item, class Weights, class States, class Policy>
+recurrent_workspace<Item> reserved_workspace(Weights const& weights, States const& states, batch_sizes const& batch, Policy const& policy)
+{
+    recurrent_workspace<Item> workspace;
+    make_runner(weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy).reserve(states);
+    return workspace;
+}
+
+/// The one state of the rows of a GRU or an RNN, before and after.
+template <class Item, class Rows, class Weights>
+struct hidden_states {
+    Weights const& weights;
+    state_rows<Item const> initial_h;
+    state_rows<Item> Y_h;
+
+    template <class Part>
+    Rows make_rows(Part const& part, kernel::arena<compute_t<Item>>& memory) const
+    {
+        return Rows(weights.parameters(part.d), part.count, memory);
+    }
+    template <class Part>
+    void start(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r)
+            load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
+    }
+    template <class Part>
+    void finish(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r)
+            store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
+    }
+};
+
+/// The call of a GRU or an RNN.
+template <class Item, class Weights, class Start>
+batch_sizes check_hidden_call(std::string_view op, shape const& X, Weights const& weights, Start const& start)
+{
+    batch_sizes const batch = check_X(op, X, weights.sizes(), weights.layout());
+    check_states(op, weights, batch, std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}});
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    return batch;
+}
+
+template <class Item, class Weights, class Start, class Outputs>
+void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
+    Start const& start, Outputs const& outputs)
+{
+    check_outputs(op, weights, batch, outputs.Y, std::array{named_output<Item>{"Y_h", outputs.Y_h, "initial_h"}},
+        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h}));
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,134 @@
+#pragma once
+// How the weights of the recurrent operators are laid out once, for all calls that use them.
+
+#include <array>
+#include <memory>
+
+#include <xloom/adapt/recurrent_run.hpp>
+#include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/units.hpp>
+
+namespace xloom::detail {
+
+/// Parameters of each direction, with the numbers that they point to: written once, then shared by all copies.
+template <class Parameters>
+class shared_parameters {
+    using T = typename Parameters::number;
+
+public:
+    /// pack(d, memory) gives the parameters of direction d; it is called with an arena that only counts, too.
+    template <class Pack>
+    shared_parameters(std::size_t D, Pack const& pack)
+    {
+        kernel::arena<T> size;
+        for (std::size_t d = 0; d < D; ++d)
+            pack(d, size);
+        auto numbers = std::make_shared<aligned_vector<T>>(size.used() + 1, T(0));
+        kernel::arena<T> memory(numbers->data());
+        for (std::size_t d = 0; d < D; ++d)
+            all_[d] = pack(d, memory);
+        numbers_ = std::move(numbers);
+    }
+
+    Parameters const& operator[](std::size_t d) const { return all_[d]; }
+
+private:
+    std::array<Parameters, 2> all_{};
+    std::shared_ptr<aligned_vector<T> const> numbers_;
+};
+
+/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each direction.
+template <class Parameters>
+class packed_weights {
+public:
+    xloom::direction direction() const noexcept { return direction_; }
+    std::int64_t layout() const noexcept { return layout_; }
+    recurrent_widths const& sizes() const noexcept { return sizes_; }
+    Parameters const& parameters(std::size_t d) const noexcept { return parameters_[d]; }
+
+protected:
+    template <class Options, class Pack>
+    packed_weights(recurrent_widths const& sizes, Options const& options, Pack const& pack)
+        : direction_(options.direction), layout_(options.layout), sizes_(sizes), parameters_(sizes.D, pack)
+    {}
+
+private:
+    xloom::direction direction_;
+    std::int64_t layout_;
+    recurrent_widths sizes_;
+    shared_parameters<Parameters> parameters_;
+};
+
+/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across (its columns along the depth).
+template <class Item>
+kernel::strided_matrix<Item> across(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    return {
+        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2), from.step(2), from.step(1)};
+}
+
+/// The same read along: its rows along the depth.
+template <class Item>
+kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row)
+{
+    kernel::strided_matrix<Item> const matrix = across(from, d, first_row, 0);
+    return {matrix.items, matrix.column_step, matrix.depth_step};
+}
+
+/// Panels [depth, columns] from memory, zeros so far.
+template <class T>
+struct unpacked_panels {
+    T* items;
+    std::size_t depth, columns;
+
+    unpacked_panels(std::size_t depth_, std::size_t columns_, kernel::arena<T>& memory)
+        : items(memory.take(kernel::panel_items<T>(depth_, columns_))), depth(depth_), columns(columns_)
+    {}
+
+    kernel::panels<T> packed() const { return {items, depth, columns}; }
+
+    /// Writes `rows` rows of `count` columns, to those from (first_row, first_column) on.
+    template <class Item>
+    void pack(kernel::strided_matrix<Item> const& from, std::size_t rows, std::size_t count, std::size_t first_row = 0,
+        std::size_t first_column = 0) const
+    {
+        kernel::pack_panels<T, Item>(from, rows, count, items, depth, first_row, first_column);
+    }
+};
+
+/// to = from[d, first ..], `count` items of a tensor of rank 2.
+template <class T, class Item>
+void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    kernel::copy_row<Item, T>({from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
+}
+
+/// to = B[d, first ..] + B[d, second ..], H items of each; zeros are left if there is no B.
+template <class T, class Item>
+void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second, std::size_t H, T* to)
+{
+    if (!B.is_given())
+        return;
+    auto const item = [&](std::size_t i) {
+        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) + static_cast<std::ptrdiff_t>(i) * B.step(1)]);
+    };
+    for (std::size_t j = 0; j < H; ++j)
+        to[j] = item(first + j) + item(second + j);
+}
+
+template <class T>
+kernel::gate<T> gate_of(activation_function const& function, std::optional<double> const& clip)
+{
+    return {function, static_cast<T>(clip.value_or(0)), clip.has_value()};
+}
+
+/// The shape of an operand, none if it is left out.
+template <class Ref>
+std::optional<shape> shape_if_given(Ref const& operand)
+{
+    return operand.is_given() ? std::optional<shape>(operand.shape()) : std::nullopt;
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,230 @@
+#pragma once
+// What the recurrent operators require of shapes, lengths and options.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <xloom/core/activation.hpp>
+#include <xloom/core/direction.hpp>
+#include <xloom/core/error.hpp>
+#include <xloom/core/overlap.hpp>
+#include <xloom/core/shape.hpp>
+
+namespace xloom {
+
+/// D directions, I input, H hidden.
+struct recurrent_widths {
+    std::size_t D = 1, I = 0, H = 0;
+};
+
+/// T steps, N rows of the batch.
+struct batch_sizes {
+    std::size_t T = 0, N = 0;
+};
+
+namespace detail {
+
+/// An operand, and what its shape must be.
+struct shape_law {
+    std::string_view operand;
+    std::string_view letters; ///< of the expected shape
+    shape expected;
+    std::optional<shape> actual; ///< none: the operand is left out
+};
+
+[[noreturn]] inline void fail_shapes(std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
+{
+    std::vector<std::string> facts;
+    for (shape_law const& law : laws)
+        if (law.actual && *law.actual != law.expected)
+            facts.push_back(concat(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected));
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", join(facts), ". Reshape it.");
+}
+
+/// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
+template <class Describe>
+constexpr void check_shapes(std::string_view op, std::span<shape_law const> laws, Describe const& describe)
+{
+    for (shape_law const& law : laws)
+        if (law.actual && *law.actual != law.expected)
+            fail_shapes(op, describe(), laws);
+}
+
+constexpr void check_given(std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
+{
+    if (!dims)
+        fail<shape_error>(op, ": ", operand, " must be given, but it is left out. Give it ", rank, " axes.");
+    if (dims->size() != rank)
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims, ". Reshape it.");
+}
+
+/// W [D, gates H, I], R [D, gates H, H]. `narrower` is what W is wider than I by.
+template <class Options>
+constexpr recurrent_widths check_weights(
+    std::string_view op, Options const& options, std::optional<shape> const& W, std::optional<shape> const& R, std::size_t narrower = 0)
+{
+    check_given(op, "W", W, 3);
+    check_given(op, "R", R, 3);
+    std::size_t const H = (*R)[2], width = (*W)[2];
+    if (options.hidden_size && (*options.hidden_size < 1 || static_cast<std::size_t>(*options.hidden_size) != H))
+        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ", *options.hidden_size, " and R is ", *R,
+            ". Correct one of them.");
+    if (H == 0)
+        fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
+    if (width < narrower)
+        fail<shape_error>(
+            op, ": W must be at least as wide as the attention state, C = ", narrower, ", but W is ", *W, ". Give W [D, 4H, I + C].");
+    return {direction_count(options.direction), width - narrower, H};
+}
+
+inline std::string describe(recurrent_widths const& sizes) { return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H); }
+
+/// Options of a recurrent operator, all of which have these.
+template <class Options>
+constexpr void check_options(std::string_view op, Options const& options)
+{
+    if (options.clip && !(*options.clip > 0))
+        fail<option_error>(
+            op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip), ". Leave it out for no limit.");
+    if (options.layout != 0 && options.layout != 1)
+        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", options.layout, ". Choose 1 where the batch axis comes first.");
+    if (options.direction != direction::forward && options.direction != direction::reverse && options.direction != direction::bidirectional)
+        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ", static_cast<int>(options.direction),
+            ". Choose one of them.");
+}
+
+/// The activations of all directions: those of the options, or the defaults.
+template <class Options>
+constexpr activation_list check_activations(
+    std::string_view op, Options const& options, std::span<std::string_view const> defaults, activation_dialect dialect)
+{
+    std::size_t const D = direction_count(options.direction);
+    std::size_t const count = options.activations.size();
+    if (count != 0 && count != D * defaults.size())
+        fail<option_error>(op, ": there must be ", defaults.size(), " activations for each direction, but direction is ",
+            name_of(options.direction), " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
+    activation_list const own = parse_activations(op, options.activations, options.activation_alpha, options.activation_beta, dialect);
+    if (count != 0)
+        return own;
+    activation_list all;
+    for (std::size_t d = 0; d < D; ++d)
+        for (activation_function const& function : parse_activations(op, defaults))
+            all.push_back(function);
+    return all;
+}
+
+/// X [T, N, I], in layout 1 [N, T, I].
+constexpr batch_sizes check_X(std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
+{
+    if (X.size() != 3 || X[2] != sizes.I)
+        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]", " with I = ", sizes.I,
+            ", as W has it, but X is ", X, ". Reshape it.");
+    batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
+    if (!has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double)))
+        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H, ". Shorten X.");
+    return batch;
+}
+
+constexpr std::string_view state_letters(std::int64_t layout) { return layout == 0 ? "[D, N, H]" : "[N, D, H]"; }
+constexpr std::string_view output_letters(std::int64_t layout) { return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]"; }
+
+/// [D, N, count], in layout 1 [N, D, count].
+constexpr shape state_shape(std::size_t D, std::size_t N, std::size_t count, std::int64_t layout)
+{
+    return layout == 0 ? shape{D, N, count} : shape{N, D, count};
+}
+
+/// [T, D, N, count], in layout 1 [N, T, D, count].
+constexpr shape output_shape(std::size_t T, std::size_t D, std::size_t N, std::size_t count, std::int64_t layout)
+{
+    return layout == 0 ? shape{T, D, N, count} : shape{N, T, D, count};
+}
+
+/// An operand that may be left out.
+struct named_shape {
+    std::string_view operand;
+    std::optional<shape> dims;
+};
+
+inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
+}
+
+/// States [D, N, H], in layout 1 [N, D, H].
+template <class Weights, std::size_t Count>
+constexpr void check_states(
+    std::string_view op, Weights const& weights, batch_sizes const& batch, std::array<named_shape, Count> const& states)
+{
+    recurrent_widths const& sizes = weights.sizes();
+    std::array<shape_law, Count> laws{};
+    for (std::size_t i = 0; i < Count; ++i)
+        laws[i] = {
+            states[i].operand, state_letters(weights.layout()), state_shape(sizes.D, batch.N, sizes.H, weights.layout()), states[i].dims};
+    check_shapes(op, laws, [&] { return describe(sizes, batch); });
+}
+
+/// Lengths [N] that lie in [0, most].
+template <class Lengths>
+void check_lengths(
+    std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N, std::string_view letter, std::size_t most)
+{
+    if (!lengths.is_given())
+        return;
+    if (lengths.shape() != shape{N})
+        fail<shape_error>(
+            op, ": ", operand, " must have the shape [N] = [", N, "], but it is ", lengths.shape(), ". Give a length for each row.");
+    constexpr std::size_t most_facts = 4;
+    std::vector<std::string> facts;
+    std::size_t more = 0;
+    for (std::size_t n = 0; n < N; ++n)
+        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::size_t>(length) > most) {
+            if (facts.size() < most_facts)
+                facts.push_back(concat(operand, "[", n, "] is ", length));
+            else
+                ++more;
+        }
+    if (more != 0)
+        facts.push_back(concat(more, " more"));
+    if (!facts.empty())
+        fail<index_error>(op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", join(facts), ". Correct it.");
+}
+
+/// An operand in memory. An output may be the very tensor of the input that `twin` names.
+struct named_block {
+    std::string_view operand;
+    memory_block block;
+    std::string_view twin{};
+};
+
+constexpr bool is_same_place(memory_block const& a, memory_block const& b)
+{
+    return a.address == b.address && a.layout.dims == b.layout.dims && a.layout.steps == b.layout.steps;
+}
+
+/// Requires every output to have memory of its own.
+inline void check_apart(std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
+{
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+        named_block const& output = outputs[k];
+        if (!has_own_places(output.block.layout))
+            fail<overlap_error>(op, ": every item of ", output.operand, " must have memory of its own, but ", output.operand,
+                " has the shape ", output.block.layout.dims, " and the strides ", output.block.layout.steps, ". Copy it first.");
+        for (named_block const& input : inputs)
+            if (overlap(output.block, input.block) && !(input.operand == output.twin && is_same_place(output.block, input.block)))
+                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand, " overlaps ", input.operand,
+                    ". Copy one of the two.");
+        for (std::size_t j = 0; j < k; ++j)
+            if (overlap(output.block, outputs[j].block))
+                fail<overlap_error>(
+                    op, ": no two outputs may share memory, but ", output.operand, " overlaps ", outputs[j].operand, ". Separate them.");
+    }
+}
+
+} // namespace detail
+} // namespace xloom

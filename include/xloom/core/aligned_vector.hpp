@@ -1,0 +1,40 @@
+#pragma once
+// A vector whose items begin at a line of the cache, so that no batch of them straddles two.
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace xloom {
+
+namespace detail {
+
+inline constexpr std::size_t line_bytes = 64;
+
+template <class T>
+struct line_allocator {
+    using value_type = T;
+    static constexpr std::align_val_t alignment{alignof(T) > line_bytes ? alignof(T) : line_bytes};
+
+    line_allocator() = default;
+    template <class U>
+    line_allocator(line_allocator<U> const&) noexcept
+    {}
+
+    T* allocate(std::size_t count)
+    {
+        if (count > static_cast<std::size_t>(-1) / sizeof(T))
+            throw std::bad_array_new_length();
+        return static_cast<T*>(::operator new(count * sizeof(T), alignment));
+    }
+    void deallocate(T* items, std::size_t) noexcept { ::operator delete(items, alignment); }
+
+    friend bool operator==(line_allocator const&, line_allocator const&) = default;
+};
+
+} // namespace detail
+
+template <class T>
+using aligned_vector = std::vector<T, detail::line_allocator<T>>;
+
+} // namespace xloom

@@ -1,0 +1,30 @@
+#pragma once
+// Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what would be handed out.
+
+#include <cstddef>
+
+namespace xloom::kernel {
+
+template <class T>
+class arena {
+public:
+    arena() = default;
+    explicit arena(T* items) : items_(items) {}
+
+    T* take(std::size_t count) noexcept
+    {
+        T* const piece = items_ == nullptr ? nullptr : items_ + used_;
+        constexpr std::size_t line = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
+        used_ += (count + line - 1) / line * line;
+        return piece;
+    }
+
+    bool only_counts() const noexcept { return items_ == nullptr; }
+    std::size_t used() const noexcept { return used_; }
+
+private:
+    T* items_ = nullptr;
+    std::size_t used_ = 0;
+};
+
+} // namespace xloom::kernel

@@ -1,0 +1,117 @@
+#pragma once
+// Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their softmax.
+//
+// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key) exp(2 query)). With the
+// exponentials of both at hand an element costs a multiplication and a division in place of a tanh.
+
+#include <cstddef>
+
+#include <xloom/kernel/softmax.hpp>
+
+namespace xloom::kernel {
+
+/// Keys up to `key` have exponentials. A query beyond `query` then decides alone: tanh is 1 or -1, to the last bit. Nothing overflows.
+template <class T>
+struct exponential_limits {
+    static constexpr T key = 0, query = 0;
+};
+template <>
+struct exponential_limits<float> {
+    static constexpr float key = 16, query = 26;
+};
+template <>
+struct exponential_limits<double> {
+    static constexpr double key = 150, query = 190;
+};
+
+/// The keys of one memory: `length` rows, `step` apart, padded to whole batches.
+template <class T>
+struct key_rows {
+    T* first = nullptr;
+    std::size_t length = 0;
+    std::size_t step = 0;
+    bool are_exponentials = false; ///< exp(2 key) stands in place of each
+};
+
+/// Puts exponentials in place of the keys, if none is too large for that.
+template <class T>
+void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
+{
+    if constexpr (has_simd<T>) {
+        constexpr T limit = exponential_limits<T>::key;
+        bool is_small = true;
+        for (std::size_t m = 0; m < keys.length; ++m)
+            for (std::size_t a = 0; a < A; ++a)
+                is_small &= !(std::abs(keys.first[m * keys.step + a]) > limit);
+        if (!is_small)
+            return;
+        for (std::size_t m = 0; m < keys.length; ++m)
+            map(keys.first + m * keys.step, keys.first + m * keys.step, whole_batches<T>(A),
+                []<class V>(V const& key) { return detail::exp_of(key + key); });
+        keys.are_exponentials = true;
+    }
+}
+
+/// Prepares a query for keys that are exponentials.
+template <class T>
+void make_exponentials(T* query, std::size_t A) noexcept
+{
+    map(query, query, whole_batches<T>(A), []<class V>(V const& q) {
+        V const most(exponential_limits<T>::query);
+        V const limited = choose(q > most, most, choose(q < -most, -most, q));
+        return detail::exp_of(limited + limited);
+    });
+}
+
+namespace detail {
+
+/// scores[m] = sum_a V[a] * f(key[m, a], query[a]) for `Keys` keys side by side.
+template <std::size_t Keys, class T, class F>
+void score_keys(T const* keys, std::size_t step, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+{
+    batch_t<T> sums[Keys];
+    for (auto& sum : sums)
+        sum = batch_t<T>(T(0));
+    for (std::size_t a = 0; a < A; a += batch_size<T>) {
+        auto const q = load_batch(query + a), v = load_batch(V + a);
+#pragma GCC unroll 4
+        for (std::size_t m = 0; m < Keys; ++m)
+            sums[m] = f(load_batch(keys + m * step + a), q, v, sums[m]);
+    }
+    for (std::size_t m = 0; m < Keys; ++m)
+        scores[m] = start + sum_of<T>(sums[m]);
+}
+
+template <class T, class F>
+void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+{
+    std::size_t m = 0;
+    for (; m + 4 <= keys.length; m += 4)
+        score_keys<4>(keys.first + m * keys.step, keys.step, query, V, A, scores + m, start, f);
+    for (; m < keys.length; ++m)
+        score_keys<1>(keys.first + m * keys.step, keys.step, query, V, A, scores + m, start, f);
+}
+
+} // namespace detail
+
+/// V, padded to whole batches with zeros, and what the exponentials need of it.
+template <class T>
+struct score_weights {
+    T const* V;
+    T const* minus_2V;
+    T sum;
+};
+
+/// scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). The query is prepared if the keys are exponentials.
+template <class T>
+void bahdanau_scores(key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
+{
+    if (keys.are_exponentials)
+        detail::score_all(keys, query, V.minus_2V, A, scores, V.sum,
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return sum + v / multiply_add(key, q, B(T(1))); });
+    else
+        detail::score_all(keys, query, V.V, A, scores, T(0),
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return multiply_add(v, detail::tanh_of(key + q), sum); });
+}
+
+} // namespace xloom::kernel

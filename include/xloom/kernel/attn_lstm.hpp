@@ -1,0 +1,180 @@
+#pragma once
+// A step of the LSTM wrapped in Bahdanau's attention for a batch of rows, on raw data.
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include <xloom/kernel/attention.hpp>
+#include <xloom/kernel/lstm.hpp>
+#include <xloom/kernel/sequences.hpp>
+
+namespace xloom::kernel {
+
+/// The constants of one direction. C, the length of the attention state, is L if there is an attention layer AW, else E.
+template <class T>
+struct attn_lstm_parameters {
+    using number = T;
+
+    lstm_parameters<T> lstm;
+    std::size_t A, E, C;
+    panels<T> W_attention; ///< [C, 4 gate_step]
+    panels<T> QW;          ///< [H, A]
+    panels<T> MW;          ///< [E, A]
+    panels<T> AW_h;        ///< [H, L]; no items: no attention layer
+    panels<T> AW_context;  ///< [E, L]
+    score_weights<T> V;
+    T const* zeros; ///< as many as the widest row
+
+    bool has_layer() const noexcept { return AW_h.items != nullptr; }
+};
+
+/// What a row attends to.
+template <class T>
+struct attention_memory {
+    key_rows<T> keys;
+    T* values; ///< panels [length, E]
+};
+
+/// The memory of one row of the batch: item (m, e) at items[m * step + e * item_step].
+template <class Item>
+struct memory_rows {
+    Item const* items;
+    std::size_t length;
+    std::ptrdiff_t step;
+    std::ptrdiff_t item_step;
+};
+
+/// Memory for what is made from `length` rows of memory.
+template <class T>
+attention_memory<T> take_memory(attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
+{
+    std::size_t const step = whole_panels<T>(p.A);
+    return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
+}
+
+/// Makes keys and values from a row's memory. `row` is scratch for [length, E].
+template <class T, class Item>
+void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row, bool with_exponentials, attention_memory<T>& to)
+{
+    for (std::size_t m = 0; m < from.length; ++m)
+        copy_row<Item, T>({from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
+    pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, to.values, from.length, 0, 0);
+    multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
+    if (with_exponentials)
+        make_exponentials(to.keys, p.A);
+}
+
+/// Bahdanau's score, with V.
+template <class T>
+struct bahdanau_score {
+    static constexpr bool takes_exponentials = has_simd<T>;
+
+    score_weights<T> V;
+    std::size_t A;
+
+    void operator()(std::size_t, key_rows<T> const& keys, T* query, T const*, T* scores) const noexcept
+    {
+        if (keys.are_exponentials)
+            make_exponentials(query, A);
+        bahdanau_scores(keys, query, V, A, scores);
+    }
+};
+
+/// What a row of the batch attends to, and where its alignments are wanted.
+template <class T, class Item>
+struct attending_row {
+    std::size_t row; ///< in the batch
+    attention_memory<T> memory;
+    strided_row<Item> alignment; ///< nowhere: not wanted
+    std::ptrdiff_t alignment_step;
+};
+
+/// The rows of a batch between two steps. The score is called as score(row, keys, query, last alignment, scores).
+template <class T, class Item, class Score>
+class attn_lstm_rows {
+public:
+    attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory, Score const& score, arena<T>& memory)
+        : p_(p),
+          lstm_(p.lstm, rows, memory),
+          score_(score),
+          alignment_step_(whole_batches<T>(longest_memory)),
+          attention_(memory.take(rows * attention_step())),
+          context_(p.has_layer() ? memory.take(rows * context_step()) : attention_),
+          query_(memory.take(rows * query_step())),
+          alignment_(memory.take(rows * alignment_step_)),
+          scores_(memory.take(alignment_step_))
+    {}
+
+    T* h(std::size_t row) const noexcept { return lstm_.h(row); }
+    T* c(std::size_t row) const noexcept { return lstm_.c(row); }
+    T* attention(std::size_t row) const noexcept { return attention_ + row * attention_step(); }
+    T* alignment(std::size_t row) const noexcept { return alignment_ + row * alignment_step_; }
+
+    panels<T> const& W() const noexcept { return lstm_.W(); }
+    std::size_t H() const noexcept { return lstm_.H(); }
+    T const* bias() const noexcept { return lstm_.bias(); }
+    std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
+
+    /// What the rows attend to; whether the attention of their last step is wanted, which no step reads.
+    void attend_to(attending_row<T, Item> const* rows, bool to_the_end) noexcept
+    {
+        rows_ = rows;
+        to_the_end_ = to_the_end;
+    }
+
+    /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have another one.
+    void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
+    {
+        multiply<T>(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+        lstm_.step(rows, continuing, t, sums);
+        attend(to_the_end_ ? rows : continuing, t);
+    }
+
+private:
+    std::size_t attention_step() const noexcept { return whole_panels<T>(p_.C); }
+    std::size_t context_step() const noexcept { return whole_panels<T>(p_.E); }
+    std::size_t query_step() const noexcept { return whole_panels<T>(p_.A); }
+
+    void attend(std::size_t rows, std::size_t t) const
+    {
+        rows_of<T const> const h{lstm_.h(0), p_.lstm.gate_step}, zeros{p_.zeros, 0};
+        multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
+        for (std::size_t row = 0; row < rows; ++row)
+            look(row, t);
+        if (p_.has_layer()) {
+            rows_of<T> const attention{attention_, attention_step()};
+            multiply<T>(rows, h, p_.AW_h, zeros, attention);
+            multiply<T>(rows, {context_, context_step()}, p_.AW_context, {attention_, attention_step()}, attention);
+        }
+    }
+
+    /// The alignment of one row, and its context.
+    void look(std::size_t row, std::size_t t) const
+    {
+        attending_row<T, Item> const& at = rows_[row];
+        std::size_t const length = at.memory.keys.length;
+        score_(at.row, at.memory.keys, query_ + row * query_step(), alignment(row), scores_);
+        if constexpr (has_simd<T>)
+            std::fill(scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
+        softmax(scores_, alignment(row), whole_batches<T>(length));
+        multiply<T>(1, {alignment(row), 0}, {at.memory.values, length, p_.E}, {p_.zeros, 0}, {context_ + row * context_step(), 0});
+        if (at.alignment.first != nullptr)
+            copy_row<T, Item>(
+                {alignment(row)}, length, {at.alignment.first + static_cast<std::ptrdiff_t>(t) * at.alignment_step, at.alignment.step});
+    }
+
+    attn_lstm_parameters<T> const& p_;
+    lstm_rows<T> lstm_;
+    Score const& score_;
+    std::size_t alignment_step_;
+    T* attention_;
+    T* context_;
+    T* query_;
+    T* alignment_;
+    T* scores_;
+    attending_row<T, Item> const* rows_ = nullptr;
+    bool to_the_end_ = false;
+};
+
+} // namespace xloom::kernel

@@ -1,0 +1,83 @@
+#pragma once
+// A step of the GRU for a batch of rows, on raw data.
+
+#include <cstddef>
+
+#include <xloom/kernel/arena.hpp>
+#include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/units.hpp>
+
+namespace xloom::kernel {
+
+/// The constants of one direction. The sums of the gates z and r lie gate_step apart, those of h begin at h_sums.
+template <class T>
+struct gru_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H in whole batches
+    panels<T> W;           ///< [I, h_sums + gate_step]
+    panels<T> R_zr;        ///< [H, 2 gate_step]
+    panels<T> R_h;         ///< [H, gate_step]
+    T const* bias;         ///< as a row of sums; without Rb_h if linear_before_reset
+    T const* Rb_h;         ///< zeros unless linear_before_reset
+    gate<T> f, g;
+    bool linear_before_reset;
+
+    std::size_t h_sums() const noexcept { return whole_panels<T>(2 * gate_step); }
+    std::size_t sums_step() const noexcept { return h_sums() + whole_panels<T>(gate_step); }
+    /// Multiply-adds a row and step.
+    std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
+};
+
+template <class T>
+class gru_rows {
+public:
+    gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows * p.gate_step)), reset_(memory.take(rows * whole_panels<T>(p.gate_step)))
+    {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
+    {
+        std::size_t const step = sums_step(), H = p_.H, reset_step = whole_panels<T>(p_.gate_step);
+        rows_of<T const> const h{h_, p_.gate_step};
+        rows_of<T> const h_sums{sums + p_.h_sums(), step};
+        multiply<T>(rows, h, p_.R_zr, {sums, step}, {sums, step});
+        if (p_.linear_before_reset)
+            multiply<T>(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
+        for (std::size_t row = 0; row < rows; ++row) {
+            T *const z = sums + row * step, *const r = z + p_.gate_step, *const reset = reset_ + row * reset_step;
+            p_.f(z, H);
+            p_.f(r, H);
+            if (p_.linear_before_reset)
+                add_products(r, reset, h_sums.first + row * step, H);
+            else
+                set_products(r, this->h(row), reset, H);
+        }
+        if (!p_.linear_before_reset)
+            multiply<T>(rows, {reset_, reset_step}, p_.R_h, {h_sums.first, step}, h_sums);
+        for (std::size_t row = 0; row < rows; ++row) {
+            T *const z = sums + row * step, *const next = h_sums.first + row * step, *const state = this->h(row);
+            p_.g(next, H);
+            for_each_batch<T>(H, [=](std::size_t j) {
+                auto const kept = load_batch(z + j);
+                store_batch(state + j, multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
+            });
+        }
+    }
+
+private:
+    gru_parameters<T> const& p_;
+    T* h_;
+    T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
+};
+
+} // namespace xloom::kernel

@@ -1,0 +1,93 @@
+#pragma once
+// A step of the LSTM for a batch of rows, on raw data.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/kernel/arena.hpp>
+#include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/units.hpp>
+
+namespace xloom::kernel {
+
+/// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are i, o, f, c.
+template <class T>
+struct lstm_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H in whole batches
+    panels<T> W;           ///< [I, 4 gate_step]
+    panels<T> R;           ///< [H, 4 gate_step]
+    T const* bias;         ///< as a row of sums
+    T const* P;            ///< i, o, f, each gate_step long; null: none
+    gate<T> f, g;
+    activation_function h;
+    bool input_forget;
+
+    /// From one row of sums to the next.
+    std::size_t sums_step() const noexcept { return whole_panels<T>(4 * gate_step); }
+    /// Multiply-adds a row and step.
+    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
+};
+
+/// The next c and h of a row from the sums of its gates, which are overwritten.
+template <class T>
+void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
+{
+    std::size_t const H = p.H, step = p.gate_step;
+    T *const i = sums, *const o = sums + step, *const f = sums + 2 * step, *const g = sums + 3 * step;
+    if (p.P != nullptr)
+        add_products(p.P, c, i, H);
+    p.f(i, H);
+    if (!p.input_forget) {
+        if (p.P != nullptr)
+            add_products(p.P + 2 * step, c, f, H);
+        p.f(f, H);
+    }
+    p.g(g, H);
+    for_each_batch<T>(H, [=, forgets = p.input_forget](std::size_t j) {
+        auto const input = load_batch(i + j);
+        auto const kept = forgets ? batch_t<T>(1) - input : load_batch(f + j);
+        store_batch(c + j, multiply_add(kept, load_batch(c + j), input * load_batch(g + j)));
+    });
+    if (p.P != nullptr)
+        add_products(p.P + step, c, o, H);
+    p.f(o, H);
+    std::copy_n(c, step, h);
+    activate_units(p.h, h, H);
+    set_products(o, h, h, H);
+}
+
+/// The rows of a batch between two steps.
+template <class T>
+class lstm_rows {
+public:
+    /// Memory for `rows` rows; of an arena without memory only the size is told.
+    lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows * p.gate_step)), c_(memory.take(rows * p.gate_step))
+    {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+    T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
+    {
+        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()});
+        for (std::size_t row = 0; row < rows; ++row)
+            lstm_units(p_, sums + row * sums_step(), h(row), c(row));
+    }
+
+private:
+    lstm_parameters<T> const& p_;
+    T* h_;
+    T* c_;
+};
+
+} // namespace xloom::kernel

@@ -1,0 +1,152 @@
+#pragma once
+// Products with a constant matrix, which is laid out for them once: in panels, each so many columns wide as the registers hold.
+//
+// Why every sum is one chain of multiply-adds in the order of k: its bits then depend neither on how many rows there are nor on how the
+// work is cut, so that a batch equals its rows, a sequence its pieces, and two threads one.
+
+#include <array>
+#include <cstddef>
+
+#include <xloom/kernel/simd.hpp>
+
+namespace xloom::kernel {
+
+/// Batches side by side in a panel: what the registers of the target hold for most_rows rows of sums.
+template <class T>
+inline constexpr std::size_t panel_batches = sizeof(batch_t<T>) >= 64 || !has_simd<T> ? 4 : 2;
+
+template <class T>
+inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
+
+/// Rows whose sums are kept in registers at once.
+inline constexpr std::size_t most_rows = 6;
+
+/// `columns` and what is missing to whole panels.
+template <class T>
+constexpr std::size_t whole_panels(std::size_t columns) noexcept
+{
+    return (columns + panel_width<T> - 1) / panel_width<T> * panel_width<T>;
+}
+
+/// A matrix [depth, columns], columns in whole panels: panel p holds the columns from p * panel_width on, row after row.
+template <class T>
+struct panels {
+    T const* items = nullptr;
+    std::size_t depth = 0;
+    std::size_t columns = 0;
+};
+
+/// What panels [depth, columns] take up.
+template <class T>
+constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
+{
+    return depth * whole_panels<T>(columns);
+}
+
+/// A matrix [depth, columns] wherever it lies: item (k, j) at items[k * depth_step + j * column_step].
+template <class Item>
+struct strided_matrix {
+    Item const* items;
+    std::ptrdiff_t depth_step;
+    std::ptrdiff_t column_step;
+};
+
+/// Writes a matrix into panels of `depth` rows, to their rows from first_row and columns from first_column on.
+///
+/// Why in blocks of rows: weights lie along k in memory or across it; either way each line of the cache is read while it is there.
+template <class T, class Item>
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, T* to, std::size_t depth, std::size_t first_row,
+    std::size_t first_column) noexcept
+{
+    constexpr std::size_t width = panel_width<T>, block = 16;
+    for (std::size_t k0 = 0; k0 < rows; k0 += block)
+        for (std::size_t j = 0; j < columns; ++j) {
+            std::size_t const column = first_column + j;
+            T* const target = to + (column / width) * width * depth + column % width;
+            Item const* const source = from.items + static_cast<std::ptrdiff_t>(j) * from.column_step;
+            for (std::size_t k = k0; k < std::min(k0 + block, rows); ++k)
+                target[(first_row + k) * width] = static_cast<T>(source[static_cast<std::ptrdiff_t>(k) * from.depth_step]);
+        }
+}
+
+/// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
+template <class T>
+struct rows_of {
+    T* first;
+    std::size_t step;
+};
+
+namespace detail {
+
+/// sums = start + a b for `Rows` rows and `Panels` panels side by side.
+template <std::size_t Rows, std::size_t Panels, class T>
+void multiply_tile(rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
+{
+    using batch = batch_t<T>;
+    constexpr std::size_t width = panel_batches<T> * Panels;
+    auto const offset = [](std::size_t i) { return i * batch_size<T>; };
+
+    std::array<std::array<batch, width>, Rows> sum;
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Rows; ++r)
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < width; ++i)
+            sum[r][i] = load_batch(start.first + r * start.step + offset(i));
+
+    std::size_t const next_panel = depth * panel_width<T>;
+    for (std::size_t k = 0; k < depth; ++k, panel += panel_width<T>) {
+        std::array<batch, width> b;
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < width; ++i)
+            b[i] = load_batch(panel + i / panel_batches<T> * next_panel + offset(i % panel_batches<T>));
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < Rows; ++r) {
+            batch const factor(a.first[r * a.step + k]);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < width; ++i)
+                sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
+        }
+    }
+
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Rows; ++r)
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < width; ++i)
+            store_batch(sums.first + r * sums.step + offset(i), sum[r][i]);
+}
+
+/// As many rows as there are, at most `Rows`.
+template <std::size_t Rows, class T>
+void multiply_rows(
+    std::size_t rows, rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
+{
+    if constexpr (Rows > 1)
+        if (rows < Rows)
+            return multiply_rows<Rows - 1>(rows, a, depth, panel, start, sums);
+    multiply_tile<Rows, 1>(a, depth, panel, start, sums);
+}
+
+} // namespace detail
+
+/// sums = start + a b for a [rows, b.depth]. start and sums [rows, whole panels]; start may be sums, nothing else may overlap.
+template <class T>
+void multiply(std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums) noexcept
+{
+    std::size_t const width = whole_panels<T>(b.columns);
+    std::size_t column = 0;
+    if (rows == 1) {
+        // One row has too few sums in flight to keep the multipliers busy: several panels at once.
+        constexpr std::size_t together = 8 / panel_batches<T>;
+        for (; column + together * panel_width<T> <= width; column += together * panel_width<T>)
+            detail::multiply_tile<1, together>(a, b.depth, b.items + column * b.depth, {start.first + column, 0}, {sums.first + column, 0});
+    }
+    std::size_t const blocks = (rows + most_rows - 1) / most_rows;
+    for (; column < width; column += panel_width<T>)
+        for (std::size_t block = 0; block < blocks; ++block) {
+            std::size_t const begin = block * rows / blocks, end = (block + 1) * rows / blocks;
+            detail::multiply_rows<most_rows>(end - begin, {a.first + begin * a.step, a.step}, b.depth, b.items + column * b.depth,
+                {start.first + begin * start.step + column, start.step}, {sums.first + begin * sums.step + column, sums.step});
+        }
+}
+
+} // namespace xloom::kernel

@@ -1,0 +1,56 @@
+#pragma once
+// A step of the simple recurrent network for a batch of rows, on raw data.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/kernel/arena.hpp>
+#include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/units.hpp>
+
+namespace xloom::kernel {
+
+template <class T>
+struct rnn_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H in whole batches
+    panels<T> W;           ///< [I, gate_step]
+    panels<T> R;           ///< [H, gate_step]
+    T const* bias;         ///< as a row of sums
+    gate<T> f;
+
+    std::size_t sums_step() const noexcept { return whole_panels<T>(gate_step); }
+    /// Multiply-adds a row and step.
+    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
+};
+
+template <class T>
+class rnn_rows {
+public:
+    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory) : p_(p), h_(memory.take(rows * p.gate_step)) {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
+    {
+        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()});
+        for (std::size_t row = 0; row < rows; ++row) {
+            p_.f(sums + row * sums_step(), p_.H);
+            std::copy_n(sums + row * sums_step(), p_.gate_step, h(row));
+        }
+    }
+
+private:
+    rnn_parameters<T> const& p_;
+    T* h_;
+};
+
+} // namespace xloom::kernel

@@ -1,0 +1,99 @@
+#pragma once
+// The time axis of the recurrent operators: a batch of sequences, each of its own length, through a cell.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/kernel/arena.hpp>
+#include <xloom/kernel/panels.hpp>
+
+namespace xloom::kernel {
+
+/// A row of items somewhere in memory.
+template <class Item>
+struct strided_row {
+    Item* first = nullptr;
+    std::ptrdiff_t step = 1;
+};
+
+/// to = from, converted.
+template <class From, class To>
+void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
+{
+    if (from.step == 1 && to.step == 1)
+        std::transform(from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
+    else
+        for (std::size_t i = 0; i < count; ++i)
+            to.first[static_cast<std::ptrdiff_t>(i) * to.step] = static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
+}
+
+/// One sequence as a direction walks it: its first x and y, and how far it is to the next (backwards in the reverse direction).
+template <class Item>
+struct sequence {
+    std::size_t row; ///< in the batch
+    std::size_t length;
+    strided_row<Item const> x;
+    std::ptrdiff_t x_step;
+    strided_row<Item> y; ///< nowhere: not wanted
+    std::ptrdiff_t y_step;
+};
+
+/// How many of the sequences, which are sorted by falling length and of which `most` come into question, have a step t.
+template <class Item>
+std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std::size_t t) noexcept
+{
+    while (most > 0 && sequences[most - 1].length <= t)
+        --most;
+    return most;
+}
+
+/// Inputs of several steps are multiplied with W together, as long as there are no more rows than these.
+inline constexpr std::size_t rows_together = 96;
+
+/// Memory for the inputs of the steps that are taken together, and for the sums made from them.
+template <class T>
+struct step_buffers {
+    std::size_t steps;
+    T* x;
+    T* sums;
+
+    template <class Rows>
+    step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
+        : steps(std::min(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
+          x(memory.take(steps * rows * cell.W().depth)),
+          sums(memory.take(steps * rows * cell.sums_step()))
+    {}
+};
+
+/// Runs `count` sequences, sorted by falling length, whose states are the first rows of `cell`.
+template <class T, class Item, class Rows>
+void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
+{
+    std::size_t const I = cell.W().depth, step = cell.sums_step();
+    std::size_t const longest = count == 0 ? 0 : sequences[0].length;
+    std::size_t const H = cell.H();
+    for (std::size_t begin = 0; begin < longest; begin += buffers.steps) {
+        std::size_t const end = std::min(begin + buffers.steps, longest);
+        std::size_t rows = 0;
+        for (std::size_t t = begin, active = count; t < end; ++t) {
+            active = count_longer(sequences, active, t);
+            for (std::size_t r = 0; r < active; ++r, ++rows) {
+                auto const& [items, item_step] = sequences[r].x;
+                copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step}, I, {buffers.x + rows * I});
+            }
+        }
+        multiply<T>(rows, {buffers.x, I}, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+
+        T* sums = buffers.sums;
+        for (std::size_t t = begin, active = count; t < end; ++t) {
+            active = count_longer(sequences, active, t);
+            cell.step(active, count_longer(sequences, active, t + 1), t, sums);
+            sums += active * step;
+            for (std::size_t r = 0; r < active; ++r)
+                if (auto const& [items, item_step] = sequences[r].y; items != nullptr)
+                    copy_row<T, Item>({cell.h(r)}, H, {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_step, item_step});
+        }
+    }
+}
+
+} // namespace xloom::kernel

@@ -1,0 +1,99 @@
+#pragma once
+// One step of the LSTM, for streams and as a scan's body.
+
+#include <xloom/adapt/cell_operands.hpp>
+#include <xloom/lstm.hpp>
+
+namespace xloom {
+
+/// One step of one direction of ONNX's LSTM, for N rows: what lstm does from step to step, bit for bit.
+///
+///     i, o, f, g = split(W x_t + Wb + R h + Rb, 4)
+///     c = act_f(f + Pf * c) * c + act_f(i + Pi * c) * act_g(g)
+///     h = act_f(o + Po * c) * act_h(c)
+///     y_t = h
+///
+/// Shapes    h, c and y_t [N, H], x_t [N, I]: contiguous items.
+/// Errors    shape_error: other sizes; before anything is written.
+/// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
+/// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
+/// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
+/// Source    ONNX LSTM-22.  Example: examples/voice_activity/detector.cpp
+template <class Item>
+class lstm_cell {
+    using T = detail::compute_t<Item>;
+
+public:
+    /// For N rows, with the weights of direction d.
+    explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0) : weights_(std::move(weights)), N_(N), d_(d)
+    {
+        if (d >= weights_.sizes().D)
+            detail::fail<option_error>("xloom::lstm_cell: d must be less than D = ", weights_.sizes().D, ", but d is ", d,
+                ". Choose one of the weights' directions.");
+        kernel::arena<T> size;
+        take_memory(size);
+        numbers_.resize(size.used() + 1);
+    }
+
+    /// h and c become the next state.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::items_of<Item> Element>
+    void operator()(Hidden&& h, Cell&& c, Element const& x_t)
+    {
+        auto const& [D, I, H] = weights_.sizes();
+        detail::check_step(name, {{"h", "N H", N_ * H, h.size()}, {"c", "N H", N_ * H, c.size()}, {"x_t", "N I", N_ * I, x_t.size()}});
+        step(h.data(), c.data(), x_t.data(), nullptr);
+    }
+
+    /// The same, and y_t = h: the body of a scan over x_t.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::items_of<Item> Element,
+        detail::mutable_items_of<Item> Output>
+    void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
+    {
+        auto const& [D, I, H] = weights_.sizes();
+        detail::check_step(name, {{"h", "N H", N_ * H, h.size()}, {"c", "N H", N_ * H, c.size()}, {"x_t", "N I", N_ * I, x_t.size()},
+                                     {"y_t", "N H", N_ * H, y_t.size()}});
+        step(h.data(), c.data(), x_t.data(), y_t.data());
+    }
+
+private:
+    static constexpr std::string_view name = "xloom::lstm_cell";
+
+    struct scratch {
+        kernel::lstm_rows<T> rows;
+        T* x;
+        T* sums;
+    };
+
+    scratch take_memory(kernel::arena<T>& memory) const
+    {
+        auto const& p = weights_.parameters(d_);
+        return {kernel::lstm_rows<T>(p, N_, memory), memory.take(N_ * p.I), memory.take(N_ * p.sums_step())};
+    }
+
+    void step(Item* h, Item* c, Item const* x_t, Item* y_t)
+    {
+        kernel::arena<T> memory(numbers_.data());
+        auto const& [rows, x, sums] = take_memory(memory);
+        std::size_t const I = rows.W().depth, H = rows.H();
+        for (std::size_t n = 0; n < N_; ++n) {
+            kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+        }
+        kernel::copy_row<Item, T>({x_t}, N_ * I, {x});
+        kernel::multiply<T>(N_, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
+        rows.step(N_, N_, 0, sums);
+        for (std::size_t n = 0; n < N_; ++n) {
+            kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+            if (y_t != nullptr)
+                kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+        }
+    }
+
+    lstm_weights<Item> weights_;
+    std::size_t N_;
+    std::size_t d_;
+    aligned_vector<T> numbers_;
+};
+
+} // namespace xloom

@@ -1,0 +1,162 @@
+#pragma once
+// RNN: ONNX's simple recurrent network, over a batch of sequences.
+
+#include <xloom/adapt/recurrent_call.hpp>
+#include <xloom/adapt/rnn_weights.hpp>
+
+namespace xloom {
+
+/// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+template <class Item>
+struct rnn_inputs {
+    tensor_ref<Item const> W{}, R{}, B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+};
+
+/// Those that stay the same from call to call,
+template <class Item>
+struct rnn_constants {
+    tensor_ref<Item const> W{}, R{}, B{};
+};
+
+/// and those that do not.
+template <class Item>
+struct rnn_start {
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+};
+
+/// Where rnn_into writes; {} is an output that is not wanted.
+template <class Item>
+struct rnn_outputs {
+    tensor_ref<Item> Y{}, Y_h{};
+};
+
+template <class Item>
+struct rnn_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h;
+};
+
+/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+struct rnn_options {
+    xloom::direction direction = xloom::direction::forward;
+    static_vector<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
+    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    static_vector<double, max_operands> activation_beta{};
+    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+};
+
+namespace detail {
+
+/// ONNX's schema gives activations the default [Tanh, Tanh], for one direction too: there it means the first.
+inline rnn_options without_schema_default(rnn_options options)
+{
+    auto& names = options.activations;
+    if (options.direction != direction::bidirectional && names.size() == 2 && is_same_name(names[0], "Tanh") &&
+        is_same_name(names[1], "Tanh"))
+        names.resize(1);
+    return options;
+}
+
+} // namespace detail
+
+/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+///
+/// Errors    shape_error, option_error: as rnn.
+/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+template <class Item>
+class rnn_weights : public detail::packed_weights<kernel::rnn_parameters<detail::compute_t<Item>>> {
+    using T = detail::compute_t<Item>;
+
+public:
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
+        : rnn_weights("xloom::rnn_weights", constants, options)
+    {}
+    rnn_weights(std::string_view op, rnn_constants<Item> const& constants, rnn_options const& options)
+        : rnn_weights(constants, options, detail::check_rnn_constants(op, constants, options),
+              detail::check_activations(op, detail::without_schema_default(options), detail::rnn_activations, activation_dialect::onnx))
+    {}
+
+private:
+    rnn_weights(
+        rnn_constants<Item> const& constants, rnn_options const& options, recurrent_widths const& sizes, activation_list const& functions)
+        : detail::packed_weights<kernel::rnn_parameters<T>>(sizes, options,
+              [&](std::size_t d, kernel::arena<T>& memory) { return detail::pack_rnn<T>(constants, sizes, options, functions, d, memory); })
+    {}
+};
+
+namespace detail {
+
+template <class Item>
+using rnn_states = hidden_states<Item, kernel::rnn_rows<compute_t<Item>>, rnn_weights<Item>>;
+
+} // namespace detail
+
+/// ONNX's RNN.
+///
+///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///         h = act_f(W[d] x_t + Wb[d] + R[d] h + Rb[d])
+///         Y[t, d, n] = h
+///
+/// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N, H] -> Y [T, D, N, H],
+///           Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. Any strides.
+/// Types     as lstm.
+/// Options   rnn_options; given with the weights, if these are packed.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
+/// Order     as lstm: the bits of a row depend on nothing but the row.
+/// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
+/// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
+/// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.  Example: tests/rnn.test.cpp
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+rnn_result<Item> rnn(
+    Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
+{
+    batch_sizes const batch = detail::check_hidden_call<Item>("xloom::rnn", detail::shape_of(X), weights, start);
+    std::int64_t const layout = weights.layout();
+    rnn_result<Item> result{
+        detail::make_output<Item>(weights.sizes(), batch, layout), detail::make_state<Item>(weights.sizes(), batch, layout)};
+    recurrent_workspace<Item> workspace;
+    detail::run_recurrent<Item>(weights, detail::rnn_states<Item>{weights, {start.initial_h, layout}, {result.Y_h, layout}}, X,
+        start.sequence_lens, result.Y, batch, workspace, policy);
+    return result;
+}
+
+/// With weights as they are: packs them first.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+rnn_result<Item> rnn(
+    Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs, rnn_options const& options = {}, Policy const& policy = {})
+{
+    rnn_weights<Item> const weights("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options);
+    return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
+}
+
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+///
+/// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h
+///           may be the very tensor initial_h.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start,
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::rnn_into";
+    tensor_ref<Item const> const input = X;
+    std::int64_t const layout = weights.layout();
+    batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
+    detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
+    detail::run_recurrent<Item>(weights, detail::rnn_states<Item>{weights, {start.initial_h, layout}, {outputs.Y_h, layout}}, input,
+        start.sequence_lens, outputs.Y, batch, workspace, policy);
+}
+
+/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+template <class Item, execution_policy Policy = serial_policy>
+recurrent_workspace<Item> rnn_workspace(rnn_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+{
+    return detail::reserved_workspace<Item>(weights, detail::rnn_states<Item>{weights, {}, {}}, batch, policy);
+}
+
+} // namespace xloom
