@@ -1,0 +1,154 @@
+#pragma once
+// The way from the textbook's operands and options to a call of lstm, gru or rnn, and back: the same text for all three.
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <xloom/adapt/recurrent_run.hpp>
+
+#include "nd_operands.hpp"
+#include "placed_tensor.hpp"
+#include "random_recurrent.hpp"
+
+/// The outputs of a call; Y_c has no shape where the operator has none.
+template <class T>
+struct recurrent_arrays {
+    textbook::array<T> Y{}, Y_h{}, Y_c{};
+};
+
+template <class Results>
+recurrent_arrays<double> arrays_of(Results const& from)
+{
+    recurrent_arrays<double> to{from.Y, from.Y_h};
+    if constexpr (requires { from.Y_c; })
+        to.Y_c = from.Y_c;
+    return to;
+}
+
+/// The largest difference, divided by the expected number where that is above 1. Infinity if shapes differ or one is NaN alone.
+template <class T>
+double difference(textbook::array<T> const& found, textbook::array<double> const& expected)
+{
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (found.shape != expected.shape)
+        return infinity;
+    double largest = 0;
+    for (std::size_t i = 0; i < expected.items.size(); ++i) {
+        double const a = static_cast<double>(found.items[i]), b = expected.items[i];
+        if (std::isnan(a) != std::isnan(b) || std::isinf(a) != std::isinf(b))
+            return infinity;
+        if (a != b && !std::isnan(b))
+            largest = std::fmax(largest, std::fabs(a - b) / std::fmax(1, std::fabs(b)));
+    }
+    return largest;
+}
+
+template <class T>
+double difference(recurrent_arrays<T> const& found, recurrent_arrays<double> const& expected)
+{
+    return std::fmax(difference(found.Y, expected.Y), std::fmax(difference(found.Y_h, expected.Y_h), difference(found.Y_c, expected.Y_c)));
+}
+
+template <class T>
+bool have_same_bits(textbook::array<T> const& a, textbook::array<T> const& b)
+{
+    return a.shape == b.shape && a.items.size() == b.items.size() &&
+           (a.items.empty() || std::memcmp(a.items.data(), b.items.data(), a.items.size() * sizeof(T)) == 0);
+}
+
+template <class T>
+bool have_same_bits(recurrent_arrays<T> const& a, recurrent_arrays<T> const& b)
+{
+    return have_same_bits(a.Y, b.Y) && have_same_bits(a.Y_h, b.Y_h) && have_same_bits(a.Y_c, b.Y_c);
+}
+
+inline textbook::array<std::int32_t> lengths_of(std::vector<std::int32_t> const& lengths)
+{
+    return lengths.empty() ? textbook::array<std::int32_t>{} : textbook::array<std::int32_t>{{lengths.size()}, lengths};
+}
+
+/// What all three take.
+template <class T>
+struct common_tensors {
+    placed_tensor<T> X, W, R, B, initial_h;
+    placed_tensor<std::int32_t> sequence_lens;
+
+    template <class Operands>
+    common_tensors(Operands const& from, placement how)
+        : X(place<T>(from.X, how)),
+          W(place<T>(from.W, how)),
+          R(place<T>(from.R, how)),
+          B(place<T>(from.B, how)),
+          initial_h(place<T>(from.initial_h, how)),
+          sequence_lens(place<std::int32_t>(lengths_of(from.sequence_lens), how))
+    {}
+
+    xloom::lengths_ref lengths() const
+    {
+        return sequence_lens.layout.dims.empty() ? xloom::lengths_ref() : xloom::lengths_ref(sequence_lens);
+    }
+};
+
+/// Outputs in memory of the caller's, as many as are wanted.
+template <class T>
+struct output_tensors {
+    placed_tensor<T> Y, Y_h, Y_c;
+
+    /// Y if is_wanted[0], and so on.
+    output_tensors(recurrent_arrays<double> const& like, placement how, std::array<bool, 3> const& is_wanted)
+        : Y(is_wanted[0] ? like.Y.shape : textbook::dims(), how),
+          Y_h(is_wanted[1] ? like.Y_h.shape : textbook::dims(), how),
+          Y_c(is_wanted[2] ? like.Y_c.shape : textbook::dims(), how)
+    {}
+
+    bool has_clean_gaps() const { return ::has_clean_gaps(Y) && ::has_clean_gaps(Y_h) && ::has_clean_gaps(Y_c); }
+    /// Of those that are wanted.
+    double difference_from(recurrent_arrays<double> const& expected) const
+    {
+        double largest = 0;
+        for (auto const& [found, wanted] : {std::pair(&Y, &expected.Y), std::pair(&Y_h, &expected.Y_h), std::pair(&Y_c, &expected.Y_c)})
+            if (!found->layout.dims.empty())
+                largest = std::fmax(largest, difference(to_array(*found), *wanted));
+        return largest;
+    }
+};
+
+/// What all three have of options. Alphas and betas are listed for those activations alone that take one.
+template <class To, class From>
+To common_options(From const& from)
+{
+    To to;
+    to.direction = xloom::parse_direction("test", from.direction);
+    for (xloom::activation_function const& function : from.activations) {
+        using xloom::activation;
+        to.activations.push_back(xloom::name_of(function.kind));
+        switch (function.kind) {
+        case activation::affine:
+        case activation::scaled_tanh:
+        case activation::hard_sigmoid:
+            to.activation_alpha.push_back(function.alpha);
+            to.activation_beta.push_back(function.beta);
+            break;
+        case activation::leaky_relu:
+        case activation::thresholded_relu:
+        case activation::elu:
+            to.activation_alpha.push_back(function.alpha);
+            break;
+        default:
+            break;
+        }
+    }
+    if (from.clip != textbook::no_clip)
+        to.clip = from.clip;
+    to.layout = from.layout;
+    return to;
+}
+
+inline std::string const direction_names[] = {"forward", "reverse", "bidirectional"};
+
+/// Any bit of `which` set or not.
+inline unsigned random_choice(std::mt19937& random) { return static_cast<unsigned>(random()) & with_all; }
