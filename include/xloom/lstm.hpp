@@ -125,6 +125,22 @@ batch_sizes check_lstm_call(std::string_view op, shape const& X, lstm_weights<It
     return batch;
 }
 
+template <class Item>
+void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
+    lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
+{
+    std::int64_t const layout = weights.layout();
+    shape const state = state_shape(weights.sizes(), batch, layout);
+    check_outputs<Item>(op, describe(weights.sizes(), batch),
+        std::array{
+            output_law<Item>{"Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
+            output_law<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
+            output_law<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
+        },
+        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h},
+            named_input{"initial_c", start.initial_c}));
+}
+
 template <class Item, class Policy>
 void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
     lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
@@ -193,11 +209,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_iden
     static constexpr std::string_view op = "xloom::lstm_into";
     tensor_ref<Item const> const input = X;
     batch_sizes const batch = detail::check_lstm_call(op, input.shape(), weights, start);
-    detail::check_outputs(op, weights, batch, outputs.Y,
-        std::array{
-            detail::named_output<Item>{"Y_h", outputs.Y_h, "initial_h"}, detail::named_output<Item>{"Y_c", outputs.Y_c, "initial_c"}},
-        detail::blocks_of(detail::named_input{"X", input}, detail::named_input{"sequence_lens", start.sequence_lens},
-            detail::named_input{"initial_h", start.initial_h}, detail::named_input{"initial_c", start.initial_c}));
+    detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
 }
 

@@ -2,6 +2,8 @@
 // Everything but xloom/tbb.hpp, which needs oneTBB.
 
 #include <xloom/activations.hpp>
+#include <xloom/attn_lstm.hpp>
+#include <xloom/attn_lstm_cell.hpp>
 #include <xloom/gather_nd.hpp>
 #include <xloom/gru.hpp>
 #include <xloom/if.hpp>

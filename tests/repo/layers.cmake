@@ -14,6 +14,7 @@ set(operator_may "core|check|infer|kernel|adapt")
 set(operators_scan "scan_batched|scan_into")
 set(operators_loop "loop_into")
 set(operators_lstm_cell "lstm")
+set(operators_attn_lstm_cell "attn_lstm")
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/*.hpp)
 list(SORT headers)

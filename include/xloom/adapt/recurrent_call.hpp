@@ -11,13 +11,13 @@ namespace xloom::detail {
 template <class Item>
 xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
-    return enable_tensor<xt::xtensor<Item, 4>>::make(output_shape(batch.T, sizes.D, batch.N, sizes.H, layout));
+    return enable_tensor<xt::xtensor<Item, 4>>::make(output_shape(sizes, batch, layout));
 }
 
 template <class Item>
 xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
-    return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes.D, batch.N, sizes.H, layout));
+    return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
 }
 
 /// An input by name: a tensor_ref or a lengths_ref.
@@ -36,33 +36,30 @@ std::array<named_block, sizeof...(Refs)> blocks_of(named_input<Refs> const&... i
     return {named_block{inputs.operand, inputs.ref.is_given() ? inputs.ref.block() : memory_block{0, 1, {{0}, {1}}}}...};
 }
 
-/// A final state, and the initial one that may be the same tensor.
+/// An output, what its shape must be, and which input may be the very same tensor.
 template <class Item>
-struct named_output {
+struct output_law {
     std::string_view operand;
+    std::string_view letters;
+    shape expected;
     tensor_ref<Item> const& ref;
-    std::string_view twin;
+    std::string_view twin{};
 };
 
-/// Requires outputs of the right shape, with memory of their own.
-template <class Weights, class Item, std::size_t States, std::size_t Inputs>
-void check_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, tensor_ref<Item> const& Y,
-    std::array<named_output<Item>, States> const& states, std::array<named_block, Inputs> const& inputs)
+/// Requires outputs of the right shape, with memory of their own. `sizes` says where the shapes come from.
+template <class Item, std::size_t Outputs, std::size_t Inputs>
+void check_outputs(std::string_view op, std::string_view sizes, std::array<output_law<Item>, Outputs> const& outputs,
+    std::array<named_block, Inputs> const& inputs)
 {
-    recurrent_widths const& sizes = weights.sizes();
-    std::int64_t const layout = weights.layout();
-    std::array<shape_law, States + 1> laws{
-        shape_law{"Y", output_letters(layout), output_shape(batch.T, sizes.D, batch.N, sizes.H, layout), shape_if_given(Y)}};
-    static_vector<named_block, States + 1> blocks;
-    if (Y.is_given())
-        blocks.push_back({"Y", Y.block()});
-    for (std::size_t i = 0; i < States; ++i) {
-        auto const& [operand, ref, twin] = states[i];
-        laws[i + 1] = {operand, state_letters(layout), state_shape(sizes.D, batch.N, sizes.H, layout), shape_if_given(ref)};
-        if (ref.is_given())
-            blocks.push_back({operand, ref.block(), twin});
+    std::array<shape_law, Outputs> laws{};
+    static_vector<named_block, Outputs> blocks;
+    for (std::size_t i = 0; i < Outputs; ++i) {
+        output_law<Item> const& output = outputs[i];
+        laws[i] = {output.operand, output.letters, output.expected, shape_if_given(output.ref)};
+        if (output.ref.is_given())
+            blocks.push_back({output.operand, output.ref.block(), output.twin});
     }
-    check_shapes(op, laws, [&] { return describe(sizes, batch); });
+    check_shapes(op, laws, [&] { return sizes; });
     check_apart(op, blocks, inputs);
 }
 
@@ -131,7 +128,11 @@ template <class Item, class Weights, class Start, class Outputs>
 void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
     Start const& start, Outputs const& outputs)
 {
-    check_outputs(op, weights, batch, outputs.Y, std::array{named_output<Item>{"Y_h", outputs.Y_h, "initial_h"}},
+    check_outputs<Item>(op, describe(weights.sizes(), batch),
+        std::array{
+            output_law<Item>{"Y", output_letters(weights.layout()), output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
+            output_law<Item>{
+                "Y_h", state_letters(weights.layout()), state_shape(weights.sizes(), batch, weights.layout()), outputs.Y_h, "initial_h"}},
         blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h}));
 }
 

@@ -41,6 +41,13 @@ public:
     {
         return {data_ + static_cast<std::ptrdiff_t>(d) * d_ + static_cast<std::ptrdiff_t>(n) * n_, item_};
     }
+    /// Zeros from item `begin` of a row on.
+    void clear(std::size_t d, std::size_t n, std::size_t begin, std::size_t count) const
+    {
+        auto const row = (*this)(d, n);
+        for (std::size_t i = begin; i < count; ++i)
+            row.first[static_cast<std::ptrdiff_t>(i) * row.step] = Item(0);
+    }
 
 private:
     Item* data_ = nullptr;
@@ -98,14 +105,19 @@ struct batch_walk {
     lengths_ref lengths;
 
     std::size_t length(std::size_t n) const { return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T; }
-    bool is_reverse(std::size_t d) const { return direction == direction::reverse || d == 1; }
+
+    /// Where direction d of a row begins among its steps, and whether it goes backwards from there.
+    std::pair<std::size_t, bool> first_step(std::size_t d, std::size_t n) const
+    {
+        std::size_t const length = this->length(n);
+        bool const backwards = direction == direction::reverse || d == 1;
+        return {backwards && length != 0 ? length - 1 : 0, backwards};
+    }
 
     kernel::sequence<Item> sequence(std::size_t d, std::size_t n) const
     {
-        std::size_t const length = this->length(n);
-        bool const backwards = is_reverse(d);
-        std::size_t const first = backwards && length != 0 ? length - 1 : 0;
-        kernel::sequence<Item> result{n, length, X(first, 0, n), backwards ? -X.step() : X.step(), {}, 0};
+        auto const [first, backwards] = first_step(d, n);
+        kernel::sequence<Item> result{n, length(n), X(first, 0, n), backwards ? -X.step() : X.step(), {}, 0};
         if (Y.is_given()) {
             result.y = Y(first, d, n);
             result.y_step = backwards ? -Y.step() : Y.step();
@@ -166,6 +178,7 @@ struct recurrent_runner {
     /// The sequences of a part of the work: of one direction, every `groups`th of the sorted rows.
     struct part {
         std::size_t d;
+        std::size_t number; ///< of its first sequence
         kernel::sequence<Item> const* first;
         std::size_t count;
         std::size_t longest() const { return count == 0 ? 0 : first->length; }
@@ -219,8 +232,8 @@ private:
     part part_at(std::size_t number) const
     {
         std::size_t const N = walk.sizes.N, d = number / groups, group = number % groups;
-        return {d, workspace.sequences_.data() + d * N + begin_of_part(group, groups, N),
-            begin_of_part(group + 1, groups, N) - begin_of_part(group, groups, N)};
+        std::size_t const begin = begin_of_part(group, groups, N), end = begin_of_part(group + 1, groups, N);
+        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin};
     }
 
     template <class Family>

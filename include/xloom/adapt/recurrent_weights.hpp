@@ -49,7 +49,7 @@ public:
 protected:
     template <class Options, class Pack>
     packed_weights(recurrent_widths const& sizes, Options const& options, Pack const& pack)
-        : direction_(options.direction), layout_(options.layout), sizes_(sizes), parameters_(sizes.D, pack)
+        : direction_(options.direction), layout_(layout_of_options(options)), sizes_(sizes), parameters_(sizes.D, pack)
     {}
 
 private:

@@ -84,6 +84,16 @@ constexpr recurrent_widths check_weights(
 
 inline std::string describe(recurrent_widths const& sizes) { return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H); }
 
+/// AttnLSTM has layout 0 alone.
+template <class Options>
+constexpr std::int64_t layout_of_options(Options const& options)
+{
+    if constexpr (requires { options.layout; })
+        return options.layout;
+    else
+        return 0;
+}
+
 /// Options of a recurrent operator, all of which have these.
 template <class Options>
 constexpr void check_options(std::string_view op, Options const& options)
@@ -91,8 +101,8 @@ constexpr void check_options(std::string_view op, Options const& options)
     if (options.clip && !(*options.clip > 0))
         fail<option_error>(
             op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip), ". Leave it out for no limit.");
-    if (options.layout != 0 && options.layout != 1)
-        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", options.layout, ". Choose 1 where the batch axis comes first.");
+    if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
+        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout, ". Choose 1 where the batch axis comes first.");
     if (options.direction != direction::forward && options.direction != direction::reverse && options.direction != direction::bidirectional)
         fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ", static_cast<int>(options.direction),
             ". Choose one of them.");
@@ -133,16 +143,16 @@ constexpr batch_sizes check_X(std::string_view op, shape const& X, recurrent_wid
 constexpr std::string_view state_letters(std::int64_t layout) { return layout == 0 ? "[D, N, H]" : "[N, D, H]"; }
 constexpr std::string_view output_letters(std::int64_t layout) { return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]"; }
 
-/// [D, N, count], in layout 1 [N, D, count].
-constexpr shape state_shape(std::size_t D, std::size_t N, std::size_t count, std::int64_t layout)
+/// Of states: [D, N, H], in layout 1 [N, D, H].
+constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
-    return layout == 0 ? shape{D, N, count} : shape{N, D, count};
+    return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
 }
 
-/// [T, D, N, count], in layout 1 [N, T, D, count].
-constexpr shape output_shape(std::size_t T, std::size_t D, std::size_t N, std::size_t count, std::int64_t layout)
+/// Of Y: [T, D, N, H], in layout 1 [N, T, D, H].
+constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
-    return layout == 0 ? shape{T, D, N, count} : shape{N, T, D, count};
+    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H} : shape{batch.N, batch.T, sizes.D, sizes.H};
 }
 
 /// An operand that may be left out.
@@ -164,8 +174,7 @@ constexpr void check_states(
     recurrent_widths const& sizes = weights.sizes();
     std::array<shape_law, Count> laws{};
     for (std::size_t i = 0; i < Count; ++i)
-        laws[i] = {
-            states[i].operand, state_letters(weights.layout()), state_shape(sizes.D, batch.N, sizes.H, weights.layout()), states[i].dims};
+        laws[i] = {states[i].operand, state_letters(weights.layout()), state_shape(sizes, batch, weights.layout()), states[i].dims};
     check_shapes(op, laws, [&] { return describe(sizes, batch); });
 }
 

@@ -21,12 +21,19 @@ struct attn_lstm_parameters {
     panels<T> W_attention; ///< [C, 4 gate_step]
     panels<T> QW;          ///< [H, A]
     panels<T> MW;          ///< [E, A]
-    panels<T> AW_h;        ///< [H, L]; no items: no attention layer
+    panels<T> AW_h;        ///< [H, L]
     panels<T> AW_context;  ///< [E, L]
     score_weights<T> V;
     T const* zeros; ///< as many as the widest row
+    bool attends;   ///< false: a plain LSTM
+    bool has_layer; ///< AW is there
 
-    bool has_layer() const noexcept { return AW_h.items != nullptr; }
+    /// Multiply-adds a row and step, without the scores.
+    std::size_t products() const noexcept
+    {
+        return lstm.products() + W_attention.depth * W_attention.columns + QW.depth * QW.columns + AW_h.depth * AW_h.columns +
+               AW_context.depth * AW_context.columns;
+    }
 };
 
 /// What a row attends to.
@@ -100,7 +107,7 @@ public:
           score_(score),
           alignment_step_(whole_batches<T>(longest_memory)),
           attention_(memory.take(rows * attention_step())),
-          context_(p.has_layer() ? memory.take(rows * context_step()) : attention_),
+          context_(p.has_layer ? memory.take(rows * context_step()) : attention_),
           query_(memory.take(rows * query_step())),
           alignment_(memory.take(rows * alignment_step_)),
           scores_(memory.take(alignment_step_))
@@ -126,9 +133,11 @@ public:
     /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have another one.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
-        multiply<T>(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+        if (p_.attends)
+            multiply<T>(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
         lstm_.step(rows, continuing, t, sums);
-        attend(to_the_end_ ? rows : continuing, t);
+        if (p_.attends)
+            attend(to_the_end_ ? rows : continuing, t);
     }
 
 private:
@@ -142,7 +151,7 @@ private:
         multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row)
             look(row, t);
-        if (p_.has_layer()) {
+        if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
             multiply<T>(rows, h, p_.AW_h, zeros, attention);
             multiply<T>(rows, {context_, context_step()}, p_.AW_context, {attention_, attention_step()}, attention);
@@ -154,7 +163,8 @@ private:
     {
         attending_row<T, Item> const& at = rows_[row];
         std::size_t const length = at.memory.keys.length;
-        score_(at.row, at.memory.keys, query_ + row * query_step(), alignment(row), scores_);
+        if (length != 0)
+            score_(at.row, at.memory.keys, query_ + row * query_step(), alignment(row), scores_);
         if constexpr (has_simd<T>)
             std::fill(scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
         softmax(scores_, alignment(row), whole_batches<T>(length));
@@ -166,7 +176,7 @@ private:
 
     attn_lstm_parameters<T> const& p_;
     lstm_rows<T> lstm_;
-    Score const& score_;
+    Score score_;
     std::size_t alignment_step_;
     T* attention_;
     T* context_;

@@ -4,6 +4,7 @@
 // Why every sum is one chain of multiply-adds in the order of k: its bits then depend neither on how many rows there are nor on how the
 // work is cut, so that a batch equals its rows, a sequence its pieces, and two threads one.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -128,25 +129,38 @@ void multiply_rows(
 
 } // namespace detail
 
+/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking backwards every other time: then a
+/// part of it is still there.
+enum class panel_order : bool { forwards, backwards };
+
+constexpr panel_order order_of_step(std::size_t t) noexcept { return t % 2 == 0 ? panel_order::forwards : panel_order::backwards; }
+
 /// sums = start + a b for a [rows, b.depth]. start and sums [rows, whole panels]; start may be sums, nothing else may overlap.
 template <class T>
-void multiply(std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums) noexcept
+void multiply(std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+    panel_order order = panel_order::forwards) noexcept
 {
-    std::size_t const width = whole_panels<T>(b.columns);
-    std::size_t column = 0;
-    if (rows == 1) {
-        // One row has too few sums in flight to keep the multipliers busy: several panels at once.
-        constexpr std::size_t together = 8 / panel_batches<T>;
-        for (; column + together * panel_width<T> <= width; column += together * panel_width<T>)
-            detail::multiply_tile<1, together>(a, b.depth, b.items + column * b.depth, {start.first + column, 0}, {sums.first + column, 0});
-    }
+    constexpr std::size_t width = panel_width<T>;
+    // One row has too few sums in flight to keep the multipliers busy: several panels at once.
+    constexpr std::size_t together = 8 / panel_batches<T>;
+    std::size_t const count = whole_panels<T>(b.columns) / width;
     std::size_t const blocks = (rows + most_rows - 1) / most_rows;
-    for (; column < width; column += panel_width<T>)
-        for (std::size_t block = 0; block < blocks; ++block) {
-            std::size_t const begin = block * rows / blocks, end = (block + 1) * rows / blocks;
-            detail::multiply_rows<most_rows>(end - begin, {a.first + begin * a.step, a.step}, b.depth, b.items + column * b.depth,
-                {start.first + begin * start.step + column, start.step}, {sums.first + begin * sums.step + column, sums.step});
+    std::size_t const taken = rows == 1 ? together : 1;
+    std::size_t const turns = (count + taken - 1) / taken;
+    for (std::size_t i = 0; i < turns; ++i) {
+        std::size_t const first = (order == panel_order::backwards ? turns - 1 - i : i) * taken;
+        if (rows == 1 && first + together <= count) {
+            detail::multiply_tile<1, together>(
+                a, b.depth, b.items + first * width * b.depth, {start.first + first * width, 0}, {sums.first + first * width, 0});
+            continue;
         }
+        for (std::size_t panel = first; panel < std::min(first + taken, count); ++panel)
+            for (std::size_t block = 0; block < blocks; ++block) {
+                std::size_t const begin = block * rows / blocks, end = (block + 1) * rows / blocks, column = panel * width;
+                detail::multiply_rows<most_rows>(end - begin, {a.first + begin * a.step, a.step}, b.depth, b.items + column * b.depth,
+                    {start.first + begin * start.step + column, start.step}, {sums.first + begin * sums.step + column, sums.step});
+            }
+    }
 }
 
 } // namespace xloom::kernel

@@ -39,9 +39,9 @@ public:
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
     /// One step of the first `rows` rows, whose sums hold W x + bias.
-    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
-        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()});
+        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
         for (std::size_t row = 0; row < rows; ++row) {
             p_.f(sums + row * sums_step(), p_.H);
             std::copy_n(sums + row * sums_step(), p_.gate_step, h(row));

@@ -1,0 +1,76 @@
+#pragma once
+// The constants of an AttnLSTM: checked, and packed for its kernel.
+
+#include <algorithm>
+
+#include <xloom/adapt/lstm_weights.hpp>
+#include <xloom/check/attn_lstm.hpp>
+#include <xloom/kernel/attn_lstm.hpp>
+
+namespace xloom::detail {
+
+template <class Constants>
+attention_widths check_attention_constants(std::string_view op, Constants const& in)
+{
+    return check_attention(
+        op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW), shape_if_given(in.V), shape_if_given(in.AW));
+}
+
+/// V as the score wants it.
+template <class T, class Item>
+kernel::score_weights<T> pack_score_weights(tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
+{
+    std::size_t const padded = kernel::whole_batches<T>(A);
+    T *const plain = memory.take(padded), *const minus_twice = memory.take(padded);
+    T sum(0);
+    if (!memory.only_counts()) {
+        load_row(V, d, 0, A, plain);
+        for (std::size_t a = 0; a < A; ++a) {
+            minus_twice[a] = T(-2) * plain[a];
+            sum += plain[a];
+        }
+    }
+    return {plain, minus_twice, sum};
+}
+
+/// Packs direction d.
+template <class T, class Constants, class Options>
+kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes, attention_widths const& attention,
+    Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+{
+    auto const& [A, E, C, attends, has_layer] = attention;
+    kernel::attn_lstm_parameters<T> p{};
+    p.lstm = pack_lstm<T>(in, sizes, options, functions, d, memory);
+    p.attends = attends;
+    if (!attends)
+        return p;
+    p.has_layer = has_layer;
+    p.A = A;
+    p.E = E;
+    p.C = C;
+    std::size_t const H = sizes.H, step = p.lstm.gate_step;
+    unpacked_panels<T> const W(C, 4 * step, memory), QW(H, A, memory), MW(E, A, memory);
+    if (!memory.only_counts()) {
+        for (std::size_t gate = 0; gate < 4; ++gate)
+            W.pack(across(in.W, d, gate * H, sizes.I), C, H, 0, gate * step);
+        QW.pack(along(in.QW, d, 0), H, A);
+        MW.pack(along(in.MW, d, 0), E, A);
+    }
+    if (has_layer) {
+        unpacked_panels<T> const AW_h(H, C, memory), AW_context(E, C, memory);
+        if (!memory.only_counts()) {
+            AW_h.pack(along(in.AW, d, 0), H, C);
+            AW_context.pack(along(in.AW, d, H), E, C);
+        }
+        p.AW_h = AW_h.packed();
+        p.AW_context = AW_context.packed();
+    }
+    p.W_attention = W.packed();
+    p.QW = QW.packed();
+    p.MW = MW.packed();
+    p.V = pack_score_weights<T>(in.V, d, A, memory);
+    p.zeros = memory.take(kernel::whole_panels<T>(std::max({A, E, C})));
+    return p;
+}
+
+} // namespace xloom::detail

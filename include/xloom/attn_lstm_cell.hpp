@@ -1,0 +1,175 @@
+#pragma once
+// One step of AttnLSTM, for streams and as a scan's body.
+
+#include <xloom/adapt/cell_operands.hpp>
+#include <xloom/attn_lstm.hpp>
+
+namespace xloom {
+
+/// One step of one direction of AttnLSTM, for N rows with a memory each: what attn_lstm does from step to step, bit for bit.
+///
+///     h, c = lstm_step([x_t, attention], h, c)
+///     alignment = softmax(score(M MW, h QW))                       # of what memory_seq_lens leaves of each row's memory
+///     attention = [h, alignment M] AW if AW else alignment M
+///     y_t = h
+///
+/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: contiguous items.
+/// Errors    shape_error: other sizes, before anything is written.  option_error: the weights have no attention (use lstm_cell), or not d.
+/// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
+/// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
+/// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
+/// Source    com.microsoft AttnLSTM-1.  Example: examples/attention_reader/main.cpp
+template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
+class attn_lstm_cell {
+    using T = detail::compute_t<Item>;
+    using score_type =
+        decltype(detail::score_for(std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), std::size_t()));
+    using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
+
+public:
+    /// With the weights of direction d. M is read now and not kept.
+    attn_lstm_cell(attn_lstm_weights<Item> weights, tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {},
+        Score score = {}, std::size_t d = 0)
+        : weights_(std::move(weights)), score_(std::move(score)), d_(d)
+    {
+        if (d >= weights_.sizes().D)
+            detail::fail<option_error>(
+                name, ": d must be less than D = ", weights_.sizes().D, ", but d is ", d, ". Choose one of the weights' directions.");
+        if (!weights_.attention().attends)
+            detail::fail<option_error>(name, ": the weights must have attention, but QW, MW and V are left out. Use lstm_cell.");
+        set_memory(M, memory_seq_lens);
+    }
+
+    /// Another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
+    void set_memory(tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {})
+    {
+        std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
+        std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
+            memory_seq_lens.is_given(), std::nullopt, std::nullopt);
+        detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
+        N_ = N;
+        S_ = S;
+        detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
+        kernel::arena<T> size;
+        take_memory(memory, size);
+        memory_.resize(std::max(memory_.size(), size.used() + 1));
+        kernel::arena<T> numbers(memory_.data());
+        T* const scratch = take_memory(memory, numbers);
+        for (std::size_t n = 0; n < N; ++n)
+            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, attending_[n].memory);
+        kernel::arena<T> step_size;
+        take_scratch(step_size);
+        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
+    }
+
+    std::size_t batch_size() const noexcept { return N_; }
+    std::size_t memory_steps() const noexcept { return S_; }
+
+    /// h, c and attention become the next state.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
+        detail::items_of<Item> Element>
+        requires std::same_as<Score, bahdanau>
+    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
+    {
+        check(h.size(), c.size(), attention.size(), N_ * S_, x_t.size(), N_ * weights_.sizes().H);
+        step(h.data(), c.data(), attention.data(), nullptr, x_t.data(), nullptr);
+    }
+
+    /// The same, and y_t = h: the body of a scan over x_t.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
+        detail::items_of<Item> Element, detail::mutable_items_of<Item> Output>
+        requires std::same_as<Score, bahdanau>
+    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
+    {
+        check(h.size(), c.size(), attention.size(), N_ * S_, x_t.size(), y_t.size());
+        step(h.data(), c.data(), attention.data(), nullptr, x_t.data(), y_t.data());
+    }
+
+    /// With the alignment as a state too: the score sees it, and it becomes the next one.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
+        detail::mutable_items_of<Item> Alignment, detail::items_of<Item> Element, detail::mutable_items_of<Item> Output>
+    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
+    {
+        check(h.size(), c.size(), attention.size(), alignment.size(), x_t.size(), y_t.size());
+        step(h.data(), c.data(), attention.data(), alignment.data(), x_t.data(), y_t.data());
+    }
+
+private:
+    static constexpr std::string_view name = "xloom::attn_lstm_cell";
+
+    struct scratch_memory {
+        rows_type rows;
+        T* x;
+        T* sums;
+    };
+
+    kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
+
+    void check(std::size_t h, std::size_t c, std::size_t attention, std::size_t alignment, std::size_t x_t, std::size_t y_t) const
+    {
+        std::size_t const I = weights_.sizes().I, H = weights_.sizes().H, C = weights_.attention().C;
+        detail::check_step(name, {{"h", "N H", N_ * H, h}, {"c", "N H", N_ * H, c}, {"attention", "N C", N_ * C, attention},
+                                     {"alignment", "N S", N_ * S_, alignment}, {"x_t", "N I", N_ * I, x_t}, {"y_t", "N H", N_ * H, y_t}});
+    }
+
+    /// Keys and values of all rows, and scratch for making them.
+    T* take_memory(detail::memory_walk<Item> const& memory, kernel::arena<T>& numbers)
+    {
+        attending_.clear();
+        longest_ = 0;
+        for (std::size_t n = 0; n < N_; ++n) {
+            longest_ = std::max(longest_, memory.length(n));
+            attending_.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
+        }
+        return numbers.take(longest_ * parameters().E);
+    }
+
+    scratch_memory take_scratch(kernel::arena<T>& numbers) const
+    {
+        auto const& p = parameters();
+        rows_type rows(p, N_, longest_, detail::score_for(score_, p, d_), numbers);
+        rows.attend_to(attending_.data(), true);
+        return {rows, numbers.take(N_ * p.lstm.I), numbers.take(N_ * p.lstm.sums_step())};
+    }
+
+    void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
+    {
+        kernel::arena<T> numbers(numbers_.data());
+        auto const& [rows, x, sums] = take_scratch(numbers);
+        std::size_t const I = rows.W().depth, H = rows.H(), C = parameters().C;
+        for (std::size_t n = 0; n < N_; ++n) {
+            kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+            kernel::copy_row<Item, T>({attention + n * C}, C, {rows.attention(n)});
+            if (alignment != nullptr)
+                kernel::copy_row<Item, T>({alignment + n * S_}, length(n), {rows.alignment(n)});
+        }
+        kernel::copy_row<Item, T>({x_t}, N_ * I, {x});
+        kernel::multiply<T>(N_, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
+        rows.step(N_, N_, 0, sums);
+        for (std::size_t n = 0; n < N_; ++n) {
+            kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+            kernel::copy_row<T, Item>({rows.attention(n)}, C, {attention + n * C});
+            if (alignment != nullptr) {
+                kernel::copy_row<T, Item>({rows.alignment(n)}, length(n), {alignment + n * S_});
+                std::fill(alignment + n * S_ + length(n), alignment + (n + 1) * S_, Item(0));
+            }
+            if (y_t != nullptr)
+                kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+        }
+    }
+
+    std::size_t length(std::size_t n) const { return attending_[n].memory.keys.length; }
+
+    attn_lstm_weights<Item> weights_;
+    Score score_;
+    std::size_t d_;
+    std::size_t N_ = 0, S_ = 0;
+    std::size_t longest_ = 0; ///< of the rows' memories
+    aligned_vector<T> memory_;
+    aligned_vector<T> numbers_;
+    std::vector<kernel::attending_row<T, Item>> attending_;
+};
+
+} // namespace xloom

@@ -1,0 +1,93 @@
+#pragma once
+// What AttnLSTM requires of its attention's shapes.
+
+#include <xloom/check/recurrent.hpp>
+
+namespace xloom {
+
+/// A attention size, E memory depth, C attention state: that is L with an attention layer, else E. All 0 without attention.
+struct attention_widths {
+    std::size_t A = 0, E = 0, C = 0;
+    bool attends = false, has_layer = false;
+};
+
+namespace detail {
+
+/// Operands that are given together or not at all.
+template <std::size_t Count>
+constexpr bool check_together(
+    std::string_view op, std::string_view names, std::array<std::pair<std::string_view, bool>, Count> const& operands)
+{
+    std::size_t given = 0;
+    for (auto const& operand : operands)
+        given += operand.second ? 1 : 0;
+    if (given != 0 && given != Count) {
+        std::vector<std::string> missing;
+        for (auto const& operand : operands)
+            if (!operand.second)
+                missing.emplace_back(operand.first);
+        fail<shape_error>(op, ": ", names, " go together, but ", join(missing), missing.size() == 1 ? " is" : " are",
+            " left out. Give all of them, or none for a plain LSTM.");
+    }
+    return given != 0;
+}
+
+/// QW [D, H, A], MW [D, E, A], V [D, A], AW [D, H + E, L]. H comes from R.
+constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R, std::optional<shape> const& QW,
+    std::optional<shape> const& MW, std::optional<shape> const& V, std::optional<shape> const& AW)
+{
+    check_given(op, "R", R, 3);
+    bool const attends = check_together(op, "QW, MW and V",
+        std::array{std::pair{std::string_view("QW"), QW.has_value()}, std::pair{std::string_view("MW"), MW.has_value()},
+            std::pair{std::string_view("V"), V.has_value()}});
+    if (!attends) {
+        if (AW)
+            fail<shape_error>(
+                op, ": an attention layer needs attention, but AW is ", *AW, " and QW, MW and V are left out. Give them, or leave AW out.");
+        return {};
+    }
+    check_given(op, "MW", MW, 3);
+    if (AW)
+        check_given(op, "AW", AW, 3);
+    std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
+    check_shapes(op,
+        std::array{
+            shape_law{"QW", "[D, H, A]", {D, H, A}, QW},
+            shape_law{"MW", "[D, E, A]", {D, E, A}, MW},
+            shape_law{"V", "[D, A]", {D, A}, V},
+            shape_law{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
+        },
+        [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
+    return {A, E, AW ? L : E, true, AW.has_value()};
+}
+
+/// M [N, S, E], initial_attention [D, N, C], initial_alignment [D, N, S]. Returns S, 0 without attention.
+constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention, recurrent_widths const& sizes, std::size_t N,
+    std::optional<shape> const& M, bool has_lengths, std::optional<shape> const& initial_attention,
+    std::optional<shape> const& initial_alignment)
+{
+    if (!attention.attends) {
+        for (bool const is_given : {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
+            if (is_given)
+                fail<shape_error>(op, ": memory is for weights with attention, but QW, MW and V are left out and ",
+                    M                   ? "M"
+                    : has_lengths       ? "memory_seq_lens"
+                    : initial_attention ? "initial_attention"
+                                        : "initial_alignment",
+                    " is given. Give them, or leave it out.");
+        return 0;
+    }
+    check_given(op, "M", M, 3);
+    std::size_t const S = (*M)[1], D = sizes.D;
+    check_shapes(op,
+        std::array{
+            shape_law{"M", "[N, S, E]", {N, S, attention.E}, M},
+            shape_law{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
+            shape_law{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
+        },
+        [&] { return concat("D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C); });
+    return S;
+}
+
+} // namespace detail
+} // namespace xloom
