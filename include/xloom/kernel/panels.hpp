@@ -79,33 +79,48 @@ struct rows_of {
 
 namespace detail {
 
+/// Row k of so many panels side by side.
+template <std::size_t Panels, class T>
+std::array<batch_t<T>, panel_batches<T> * Panels> load_panels(T const* row, std::size_t next_panel) noexcept
+{
+    std::array<batch_t<T>, panel_batches<T> * Panels> batches;
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < batches.size(); ++i)
+        batches[i] = load_batch(row + i / panel_batches<T> * next_panel + i % panel_batches<T> * batch_size<T>);
+    return batches;
+}
+
 /// sums = start + a b for `Rows` rows and `Panels` panels side by side.
+///
+/// Why a row of b is loaded before its turn: g++ would else load it anew for each row of a, and the loads would be the limit.
 template <std::size_t Rows, std::size_t Panels, class T>
 void multiply_tile(rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
 {
     using batch = batch_t<T>;
     constexpr std::size_t width = panel_batches<T> * Panels;
-    auto const offset = [](std::size_t i) { return i * batch_size<T>; };
 
     std::array<std::array<batch, width>, Rows> sum;
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < width; ++i)
-            sum[r][i] = load_batch(start.first + r * start.step + offset(i));
+            sum[r][i] = load_batch(start.first + r * start.step + i * batch_size<T>);
 
-    std::size_t const next_panel = depth * panel_width<T>;
-    for (std::size_t k = 0; k < depth; ++k, panel += panel_width<T>) {
-        std::array<batch, width> b;
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < width; ++i)
-            b[i] = load_batch(panel + i / panel_batches<T> * next_panel + offset(i % panel_batches<T>));
+    if (depth != 0) {
+        std::size_t const next_panel = depth * panel_width<T>;
+        std::array<batch, width> b = load_panels<Panels>(panel, next_panel);
+        for (std::size_t k = 0;;) {
 #pragma GCC unroll 8
-        for (std::size_t r = 0; r < Rows; ++r) {
-            batch const factor(a.first[r * a.step + k]);
+            for (std::size_t r = 0; r < Rows; ++r) {
+                batch const factor(a.first[r * a.step + k]);
 #pragma GCC unroll 16
-            for (std::size_t i = 0; i < width; ++i)
-                sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
+                for (std::size_t i = 0; i < width; ++i)
+                    sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
+            }
+            if (++k == depth)
+                break;
+            panel += panel_width<T>;
+            b = load_panels<Panels>(panel, next_panel);
         }
     }
 
@@ -113,7 +128,7 @@ void multiply_tile(rows_of<T const> a, std::size_t depth, T const* panel, rows_o
     for (std::size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < width; ++i)
-            store_batch(sums.first + r * sums.step + offset(i), sum[r][i]);
+            store_batch(sums.first + r * sums.step + i * batch_size<T>, sum[r][i]);
 }
 
 /// As many rows as there are, at most `Rows`.

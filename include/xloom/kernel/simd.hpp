@@ -70,6 +70,18 @@ V multiply_add(V const& a, V const& b, V const& c)
         return a * b + c;
 }
 
+#ifdef __AVX512F__
+// xsimd 8 has no fma for AVX-512: it multiplies, then adds.
+inline xsimd::batch<float> multiply_add(xsimd::batch<float> const& a, xsimd::batch<float> const& b, xsimd::batch<float> const& c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+inline xsimd::batch<double> multiply_add(xsimd::batch<double> const& a, xsimd::batch<double> const& b, xsimd::batch<double> const& c)
+{
+    return _mm512_fmadd_pd(a, b, c);
+}
+#endif
+
 /// The sum of a batch's numbers.
 template <class T>
 T sum_of(batch_t<T> const& batch)
