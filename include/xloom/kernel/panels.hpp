@@ -54,20 +54,29 @@ struct strided_matrix {
 
 /// Writes a matrix into panels of `depth` rows, to their rows from first_row and columns from first_column on.
 ///
-/// Why in blocks of rows: weights lie along k in memory or across it; either way each line of the cache is read while it is there.
+/// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache is read while it is there.
 template <class T, class Item>
 void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, T* to, std::size_t depth, std::size_t first_row,
     std::size_t first_column) noexcept
 {
     constexpr std::size_t width = panel_width<T>, block = 16;
-    for (std::size_t k0 = 0; k0 < rows; k0 += block)
-        for (std::size_t j = 0; j < columns; ++j) {
-            std::size_t const column = first_column + j;
-            T* const target = to + (column / width) * width * depth + column % width;
-            Item const* const source = from.items + static_cast<std::ptrdiff_t>(j) * from.column_step;
-            for (std::size_t k = k0; k < std::min(k0 + block, rows); ++k)
-                target[(first_row + k) * width] = static_cast<T>(source[static_cast<std::ptrdiff_t>(k) * from.depth_step]);
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t begin = 0, end; begin < columns; begin = end) {
+        std::size_t const panel = (first_column + begin) / width, offset = (first_column + begin) % width;
+        end = std::min(columns, begin + width - offset);
+        T* const target = to + panel * width * depth + first_row * width + offset;
+        Item const* const source = from.items + at(begin) * from.column_step;
+        if (from.column_step == 1) {
+            for (std::size_t k = 0; k < rows; ++k)
+                for (std::size_t j = 0; j < end - begin; ++j)
+                    target[k * width + j] = static_cast<T>(source[at(k) * from.depth_step + at(j)]);
+        } else {
+            for (std::size_t k0 = 0; k0 < rows; k0 += block)
+                for (std::size_t j = 0; j < end - begin; ++j)
+                    for (std::size_t k = k0; k < std::min(k0 + block, rows); ++k)
+                        target[k * width + j] = static_cast<T>(source[at(k) * from.depth_step + at(j) * from.column_step]);
         }
+    }
 }
 
 /// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
