@@ -72,9 +72,12 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
                     target[k * width + j] = static_cast<T>(source[at(k) * from.depth_step + at(j)]);
         } else {
             for (std::size_t k0 = 0; k0 < rows; k0 += block)
-                for (std::size_t j = 0; j < end - begin; ++j)
-                    for (std::size_t k = k0; k < std::min(k0 + block, rows); ++k)
-                        target[k * width + j] = static_cast<T>(source[at(k) * from.depth_step + at(j) * from.column_step]);
+                for (std::size_t j = 0; j < end - begin; ++j) {
+                    T* const to_column = target + k0 * width + j;
+                    Item const* const from_column = source + at(k0) * from.depth_step + at(j) * from.column_step;
+                    for (std::size_t k = 0, count = std::min(block, rows - k0); k < count; ++k)
+                        to_column[k * width] = static_cast<T>(from_column[at(k) * from.depth_step]);
+                }
         }
     }
 }
