@@ -144,7 +144,8 @@ To common_options(From const& from)
     }
     if (from.clip != textbook::no_clip)
         to.clip = from.clip;
-    to.layout = from.layout;
+    if constexpr (requires { from.layout; })
+        to.layout = from.layout;
     return to;
 }
 
