@@ -31,7 +31,27 @@ struct lstm_parameters {
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
 
-/// The next c and h of a row from the sums of its gates, which are overwritten.
+template <class T>
+bool is_plain(lstm_parameters<T> const& p) noexcept
+{
+    return p.f.function.kind == activation::sigmoid && p.g.function.kind == activation::tanh && p.h.kind == activation::tanh &&
+           !p.f.is_clipped && p.P == nullptr && !p.input_forget;
+}
+
+/// The next c and h of a row from the sums of its gates, with the default activations and nothing else, in one pass.
+template <class T>
+void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
+{
+    T const *const i = sums, *const o = i + p.gate_step, *const f = o + p.gate_step, *const g = f + p.gate_step;
+    for_each_batch<T>(p.H, [=](std::size_t j) {
+        auto const kept = sigmoid()(load_batch(f + j)) * load_batch(c + j);
+        auto const next = multiply_add(sigmoid()(load_batch(i + j)), tanh()(load_batch(g + j)), kept);
+        store_batch(c + j, next);
+        store_batch(h + j, sigmoid()(load_batch(o + j)) * tanh()(next));
+    });
+}
+
+/// The same with any options. The sums are overwritten.
 template <class T>
 void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
@@ -80,8 +100,9 @@ public:
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
         multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        auto const units = is_plain(p_) ? plain_lstm_units<T> : lstm_units<T>;
         for (std::size_t row = 0; row < rows; ++row)
-            lstm_units(p_, sums + row * sums_step(), h(row), c(row));
+            units(p_, sums + row * sums_step(), h(row), c(row));
     }
 
 private:
