@@ -60,6 +60,14 @@ attention_memory<T> take_memory(attn_lstm_parameters<T> const& p, std::size_t le
     return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
 }
 
+/// Zeros behind the A numbers of a key or query, up to a whole batch: an infinite factor makes NaN of the zeros that a product is padded
+/// with, and V's zeros do not undo that.
+template <class T>
+void clear_padding(T* row, std::size_t A) noexcept
+{
+    std::fill(row + A, row + whole_batches<T>(A), T(0));
+}
+
 /// Makes keys and values from a row's memory. `row` is scratch for [length, E].
 template <class T, class Item>
 void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row, bool with_exponentials, attention_memory<T>& to)
@@ -68,6 +76,8 @@ void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from
         copy_row<Item, T>({from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
     pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, to.values, from.length, 0, 0);
     multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
+    for (std::size_t m = 0; m < from.length; ++m)
+        clear_padding(to.keys.first + m * to.keys.step, p.A);
     if (with_exponentials)
         make_exponentials(to.keys, p.A);
 }
@@ -149,8 +159,10 @@ private:
     {
         rows_of<T const> const h{lstm_.h(0), p_.lstm.gate_step}, zeros{p_.zeros, 0};
         multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
-        for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t row = 0; row < rows; ++row) {
+            clear_padding(query_ + row * query_step(), p_.A);
             look(row, t);
+        }
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
             multiply<T>(rows, h, p_.AW_h, zeros, attention);

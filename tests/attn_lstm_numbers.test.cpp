@@ -1,0 +1,56 @@
+// AttnLSTM where numbers are large, infinite or many.
+
+#include <doctest/doctest.h>
+
+#include "support/attn_lstm_calls.hpp"
+
+using namespace xloom;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// Operands whose scores are as large as A V.
+textbook::attn_lstm_operands<float> with_large_scores(float V, std::size_t A)
+{
+    std::mt19937 random(20);
+    auto in = random_attn_lstm<float>(random, {6, 3, 2, 5}, {7, 4, A, 3}, with_all, {.weights = 1, .inputs = 2, .shortest = 2});
+    std::fill(in.V.items.begin(), in.V.items.end(), V);
+    return in;
+}
+
+} // namespace
+
+// ONNX Runtime's softmax subtracts no maximum: such scores make NaN there, which clip makes a number of; or, below -103, equal weights.
+TEST_CASE("attn_lstm: scores of any size")
+{
+    for (float const V : {20.0f, -20.0f, 200.0f, -200.0f}) {
+        auto const in = with_large_scores(V, 5);
+        auto const expected = textbook_attn_lstm(in);
+        double const largest = *std::max_element(expected.alignments.items.begin(), expected.alignments.items.end());
+        CHECK(largest > 0.9);
+        CAPTURE(V);
+        CHECK(difference(call_attn_lstm(in), expected) < 1e-5 * std::fabs(static_cast<double>(V)) / 20); // a float's score is known so well
+    }
+}
+
+TEST_CASE("attn_lstm: infinities go where the textbook has them, whatever the widths")
+{
+    for (std::size_t const A : {1, 5, 8, 16, 17})
+        for (std::size_t const E : {1, 3, 8})
+            for (unsigned const which : {unsigned(with_all), with_all & ~unsigned(with_AW), unsigned(with_attention)}) {
+                std::mt19937 random(static_cast<unsigned>(A));
+                auto in = random_attn_lstm<float>(random, {4, 2, 2, 5}, {3, E, A, 4}, which | with_initial_c | with_P, {.shortest = 2});
+                CAPTURE(A);
+                CAPTURE(E);
+                CAPTURE(which);
+                for (std::vector<float>* operand : {&in.X.items, &in.initial_c.items, &in.M.items, &in.MW.items, &in.QW.items})
+                    for (float const value : {infinity, -infinity})
+                        for (activation const h : {activation::tanh, activation::relu}) { // with Relu, h is infinite too
+                            auto const how = textbook::attn_lstm_options{.activations = {{activation::sigmoid}, {activation::tanh}, {h}}};
+                            float const before = std::exchange(operand->at(1 % operand->size()), value);
+                            CHECK(difference(call_attn_lstm(in, how), textbook_attn_lstm(in, how)) < 4e-6);
+                            (*operand)[1 % operand->size()] = before;
+                        }
+            }
+}
