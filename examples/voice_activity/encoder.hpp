@@ -24,11 +24,11 @@ private:
     static constexpr std::size_t padded_size = context_size + chunk_size + 64;
     static constexpr std::size_t bins = 129;
 
-    convolution<4> spectrum_of_;
-    convolution<4> layer0_;
-    convolution<2> layer1_;
-    convolution<1> layer2_;
-    convolution<1> layer3_;
+    convolution spectrum_of_;
+    convolution layer0_;
+    convolution layer1_;
+    convolution layer2_;
+    convolution layer3_;
 
     // What goes from layer to layer: [frames, channels], with a frame of zeros before and behind where a layer pads.
     std::array<float, padded_size> samples_{};

@@ -20,6 +20,7 @@
 #include <xloom/loop.hpp>
 #include <xloom/lstm.hpp>
 #include <xloom/lstm_cell.hpp>
+#include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scatter_nd.hpp>

@@ -124,11 +124,4 @@ kernel::gate<T> gate_of(activation_function const& function, std::optional<doubl
     return {function, static_cast<T>(clip.value_or(0)), clip.has_value()};
 }
 
-/// The shape of an operand, none if it is left out.
-template <class Ref>
-std::optional<shape> shape_if_given(Ref const& operand)
-{
-    return operand.is_given() ? std::optional<shape>(operand.shape()) : std::nullopt;
-}
-
 } // namespace xloom::detail

@@ -2,6 +2,7 @@
 // Operands that are looked at where they lie, and may be left out.
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include <xloom/adapt/operands.hpp>
@@ -70,4 +71,14 @@ public:
             std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
 };
 
+namespace detail {
+
+/// The shape of an operand, none if it is left out.
+template <class Ref>
+std::optional<shape> shape_if_given(Ref const& operand)
+{
+    return operand.is_given() ? std::optional<shape>(operand.shape()) : std::nullopt;
+}
+
+} // namespace detail
 } // namespace xloom

@@ -1,0 +1,48 @@
+#pragma once
+// Several operands whose shapes follow from a few sizes: what is wrong with any of them, in one sentence.
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <xloom/core/error.hpp>
+#include <xloom/core/shape.hpp>
+
+namespace xloom::detail {
+
+/// An operand, and what its shape must be.
+struct shape_law {
+    std::string_view operand;
+    std::string_view letters; ///< of the expected shape
+    shape expected;
+    std::optional<shape> actual; ///< none: the operand is left out
+};
+
+[[noreturn]] inline void fail_shapes(std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
+{
+    std::vector<std::string> facts;
+    for (shape_law const& law : laws)
+        if (law.actual && *law.actual != law.expected)
+            facts.push_back(concat(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected));
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", join(facts), ". Reshape it.");
+}
+
+/// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
+template <class Describe>
+constexpr void check_shapes(std::string_view op, std::span<shape_law const> laws, Describe const& describe)
+{
+    for (shape_law const& law : laws)
+        if (law.actual && *law.actual != law.expected)
+            fail_shapes(op, describe(), laws);
+}
+
+constexpr void check_given(std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
+{
+    if (!dims)
+        fail<shape_error>(op, ": ", operand, " must be given, but it is left out. Give it ", rank, " axes.");
+    if (dims->size() != rank)
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims, ". Reshape it.");
+}
+
+} // namespace xloom::detail

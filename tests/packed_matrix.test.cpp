@@ -1,0 +1,111 @@
+#include <cmath>
+#include <cstddef>
+#include <initializer_list>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <xloom/packed_matrix.hpp>
+
+namespace {
+
+template <class Tensor>
+Tensor random_tensor(std::mt19937& random, typename Tensor::shape_type const& shape)
+{
+    std::uniform_real_distribution<double> draw(-1, 1);
+    Tensor tensor(shape);
+    for (auto& item : tensor)
+        item = static_cast<typename Tensor::value_type>(draw(random));
+    return tensor;
+}
+
+/// bias[j] + sum over k of A[k] B[k, j], in float64.
+template <class T>
+double product(T const* A, xt::xtensor<T, 2> const& B, xt::xtensor<T, 1> const& bias, std::size_t j)
+{
+    double sum = static_cast<double>(bias(j));
+    for (std::size_t k = 0; k < B.shape(0); ++k)
+        sum += static_cast<double>(A[k]) * static_cast<double>(B(k, j));
+    return sum;
+}
+
+template <class T>
+void check_sizes(double tolerance)
+{
+    std::mt19937 random(1);
+    for (std::size_t const M : std::initializer_list<std::size_t>{0, 1, 2, 5, 6, 7, 13})
+        for (std::size_t const K : std::initializer_list<std::size_t>{0, 1, 17})
+            for (std::size_t const J : std::initializer_list<std::size_t>{0, 1, 7, 8, 9, 64, 70, 200}) {
+                CAPTURE(M);
+                CAPTURE(K);
+                CAPTURE(J);
+                auto const B = random_tensor<xt::xtensor<T, 2>>(random, {K, J});
+                auto const bias = random_tensor<xt::xtensor<T, 1>>(random, {J});
+                std::vector<T> A(M * K + 1, T(0.5)), C(M * (J + 3) + 1, T(-9));
+                for (std::size_t i = 0; i < A.size(); ++i)
+                    A[i] = static_cast<T>(static_cast<double>(i % 7) - 3);
+                xloom::packed_matrix<T> const matrix(B, bias);
+                matrix(M, A.data(), K, C.data(), J + 3);
+                double largest = 0;
+                bool is_untouched = C.back() == T(-9);
+                for (std::size_t m = 0; m < M; ++m) {
+                    for (std::size_t j = 0; j < J; ++j)
+                        largest =
+                            std::max(largest, std::abs(static_cast<double>(C[m * (J + 3) + j]) - product(A.data() + m * K, B, bias, j)));
+                    for (std::size_t j = J; j < J + 3; ++j)
+                        is_untouched = is_untouched && C[m * (J + 3) + j] == T(-9);
+                }
+                CHECK(largest < tolerance);
+                CHECK(is_untouched);
+            }
+}
+
+} // namespace
+
+TEST_CASE("packed_matrix: C = A B + bias for all sizes, and nothing beyond C's columns is written")
+{
+    check_sizes<float>(1e-5);
+    check_sizes<double>(1e-13);
+}
+
+TEST_CASE("packed_matrix takes B and bias of any strides, and no bias is zeros")
+{
+    std::mt19937 random(2);
+    auto const B = random_tensor<xt::xtensor<float, 2>>(random, {5, 11});
+    xt::xtensor<float, 2, xt::layout_type::column_major> const other = B;
+    std::vector<float> const A{1, 2, 3, 4, 5};
+    std::vector<float> expected(11), C(11);
+    xloom::packed_matrix<float>{B}(1, A.data(), 5, expected.data(), 11);
+    xloom::packed_matrix<float>{other}(1, A.data(), 5, C.data(), 11);
+    CHECK(C == expected);
+    CHECK(expected[3] == doctest::Approx(product(A.data(), B, xt::xtensor<float, 1>(std::array<std::size_t, 1>{11}, 0.0f), 3)));
+}
+
+TEST_CASE("packed_matrix: rows of A may overlap, and a row's bits do not depend on the others")
+{
+    std::mt19937 random(3);
+    auto const B = random_tensor<xt::xtensor<float, 2>>(random, {6, 21});
+    auto const A = random_tensor<xt::xtensor<float, 1>>(random, {6 + 2 * 8});
+    xloom::packed_matrix<float> const matrix{B};
+    std::vector<float> together(9 * 21), alone(21);
+    matrix(9, A.data(), 2, together.data(), 21);
+    for (std::size_t m = 0; m < 9; ++m) {
+        matrix(1, A.data() + 2 * m, 0, alone.data(), 0);
+        CHECK(std::equal(alone.begin(), alone.end(), together.begin() + static_cast<std::ptrdiff_t>(m * 21)));
+    }
+}
+
+TEST_CASE("packed_matrix says what is wrong")
+{
+    xt::xtensor<float, 2> const B = xt::xtensor<float, 2>::from_shape({2, 3});
+    xt::xtensor<float, 1> const bias = xt::xtensor<float, 1>::from_shape({2});
+    CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(B, bias),
+        "xloom::packed_matrix: the operands must have the shapes that K = 2 and J = 3 give them, but bias is [2] instead of [J] = [3]. "
+        "Reshape it.",
+        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(xloom::tensor_ref<float const>()),
+        "xloom::packed_matrix: B must be given, but it is left out. Give it 2 axes.", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>{bias}, "xloom::packed_matrix: B must have 2 axes, but its shape is [2]. Reshape it.",
+        xloom::shape_error);
+}
