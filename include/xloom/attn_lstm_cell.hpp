@@ -52,11 +52,11 @@ public:
         detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
         kernel::arena<T> size;
         take_memory(memory, size);
-        memory_.resize(std::max(memory_.size(), size.used() + 1));
-        kernel::arena<T> numbers(memory_.data());
+        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+        kernel::arena<T> numbers(memory_.numbers.data());
         T* const scratch = take_memory(memory, numbers);
         for (std::size_t n = 0; n < N; ++n)
-            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, attending_[n].memory);
+            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, memory_.rows[n].memory);
         kernel::arena<T> step_size;
         take_scratch(step_size);
         numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
@@ -103,6 +103,24 @@ private:
         T* sums;
     };
 
+    /// Keys and values of all rows, and the numbers that they point to. A copy points to its own.
+    struct held_memory {
+        aligned_vector<T> numbers;
+        std::vector<kernel::attending_row<T, Item>> rows;
+
+        held_memory() = default;
+        held_memory(held_memory&&) = default;
+        held_memory& operator=(held_memory&&) = default;
+        held_memory& operator=(held_memory const& other) { return *this = held_memory(other); }
+        held_memory(held_memory const& other) : numbers(other.numbers), rows(other.rows)
+        {
+            for (auto& [row, memory, alignment, alignment_step] : rows) {
+                memory.keys.first = numbers.data() + (memory.keys.first - other.numbers.data());
+                memory.values = numbers.data() + (memory.values - other.numbers.data());
+            }
+        }
+    };
+
     kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
 
     void check(std::size_t h, std::size_t c, std::size_t attention, std::size_t alignment, std::size_t x_t, std::size_t y_t) const
@@ -115,11 +133,11 @@ private:
     /// Keys and values of all rows, and scratch for making them.
     T* take_memory(detail::memory_walk<Item> const& memory, kernel::arena<T>& numbers)
     {
-        attending_.clear();
+        memory_.rows.clear();
         longest_ = 0;
         for (std::size_t n = 0; n < N_; ++n) {
             longest_ = std::max(longest_, memory.length(n));
-            attending_.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
+            memory_.rows.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
         }
         return numbers.take(longest_ * parameters().E);
     }
@@ -128,7 +146,7 @@ private:
     {
         auto const& p = parameters();
         rows_type rows(p, N_, longest_, detail::score_for(score_, p, d_), numbers);
-        rows.attend_to(attending_.data(), true);
+        rows.attend_to(memory_.rows.data(), true);
         return {rows, numbers.take(N_ * p.lstm.I), numbers.take(N_ * p.lstm.sums_step())};
     }
 
@@ -160,16 +178,15 @@ private:
         }
     }
 
-    std::size_t length(std::size_t n) const { return attending_[n].memory.keys.length; }
+    std::size_t length(std::size_t n) const { return memory_.rows[n].memory.keys.length; }
 
     attn_lstm_weights<Item> weights_;
     Score score_;
     std::size_t d_;
     std::size_t N_ = 0, S_ = 0;
     std::size_t longest_ = 0; ///< of the rows' memories
-    aligned_vector<T> memory_;
+    held_memory memory_;
     aligned_vector<T> numbers_;
-    std::vector<kernel::attending_row<T, Item>> attending_;
 };
 
 } // namespace xloom
