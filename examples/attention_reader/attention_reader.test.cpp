@@ -1,0 +1,79 @@
+// Runs the program of examples/attention_reader: what it reads is known from the paces, and so is where it looks.
+
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../program_under_test.hpp"
+
+namespace {
+
+program_under_test const& program()
+{
+    static program_under_test const attention_reader(ATTENTION_READER_PROGRAM);
+    return attention_reader;
+}
+
+std::string reads(std::string const& text)
+{
+    outcome const done = program().run({text});
+    REQUIRE_MESSAGE(done.succeeded, done.err);
+    return done.out;
+}
+
+/// What a reader reads who looks at the nearest letter and goes on by 0.4 on vowels, else by 1.
+std::string expected(std::string const& text)
+{
+    std::string letters;
+    for (double position = 0; position < static_cast<double>(text.size()) - 0.5;) {
+        char const letter = text[static_cast<std::size_t>(std::lround(position))];
+        letters += letter;
+        position += std::string("aeiou").find(letter) == std::string::npos ? 1 : 0.4;
+    }
+    return letters + '\n';
+}
+
+} // namespace
+
+TEST_CASE("it reads letter by letter and lingers on vowels")
+{
+    CHECK(reads("xyz") == "xyz\n");
+    CHECK(reads("a") == "aa\n");
+    CHECK(reads("to be or not to be") == expected("to be or not to be"));
+    CHECK(reads("structured recurrences") == expected("structured recurrences"));
+}
+
+TEST_CASE("the alignments of each step sum to one, and are largest at the letter that was read")
+{
+    std::string const text = "attention";
+    std::string const folder = program() / "";
+    outcome const done = program().run({text, "--plot", folder});
+    REQUIRE_MESSAGE(done.succeeded, done.err);
+    std::istringstream lines(read_file(program() / "alignments.dat"));
+    std::string line, letters;
+    while (std::getline(lines, line)) {
+        std::istringstream numbers(line);
+        double sum = 0, largest = 0, weight = 0;
+        std::size_t at = 0, m = 0;
+        for (; numbers >> weight; ++m) {
+            sum += weight;
+            if (weight > largest) {
+                largest = weight;
+                at = m;
+            }
+        }
+        CHECK(m == text.size());
+        CHECK(std::abs(sum - 1) < 1e-4);
+        letters += text.at(at);
+    }
+    CHECK(letters + '\n' == done.out);
+    CHECK(letters.size() > text.size());
+}
+
+TEST_CASE("bad input is refused in one line")
+{
+    CHECK(program().complaint({""}) == "there is no text to read");
+    CHECK(
+        program().complaint({"abc", "--plot", program() / "nowhere"}) == "the files of " + (program() / "nowhere") + " cannot be written");
+}

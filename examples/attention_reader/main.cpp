@@ -1,0 +1,64 @@
+// Where does an AttnLSTM look while it reads? Prints the letters and writes the alignments for a picture.
+//
+//   attention_reader "to be or not to be"
+//   attention_reader "to be or not to be" --plot .        # alignments.dat, text.dat
+//   gnuplot -e "folder='.'" examples/attention_reader/attention_reader.gnuplot     # attention_reader.svg
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#define CXXOPTS_NO_REGEX
+#include <cxxopts.hpp>
+
+#include "reader.hpp"
+
+namespace {
+
+/// A line for each step, a number for each letter; and the letters of the text, one a line.
+void write_plot(std::string const& folder, std::string const& text, reading const& read)
+{
+    std::ofstream alignments(folder + "/alignments.dat"), letters(folder + "/text.dat");
+    for (std::size_t t = 0; t < read.letters.size(); ++t)
+        for (std::size_t m = 0; m < text.size(); ++m)
+            alignments << read.alignments(t, 0, 0, m) << (m + 1 == text.size() ? '\n' : ' ');
+    for (char const letter : text)
+        letters << '"' << letter << "\"\n";
+    alignments.close();
+    letters.close();
+    if (!alignments || !letters)
+        throw std::runtime_error("the files of " + folder + " cannot be written");
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    cxxopts::Options options("attention_reader", "Where does an AttnLSTM look while it reads?");
+    auto add = options.add_options();
+    add("plot", "write alignments.dat and text.dat for attention_reader.gnuplot", cxxopts::value<std::string>(), "FOLDER");
+    add("help", "print this");
+    add("text", "", cxxopts::value<std::string>()->default_value("to be or not to be"));
+    options.parse_positional("text");
+    options.positional_help("[TEXT]");
+
+    auto const asked = options.parse(argc, argv);
+    if (asked.count("help") != 0) {
+        std::printf("%s", options.help().c_str());
+        return 0;
+    }
+    auto const text = asked["text"].as<std::string>();
+    if (text.empty())
+        throw std::runtime_error("there is no text to read");
+    reading const read = read_text(text, 4 * text.size());
+    std::printf("%s\n", read.letters.c_str());
+    if (asked.count("plot") != 0)
+        write_plot(asked["plot"].as<std::string>(), text, read);
+    return 0;
+} catch (std::exception const& error) {
+    std::fprintf(stderr, "attention_reader: %s\n", error.what());
+    return 1;
+}
