@@ -8,9 +8,11 @@ set ylabel "letter"
 set palette defined (0 "white", 0.5 "#6baed6", 1 "#08306b")
 set cblabel "weight"
 set cbrange [0:1]
-set yrange [] reverse
+set xrange [-0.5:*] noextend
+set yrange [*:*] reverse noextend
+set autoscale fix
 set tics out nomirror
 set ytics ()
 stats folder."/text.dat" using (1) nooutput
 set for [m = 0:STATS_records - 1] ytics add (system(sprintf("sed -n '%dp' %s/text.dat | tr -d '\"'", m + 1, folder)) m)
-plot folder."/alignments.dat" matrix using 1:2:3 with image notitle
+plot folder."/alignments.dat" matrix using 2:1:3 with image pixels notitle

@@ -4,7 +4,7 @@
 // The memory of the text is a row [position, pace, 1] for each letter. The LSTM has one unit, whose cell is the position that it looks at:
 //
 //     c = c + pace of what the attention found          (gates i, f and o are open, g and h are the identity)
-//     scores[m] = sharpness * (tanh(2 (m - c) + 1) - tanh(2 (m - c) - 1))     a bump around c: two units of attention
+//     scores[m] = 8 * (tanh(2 (m - c) + 1) - tanh(2 (m - c) - 1))     a bump around c: two units of attention
 //
 // What it finds decides how far it goes on: the attention feeds back.
 
@@ -38,7 +38,7 @@ inline reading read_text(std::string const& text, std::size_t T)
     xt::xtensor<float, 2> const B{{20, 20, 20, 0, 0, 0, 0, 0}};
     xt::xtensor<float, 3> const QW{{{-2, -2}}};
     xt::xtensor<float, 3> const MW{{{2, 2}, {0, 0}, {1, -1}}};
-    xt::xtensor<float, 2> const V{{20, -20}};
+    xt::xtensor<float, 2> const V{{8, -8}};
     xloom::attn_lstm_weights<float> const weights(
         {.W = W, .R = R, .B = B, .QW = QW, .MW = MW, .V = V}, {.activations = {"Sigmoid", "Affine", "Affine"}, .activation_alpha = {1, 1}});
 
