@@ -118,7 +118,11 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
 {
     auto const& [T, N, S] = sizes;
     std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
-    check_outputs<Item>(op, concat(describe(weights.sizes(), {T, N}), ", S = ", S, " and C = ", C),
+    check_outputs<Item>(
+        op,
+        [&] {
+            return concat(describe(weights.sizes(), {sizes.T, sizes.N}), ", S = ", sizes.S, " and C = ", weights.attention().C);
+        },
         std::array{
             output_law<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
             output_law<Item>{"Y_h", "[D, N, H]", {D, N, H}, outputs.Y_h, "initial_h"},

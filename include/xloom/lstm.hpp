@@ -131,7 +131,8 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
 {
     std::int64_t const layout = weights.layout();
     shape const state = state_shape(weights.sizes(), batch, layout);
-    check_outputs<Item>(op, describe(weights.sizes(), batch),
+    check_outputs<Item>(
+        op, [&] { return describe(weights.sizes(), batch); },
         std::array{
             output_law<Item>{"Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
             output_law<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},

@@ -46,9 +46,9 @@ struct output_law {
     std::string_view twin{};
 };
 
-/// Requires outputs of the right shape, with memory of their own. `sizes` says where the shapes come from.
-template <class Item, std::size_t Outputs, std::size_t Inputs>
-void check_outputs(std::string_view op, std::string_view sizes, std::array<output_law<Item>, Outputs> const& outputs,
+/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from, if one is wrong.
+template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
+void check_outputs(std::string_view op, Describe const& describe, std::array<output_law<Item>, Outputs> const& outputs,
     std::array<named_block, Inputs> const& inputs)
 {
     std::array<shape_law, Outputs> laws{};
@@ -59,7 +59,7 @@ void check_outputs(std::string_view op, std::string_view sizes, std::array<outpu
         if (output.ref.is_given())
             blocks.push_back({output.operand, output.ref.block(), output.twin});
     }
-    check_shapes(op, laws, [&] { return sizes; });
+    check_shapes(op, laws, describe);
     check_apart(op, blocks, inputs);
 }
 
@@ -128,7 +128,8 @@ template <class Item, class Weights, class Start, class Outputs>
 void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
     Start const& start, Outputs const& outputs)
 {
-    check_outputs<Item>(op, describe(weights.sizes(), batch),
+    check_outputs<Item>(
+        op, [&] { return describe(weights.sizes(), batch); },
         std::array{
             output_law<Item>{"Y", output_letters(weights.layout()), output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
             output_law<Item>{
