@@ -12,9 +12,7 @@ namespace xloom::kernel {
 
 /// Keys up to `key` have exponentials. A query beyond `query` then decides alone: tanh is 1 or -1, to the last bit. Nothing overflows.
 template <class T>
-struct exponential_limits {
-    static constexpr T key = 0, query = 0;
-};
+struct exponential_limits;
 template <>
 struct exponential_limits<float> {
     static constexpr float key = 16, query = 26;

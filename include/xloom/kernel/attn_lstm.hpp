@@ -92,8 +92,9 @@ struct bahdanau_score {
 
     void operator()(std::size_t, key_rows<T> const& keys, T* query, T const*, T* scores) const noexcept
     {
-        if (keys.are_exponentials)
-            make_exponentials(query, A);
+        if constexpr (takes_exponentials)
+            if (keys.are_exponentials)
+                make_exponentials(query, A);
         bahdanau_scores(keys, query, V, A, scores);
     }
 };
