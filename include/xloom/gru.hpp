@@ -2,7 +2,7 @@
 // GRU: ONNX's, over a batch of sequences.
 
 #include <xloom/adapt/gru_weights.hpp>
-#include <xloom/adapt/recurrent_call.hpp>
+#include <xloom/adapt/hidden_call.hpp>
 
 namespace xloom {
 
@@ -76,13 +76,6 @@ private:
     {}
 };
 
-namespace detail {
-
-template <class Item>
-using gru_states = hidden_states<Item, kernel::gru_rows<compute_t<Item>>, gru_weights<Item>>;
-
-} // namespace detail
-
 /// ONNX's GRU.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
@@ -105,14 +98,8 @@ template <tensor Input, class Item = detail::item_t<Input>, execution_policy Pol
 gru_result<Item> gru(
     Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start = {}, Policy const& policy = {})
 {
-    batch_sizes const batch = detail::check_hidden_call<Item>("xloom::gru", detail::shape_of(X), weights, start);
-    std::int64_t const layout = weights.layout();
-    gru_result<Item> result{
-        detail::make_output<Item>(weights.sizes(), batch, layout), detail::make_state<Item>(weights.sizes(), batch, layout)};
-    recurrent_workspace<Item> workspace;
-    detail::run_recurrent<Item>(weights, detail::gru_states<Item>{weights, {start.initial_h, layout}, {result.Y_h, layout}}, X,
-        start.sequence_lens, result.Y, batch, workspace, policy);
-    return result;
+    return detail::run_hidden<gru_result<Item>, gru_outputs<Item>, kernel::gru_rows<detail::compute_t<Item>>, Item>(
+        "xloom::gru", X, weights, start, policy);
 }
 
 /// With weights as they are: packs them first.
@@ -134,18 +121,17 @@ void gru_into(Input const& X, gru_weights<Item> const& weights, std::type_identi
 {
     static constexpr std::string_view op = "xloom::gru_into";
     tensor_ref<Item const> const input = X;
-    std::int64_t const layout = weights.layout();
     batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
-    detail::run_recurrent<Item>(weights, detail::gru_states<Item>{weights, {start.initial_h, layout}, {outputs.Y_h, layout}}, input,
-        start.sequence_lens, outputs.Y, batch, workspace, policy);
+    detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
 }
 
 /// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> gru_workspace(gru_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
-    return detail::reserved_workspace<Item>(weights, detail::gru_states<Item>{weights, {}, {}}, batch, policy);
+    return detail::reserved_workspace<Item>(
+        weights, detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{weights, {}, {}}, batch, policy);
 }
 
 } // namespace xloom

@@ -1,7 +1,7 @@
 #pragma once
 // RNN: ONNX's simple recurrent network, over a batch of sequences.
 
-#include <xloom/adapt/recurrent_call.hpp>
+#include <xloom/adapt/hidden_call.hpp>
 #include <xloom/adapt/rnn_weights.hpp>
 
 namespace xloom {
@@ -89,13 +89,6 @@ private:
     {}
 };
 
-namespace detail {
-
-template <class Item>
-using rnn_states = hidden_states<Item, kernel::rnn_rows<compute_t<Item>>, rnn_weights<Item>>;
-
-} // namespace detail
-
 /// ONNX's RNN.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
@@ -116,14 +109,8 @@ template <tensor Input, class Item = detail::item_t<Input>, execution_policy Pol
 rnn_result<Item> rnn(
     Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
 {
-    batch_sizes const batch = detail::check_hidden_call<Item>("xloom::rnn", detail::shape_of(X), weights, start);
-    std::int64_t const layout = weights.layout();
-    rnn_result<Item> result{
-        detail::make_output<Item>(weights.sizes(), batch, layout), detail::make_state<Item>(weights.sizes(), batch, layout)};
-    recurrent_workspace<Item> workspace;
-    detail::run_recurrent<Item>(weights, detail::rnn_states<Item>{weights, {start.initial_h, layout}, {result.Y_h, layout}}, X,
-        start.sequence_lens, result.Y, batch, workspace, policy);
-    return result;
+    return detail::run_hidden<rnn_result<Item>, rnn_outputs<Item>, kernel::rnn_rows<detail::compute_t<Item>>, Item>(
+        "xloom::rnn", X, weights, start, policy);
 }
 
 /// With weights as they are: packs them first.
@@ -145,18 +132,17 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identi
 {
     static constexpr std::string_view op = "xloom::rnn_into";
     tensor_ref<Item const> const input = X;
-    std::int64_t const layout = weights.layout();
     batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
-    detail::run_recurrent<Item>(weights, detail::rnn_states<Item>{weights, {start.initial_h, layout}, {outputs.Y_h, layout}}, input,
-        start.sequence_lens, outputs.Y, batch, workspace, policy);
+    detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
 }
 
 /// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> rnn_workspace(rnn_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
-    return detail::reserved_workspace<Item>(weights, detail::rnn_states<Item>{weights, {}, {}}, batch, policy);
+    return detail::reserved_workspace<Item>(
+        weights, detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{weights, {}, {}}, batch, policy);
 }
 
 } // namespace xloom

@@ -24,7 +24,7 @@ recurrent_widths check_lstm_constants(std::string_view op, Constants const& in, 
             shape_law{"B", "[D, 8H]", {D, 8 * H}, shape_if_given(in.B)},
             shape_law{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(in.P)},
         },
-        [&] { return C == 0 ? describe(sizes) : concat(describe(sizes), " and C = ", C); });
+        [&] { return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C); });
     return sizes;
 }
 
