@@ -1,12 +1,14 @@
 #pragma once
 // What the benchmarks share: the body, the sizes, and how the series of a case are compared with each other and then timed.
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <malloc.h>
@@ -77,7 +79,17 @@ struct series {
     void (*run)(Operands&);
 };
 
-/// Runs the series once each and stops the program unless all give the results of the first, bit for bit.
+/// The same bit for bit, unless the operands say themselves what is close enough.
+template <class Operands, class Results>
+bool has_results(Operands const& operands, Results const& expected)
+{
+    if constexpr (requires { operands.is_close_to(expected); })
+        return operands.is_close_to(expected);
+    else
+        return operands.results() == expected;
+}
+
+/// Runs the series once each and stops the program unless all give the results of the first.
 template <class Operands>
 void require_same_results(std::string const& name, Operands& operands, std::vector<series<Operands>> const& all)
 {
@@ -87,7 +99,7 @@ void require_same_results(std::string const& name, Operands& operands, std::vect
     for (auto const& each : all) {
         operands.clear();
         each.run(operands);
-        if (operands.results() != expected) {
+        if (!has_results(operands, expected)) {
             std::cerr << name << ": impl:" << each.impl << " differs from impl:" << all.front().impl << '\n';
             std::exit(EXIT_FAILURE);
         }
@@ -96,16 +108,27 @@ void require_same_results(std::string const& name, Operands& operands, std::vect
 
 using benchmark::Counter;
 
+/// What is told beside the time: of operands that do not say, the seconds an iteration.
+template <class Operands>
+benchmark::UserCounters counters_of(Operands const& operands)
+{
+    if constexpr (requires { operands.counters(); })
+        return operands.counters();
+    else
+        return {{"iteration", Counter(static_cast<double>(operands.iterations), Counter::kIsIterationInvariantRate | Counter::kInvert)}};
+}
+
 inline std::shared_ptr<void> current_operands;
 inline std::string current_name;
 
-/// Registers the series of a case as name/impl:... Its operands are made, and the results compared, before the first of them is
-/// timed, and dropped when another case comes.
+/// Registers the series of a case as work/impl:..., or work/threads:2/impl:... Its operands are made, and the results compared, before
+/// the first of them is timed, and dropped when another case comes. With threads the wall's time counts, else the processor's.
 template <class Make, class Operands = std::invoke_result_t<Make>>
-void add_case(std::string const& name, Make make, std::vector<series<Operands>> const& all)
+void add_case(std::string const& work, Make make, std::vector<series<Operands>> const& all, std::size_t threads = 1)
 {
-    for (auto const& each : all)
-        benchmark::RegisterBenchmark((name + "/impl:" + each.impl).c_str(), [=](benchmark::State& state) {
+    std::string const name = threads == 1 ? work : work + "/threads:" + std::to_string(threads);
+    for (auto const& each : all) {
+        auto* const added = benchmark::RegisterBenchmark((name + "/impl:" + each.impl).c_str(), [=](benchmark::State& state) {
             if (name != current_name) {
                 current_operands.reset();
                 current_operands = std::make_shared<Operands>(make());
@@ -113,13 +136,17 @@ void add_case(std::string const& name, Make make, std::vector<series<Operands>> 
                 require_same_results(name, *static_cast<Operands*>(current_operands.get()), all);
             }
             auto& operands = *static_cast<Operands*>(current_operands.get());
+            if (threads > 1) // the last series' threads may still spin, waiting for more work
+                std::this_thread::sleep_for(std::chrono::milliseconds(100));
             for (auto _ : state) {
                 each.run(operands);
                 benchmark::ClobberMemory();
             }
-            state.counters["iteration"] =
-                Counter(static_cast<double>(operands.iterations), Counter::kIsIterationInvariantRate | Counter::kInvert);
+            state.counters = counters_of(operands);
         });
+        if (threads > 1)
+            added->UseRealTime();
+    }
 }
 
 inline int run_cases(int argc, char** argv)

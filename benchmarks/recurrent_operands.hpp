@@ -1,0 +1,119 @@
+#pragma once
+// What the benchmarks of lstm and attn_lstm share: operands, when results agree, what is told about a series.
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string_view>
+
+#include "onnxruntime.hpp"
+#include "peak.hpp"
+#include "support.hpp"
+
+namespace bench {
+
+/// Numbers within +-most, the same in every run.
+template <class Tensor>
+Tensor uniform(typename Tensor::shape_type const& shape, std::size_t seed, double most)
+{
+    std::mt19937 random(static_cast<std::uint32_t>(seed));
+    std::uniform_real_distribution<float> any(static_cast<float>(-most), static_cast<float>(most));
+    Tensor tensor = Tensor::from_shape(shape);
+    for (float& item : tensor.storage())
+        item = any(random);
+    return tensor;
+}
+
+using matrix = xt::xtensor<float, 2>;
+using cube = xt::xtensor<float, 3>;
+
+/// What every recurrent operator gives.
+struct recurrent_results {
+    xt::xtensor<float, 4> Y;
+    cube Y_h, Y_c;
+
+    recurrent_results(std::size_t T, std::size_t N, std::size_t H)
+        : Y(xt::xtensor<float, 4>::from_shape({T, 1, N, H})), Y_h(cube::from_shape({1, N, H})), Y_c(cube::from_shape({1, N, H}))
+    {}
+
+    void fill(float value)
+    {
+        Y.fill(value);
+        Y_h.fill(value);
+        Y_c.fill(value);
+    }
+};
+
+/// Largest difference that rounding explains.
+inline constexpr float tolerance = 1e-5f;
+
+template <class Tensor>
+bool is_close(Tensor const& one, Tensor const& other)
+{
+    return one.shape() == other.shape() && std::equal(one.storage().begin(), one.storage().end(), other.storage().begin(),
+                                               [](float a, float b) { return std::abs(a - b) <= tolerance; }); // not so for NaN
+}
+
+/// How much there is to do in a call: what the times are measured against.
+struct recurrent_work {
+    double flops;              ///< additions and multiplications of the products; nothing else is counted
+    double step_weights;       ///< bytes of weights that a call reads, counting those that each step reads anew
+    double score_elements = 0; ///< of an attention: so many tanh
+    std::size_t threads = 1;
+};
+
+/// A recurrent operator's case. The peer writes into the same results as the others, which stay where they are.
+struct recurrent_operands {
+    recurrent_results y;
+    recurrent_work work;
+    bool is_row; ///< a batch of one, which is as fast as weights are read
+    std::unique_ptr<onnxruntime_session> peer{};
+
+    auto const& results() const { return y; }
+    /// Makes sure that the results are a series' own.
+    void clear() { y.fill(std::numeric_limits<float>::quiet_NaN()); }
+    bool is_close_to(recurrent_results const& expected) const
+    {
+        return is_close(y.Y, expected.Y) && is_close(y.Y_h, expected.Y_h) && is_close(y.Y_c, expected.Y_c);
+    }
+
+    benchmark::UserCounters counters() const
+    {
+        auto const rate = [](double amount) { return Counter(amount, Counter::kIsIterationInvariantRate); };
+        auto const inverse = [](double amount) { return Counter(amount, Counter::kIsIterationInvariantRate | Counter::kInvert); };
+        benchmark::UserCounters all{{"call", inverse(1)}, {"GFLOP/s", rate(work.flops * 1e-9)},
+            {"peak", rate(work.flops * 1e-9 / (fma_peak() * static_cast<double>(work.threads)))}};
+        if (work.score_elements > 0)
+            all.insert({"ns/score", inverse(work.score_elements * 1e-9)});
+        if (is_row)
+            all.insert({"GB/s", rate(work.step_weights * 1e-9)});
+        return all;
+    }
+
+    /// Copied: the peer's outputs stay where they are.
+    template <class Result>
+    void keep(Result const& result)
+    {
+        y.Y = result.Y;
+        y.Y_h = result.Y_h;
+        y.Y_c = result.Y_c;
+    }
+};
+
+template <class Operands>
+void run_peer(Operands& o)
+{
+    o.peer->run();
+}
+
+/// "/T:50/N:16" of {"T", 50}, {"N", 16}.
+inline std::string text_of(std::initializer_list<std::pair<std::string_view, std::size_t>> letters)
+{
+    std::string text;
+    for (auto const& [letter, size] : letters)
+        text.append("/").append(letter).append(":").append(std::to_string(size));
+    return text;
+}
+
+} // namespace bench
