@@ -121,7 +121,8 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
     check_outputs<Item>(
         op,
         [&] {
-            return concat(describe(weights.sizes(), {sizes.T, sizes.N}), ", S = ", sizes.S, " and C = ", weights.attention().C);
+            return concat("T = ", sizes.T, ", N = ", sizes.N, ", D = ", weights.sizes().D, ", H = ", weights.sizes().H, ", S = ", sizes.S,
+                " and C = ", weights.attention().C);
         },
         std::array{
             output_law<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
@@ -284,7 +285,7 @@ attn_lstm_workspace<Item> attn_lstm_workspace_for(
 {
     attn_lstm_workspace<Item> workspace;
     detail::with_attn_lstm_runner<Item>(
-        {}, weights, sizes, {}, {}, score, workspace, policy, [](auto& runner, auto const& states) { runner.reserve(states); });
+        {}, weights, sizes, {}, {}, score, workspace, policy, [](auto& runner, auto const& states) { runner.reserve_all(states); });
     return workspace;
 }
 
