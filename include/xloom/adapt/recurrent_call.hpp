@@ -84,7 +84,7 @@ template <class Item, class Weights, class States, class Policy>
 recurrent_workspace<Item> reserved_workspace(Weights const& weights, States const& states, batch_sizes const& batch, Policy const& policy)
 {
     recurrent_workspace<Item> workspace;
-    make_runner(weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy).reserve(states);
+    make_runner(weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy).reserve_all(states);
     return workspace;
 }
 

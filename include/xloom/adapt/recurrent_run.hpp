@@ -193,6 +193,14 @@ struct recurrent_runner {
             walk.widths.D * groups, [&](std::size_t p) { run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]); });
     }
 
+    /// Makes the workspace large enough for smaller batches, too: they may be cut into fewer groups.
+    template <class Family>
+    void reserve_all(Family const& family) const
+    {
+        for (recurrent_runner each = *this; each.groups != 0; --each.groups)
+            each.reserve(family);
+    }
+
     /// Makes the workspace large enough.
     template <class Family>
     void reserve(Family const& family)
@@ -207,8 +215,10 @@ struct recurrent_runner {
             workspace.begins_.push_back(total);
             total += size.used();
         }
-        if (workspace.numbers_.size() < total)
+        if (workspace.numbers_.size() < total) {
+            workspace.numbers_.clear(); // else they would be copied, and the memory doubled
             workspace.numbers_.resize(total);
+        }
     }
 
 private:

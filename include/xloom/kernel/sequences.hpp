@@ -60,9 +60,16 @@ struct step_buffers {
     template <class Rows>
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
         : steps(std::min(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
-          x(memory.take(steps * rows * cell.W().depth)),
-          sums(memory.take(steps * rows * cell.sums_step()))
+          x(memory.take(most_together(rows, longest) * cell.W().depth)),
+          sums(memory.take(most_together(rows, longest) * cell.sums_step()))
     {}
+
+private:
+    /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices for smaller ones.
+    static std::size_t most_together(std::size_t rows, std::size_t longest)
+    {
+        return std::min(std::max<std::size_t>(longest, 1) * rows, std::max(rows_together, rows));
+    }
 };
 
 /// Runs `count` sequences, sorted by falling length, whose states are the first rows of `cell`.
