@@ -1,0 +1,147 @@
+// The recurrent operators allocate nothing in a workspace that is large enough, nor does a cell's step.
+
+#include <doctest/doctest.h>
+
+#include <xloom/core/aligned_vector.hpp>
+#include <xloom/gru.hpp>
+#include <xloom/lstm_cell.hpp>
+#include <xloom/rnn.hpp>
+
+#include "counting_new.hpp"
+
+using namespace xloom;
+
+namespace {
+
+using matrices = xt::xtensor<float, 3>;
+
+/// Weights for I = 3, and H units; both directions.
+struct constants {
+    matrices W, R;
+    xt::xtensor<float, 2> B;
+
+    constants(std::size_t gates, std::size_t H)
+        : W(0.25f * xt::ones<float>({std::size_t{2}, gates * H, std::size_t{3}})),
+          R(0.125f * xt::ones<float>({std::size_t{2}, gates * H, H})),
+          B(0.5f * xt::ones<float>({std::size_t{2}, 2 * gates * H}))
+    {}
+};
+
+/// A call with T steps of N rows, of which one ends early.
+struct call_memory {
+    matrices X, state, Y_h, Y_c;
+    xt::xtensor<float, 4> Y;
+    xt::xtensor<std::int32_t, 1> lengths;
+
+    call_memory(std::size_t T, std::size_t N, std::size_t H)
+        : X(xt::ones<float>({T, N, std::size_t{3}})),
+          state(xt::ones<float>({std::size_t{2}, N, H})),
+          Y_h(state),
+          Y_c(state),
+          Y(xt::ones<float>({T, std::size_t{2}, N, H})),
+          lengths(static_cast<std::int32_t>(T) * xt::ones<std::int32_t>({N}))
+    {
+        if (N > 1)
+            lengths(N / 2) = static_cast<std::int32_t>(T / 2);
+    }
+};
+
+/// Runs call(memory) for batches no larger than T and N, and counts what they allocate.
+template <class Call>
+void check_smaller_batches(std::size_t T, std::size_t N, std::size_t H, Call const& call)
+{
+    for (std::size_t n = 1; n <= N; ++n)
+        for (std::size_t const t : {std::size_t{1}, T / 2, T}) {
+            call_memory memory(t, n, H);
+            std::size_t const before = allocations();
+            call(memory);
+            std::size_t const count = allocations() - before;
+            CAPTURE(n);
+            CAPTURE(t);
+            CHECK(count == 0);
+        }
+}
+
+/// Runs the parts of several threads one after the other.
+struct in_parts {
+    std::size_t parts;
+    std::size_t concurrency() const { return parts; }
+    template <class F>
+    void for_each(std::size_t count, F const& f) const
+    {
+        for (std::size_t part = 0; part < count; ++part)
+            f(part);
+    }
+};
+
+} // namespace
+
+TEST_CASE("the meter sees aligned memory")
+{
+    std::size_t const before = allocations();
+    aligned_vector<float> const some(100);
+    CHECK(allocations() == before + 1);
+}
+
+TEST_CASE("lstm_into, gru_into and rnn_into allocate nothing in a workspace for as many steps and rows, or more")
+{
+    constexpr std::size_t H = 5, T = 6, N = 100;
+    constants const for_lstm(4, H), for_gru(3, H), for_rnn(1, H);
+    lstm_weights<float> const lstm({for_lstm.W, for_lstm.R, for_lstm.B}, {.direction = direction::bidirectional});
+    gru_weights<float> const gru({for_gru.W, for_gru.R, for_gru.B}, {.direction = direction::bidirectional});
+    rnn_weights<float> const rnn({for_rnn.W, for_rnn.R, for_rnn.B}, {.direction = direction::bidirectional});
+    for (std::size_t const most : {std::size_t{1}, std::size_t{60}, N}) {
+        auto workspace = lstm_workspace(lstm, {T, most});
+        CHECK(workspace.bytes() > 0);
+        check_smaller_batches(T, most, H, [&](call_memory& memory) {
+            lstm_into(memory.X, lstm, {memory.lengths, memory.state, memory.state}, {memory.Y, memory.Y_h, memory.Y_c}, workspace);
+        });
+        auto of_gru = gru_workspace(gru, {T, most});
+        check_smaller_batches(T, most, H, [&](call_memory& memory) {
+            gru_into(memory.X, gru, {memory.lengths, memory.state}, {memory.Y, memory.Y_h}, of_gru);
+        });
+        auto of_rnn = rnn_workspace(rnn, {T, most});
+        check_smaller_batches(T, most, H, [&](call_memory& memory) {
+            rnn_into(memory.X, rnn, {memory.lengths, memory.state}, {memory.Y, memory.Y_h}, of_rnn);
+        });
+    }
+}
+
+// 399 rows in 3 groups of 133 take up less than in 2 groups, which fewer steps are cut into: by what fills up lines of the cache.
+TEST_CASE("a workspace for several threads is large enough for batches that are cut into fewer parts")
+{
+    matrices const W = xt::ones<float>({1, 1, 1}), R = W, X = xt::ones<float>({300, 399, 1});
+    rnn_weights<float> const rnn({W, R});
+    in_parts const threads{8};
+    auto workspace = rnn_workspace(rnn, {400, 399}, threads);
+    xt::xtensor<float, 4> Y = xt::ones<float>({300, 1, 399, 1});
+    std::size_t const before = allocations();
+    rnn_into(X, rnn, {}, {Y}, workspace, threads);
+    CHECK(allocations() == before);
+}
+
+TEST_CASE("a workspace grows to what a call needs, and is used again")
+{
+    constants const weights(4, 5);
+    lstm_weights<float> const lstm({weights.W, weights.R, weights.B}, {.direction = direction::bidirectional});
+    recurrent_workspace<float> workspace;
+    call_memory memory(6, 7, 5);
+    std::size_t const before = allocations();
+    lstm_into(memory.X, lstm, {}, {memory.Y}, workspace);
+    std::size_t const first = allocations();
+    CHECK(first > before); // the meter works
+    lstm_into(memory.X, lstm, {}, {memory.Y}, workspace);
+    CHECK(allocations() == first);
+}
+
+TEST_CASE("a step of lstm_cell allocates nothing")
+{
+    constants const weights(4, 5);
+    lstm_cell<float> cell(lstm_weights<float>({weights.W, weights.R, weights.B}, {.direction = direction::bidirectional}), 2, 1);
+    std::vector<float> h(10), c(10), x(6), y(10);
+    std::size_t const before = allocations();
+    cell(h, c, x, y);
+    cell(h, c, x);
+    CHECK(allocations() == before);
+    CHECK(h[0] > 0);
+}
