@@ -19,7 +19,7 @@ namespace xloom {
 ///           of a convolution). B and bias of any strides.
 /// Types     float, double, scalars of your own.
 /// Errors    shape_error: the rank of B, the shape of bias.
-/// Order     each sum is bias, then the products along K one after the other: its bits do not depend on M.
+/// Order     each sum is bias, then the products along K in chains of 128: its bits do not depend on M.
 /// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of its cache. Allocates nothing.
 /// Aliasing  C overlaps neither A nor the matrix.
 /// Threads   const is thread-safe.

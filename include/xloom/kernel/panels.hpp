@@ -1,8 +1,9 @@
 #pragma once
 // Products with a constant matrix, which is laid out for them once: in panels, each so many columns wide as the registers hold.
 //
-// Why every sum is one chain of multiply-adds in the order of k: its bits then depend neither on how many rows there are nor on how the
-// work is cut, so that a batch equals its rows, a sequence its pieces, and two threads one.
+// Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on how many rows there are nor on
+// how the work is cut, so that a batch equals its rows, a sequence its pieces, and two threads one. It is made of chains of multiply-adds
+// that are short: rounding errors grow with the length of a chain.
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,9 @@ inline constexpr std::size_t panel_batches = sizeof(batch_t<T>) >= 64 || !has_si
 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
+
+/// Products in a chain.
+inline constexpr std::size_t chain_length = 128;
 
 /// Rows whose sums are kept in registers at once.
 inline constexpr std::size_t most_rows = 6;
@@ -102,45 +106,56 @@ std::array<batch_t<T>, panel_batches<T> * Panels> load_panels(T const* row, std:
     return batches;
 }
 
-/// sums = start + a b for `Rows` rows and `Panels` panels side by side.
+/// sums = start + a b for `Rows` rows and `Panels` panels side by side, `depth` products in one chain.
 ///
 /// Why a row of b is loaded before its turn: g++ would else load it anew for each row of a, and the loads would be the limit.
 template <std::size_t Rows, std::size_t Panels, class T>
-void multiply_tile(rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
+void add_chain(
+    rows_of<T const> a, std::size_t depth, T const* panel, std::size_t next_panel, rows_of<T const> start, rows_of<T> sums) noexcept
 {
     using batch = batch_t<T>;
     constexpr std::size_t width = panel_batches<T> * Panels;
 
     std::array<std::array<batch, width>, Rows> sum;
-#pragma GCC unroll 8
-    for (std::size_t r = 0; r < Rows; ++r)
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < width; ++i)
-            sum[r][i] = load_batch(start.first + r * start.step + i * batch_size<T>);
+    for (auto& row : sum)
+        row.fill(batch(T(0)));
 
-    if (depth != 0) {
-        std::size_t const next_panel = depth * panel_width<T>;
-        std::array<batch, width> b = load_panels<Panels>(panel, next_panel);
-        for (std::size_t k = 0;;) {
+    std::array<batch, width> b = load_panels<Panels>(panel, next_panel);
+    for (std::size_t k = 0;;) {
 #pragma GCC unroll 8
-            for (std::size_t r = 0; r < Rows; ++r) {
-                batch const factor(a.first[r * a.step + k]);
+        for (std::size_t r = 0; r < Rows; ++r) {
+            batch const factor(a.first[r * a.step + k]);
 #pragma GCC unroll 16
-                for (std::size_t i = 0; i < width; ++i)
-                    sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
-            }
-            if (++k == depth)
-                break;
-            panel += panel_width<T>;
-            b = load_panels<Panels>(panel, next_panel);
+            for (std::size_t i = 0; i < width; ++i)
+                sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
         }
+        if (++k == depth)
+            break;
+        panel += panel_width<T>;
+        b = load_panels<Panels>(panel, next_panel);
     }
 
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < width; ++i)
-            store_batch(sums.first + r * sums.step + i * batch_size<T>, sum[r][i]);
+            store_batch(
+                sums.first + r * sums.step + i * batch_size<T>, load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
+}
+
+/// The same, in as many chains as it takes.
+template <std::size_t Rows, std::size_t Panels, class T>
+void multiply_tile(rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
+{
+    std::size_t const next_panel = depth * panel_width<T>;
+    for (std::size_t k = 0; k < depth; k += chain_length) {
+        add_chain<Rows, Panels>(
+            {a.first + k, a.step}, std::min(chain_length, depth - k), panel + k * panel_width<T>, next_panel, start, sums);
+        start = {sums.first, sums.step};
+    }
+    if (depth == 0)
+        for (std::size_t r = 0; r < Rows; ++r)
+            std::copy_n(start.first + r * start.step, panel_width<T> * Panels, sums.first + r * sums.step);
 }
 
 /// As many rows as there are, at most `Rows`.
