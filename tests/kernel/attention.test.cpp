@@ -97,7 +97,7 @@ double error_of(attention_case<T> const& in, std::vector<double> const& found)
 }
 
 /// Where double is the reference of itself, its own rounding counts too.
-constexpr double most_units = 6;
+constexpr double most_units = 3;
 
 template <class T>
 constexpr T limit_of_keys = exponential_limits<T>::key;
