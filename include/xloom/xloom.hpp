@@ -18,10 +18,12 @@
 #include <xloom/infer/scatter_nd.hpp>
 #include <xloom/infer/type_lists.hpp>
 #include <xloom/loop.hpp>
+#include <xloom/loop_list.hpp>
 #include <xloom/lstm.hpp>
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
 #include <xloom/scan.hpp>
+#include <xloom/scan_list.hpp>
 #include <xloom/scatter_nd.hpp>
 #include <xloom/storage_types.hpp>

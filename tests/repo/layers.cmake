@@ -13,6 +13,7 @@ set(operator_may "core|check|infer|kernel|adapt")
 # One operator may build on another only where it is named here.
 set(operators_scan "scan_batched|scan_into")
 set(operators_loop "loop_into")
+set(operators_loop_list "loop")
 set(operators_lstm_cell "lstm")
 set(operators_attn_lstm_cell "attn_lstm")
 

@@ -1,0 +1,113 @@
+#pragma once
+// Loop over lists: as many carried values and outputs as there are at run time.
+
+#include <span>
+#include <vector>
+
+#include <xloom/adapt/list_count.hpp>
+#include <xloom/loop.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+enum class loop_list_fault { none, arity, result };
+
+template <class Body, class V>
+consteval loop_list_fault find_loop_list_fault()
+{
+    using call = call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>;
+    if constexpr (!call::is_valid)
+        return loop_list_fault::arity;
+    else if constexpr (!is_loop_step<bare<typename call::result>>)
+        return loop_list_fault::result;
+    else
+        return std::is_same_v<decltype(bare<typename call::result>::state), std::vector<V>> ? loop_list_fault::none
+                                                                                            : loop_list_fault::result;
+}
+
+/// Elements of one output, stacked along axis 0.
+template <tensor Y>
+stacked_t<Y, dynamic_length> stack_elements(std::string_view op, std::size_t k, std::vector<Y> const& elements)
+{
+    using stacked = stacked_t<Y, dynamic_length>;
+    stacked result;
+    if (elements.empty()) {
+        make_shape(result, enable_tensor<stacked>::rank == dynamic_rank
+                               ? shape{0}
+                               : stacked_shape(op, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), {}));
+        return result;
+    }
+    make_shape(result, stacked_shape(op, k, shape_of(elements.front()), elements.size(), sizeof(item_t<stacked>), {}));
+    stack_writer<item_t<stacked>> writer(
+        enable_tensor<stacked>::data(result), kernel::time_axis(layout_of(result), 0, elements.size(), false));
+    for (Y const& element : elements)
+        writer.push(element);
+    return result;
+}
+
+template <class Step, class Body, class V>
+auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop_options const& options)
+{
+    static constexpr std::string_view op = "xloom::loop_list";
+    using output = typename decltype(Step::scan_outputs)::value_type;
+    loop_control control(limit_of(op, options), options);
+    std::vector<std::vector<output>> elements(outputs);
+    while (control.goes_on(control.limit())) {
+        loop_status const now = control.status();
+        auto const t = static_cast<std::size_t>(now.trip_count);
+        Step step = body(now.trip_count, now.cond, std::span<V const>(carried));
+        check_list_count(op, "carried values", step.state.size(), carried.size(), t);
+        check_list_count(op, "scan outputs", step.scan_outputs.size(), outputs, t);
+        for (std::size_t k = 0; k < outputs; ++k) {
+            if (!elements[k].empty() && !have_same_shape(elements[k].front(), step.scan_outputs[k]))
+                fail_reshaped(op, "scan_outputs", k, shape_of(elements[k].front()), shape_of(step.scan_outputs[k]), t);
+            elements[k].push_back(std::move(step.scan_outputs[k]));
+        }
+        carried = std::move(step.state);
+        control.finish_iteration(step.cond);
+    }
+    std::vector<stacked_t<output, dynamic_length>> stacked;
+    for (std::size_t k = 0; k < outputs; ++k)
+        stacked.push_back(stack_elements(op, k, std::exchange(elements[k], {})));
+    auto const [cond, trip_count, stopped] = control.status();
+    return loop_result<std::vector<V>, decltype(stacked)>{std::move(carried), std::move(stacked), cond, trip_count, stopped};
+}
+
+} // namespace detail
+
+/// Loop where the numbers of carried values and outputs are known at run time only: lists in place of tuples. For interpreters; a program
+/// that knows them has loop, which costs less.
+///
+///     while iteration < max_trip_count and cond:
+///         cond, states, y_t = body(iteration, cond, states)
+///         for k: y[k].append(y_t[k])
+///     return states, [stack(y_k) for y_k in y], cond, iteration
+///
+/// body(std::int64_t iteration, bool cond, std::span<V const> states) -> loop_step{bool, std::vector<V>, std::vector<Y>}. All carried
+/// values are of one type, such as a std::variant; what is in them may change. All outputs are of one type.
+///
+/// Shapes    as loop. `outputs` is the number of outputs, which no iteration tells if there is none.
+/// Types     V any type that can be moved; Y a tensor.
+/// Errors    as loop; body_error: another number of carried values or outputs.
+/// Order     as loop.
+/// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice their memory.
+/// Source    ONNX Loop-1 to 25.  Example: tests/loop_list.test.cpp
+template <class Body, class V>
+auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_options const& options = {})
+{
+    using namespace detail;
+    constexpr loop_list_fault fault = find_loop_list_fault<Body, V>();
+    static_assert(fault != loop_list_fault::arity,
+        "xloom::loop_list: the body must be callable as body(iteration, cond, std::span<carried value const>)");
+    static_assert(fault != loop_list_fault::result,
+        "xloom::loop_list: the body must return xloom::loop_step{cond, std::vector of carried values, std::vector of outputs}");
+    if constexpr (fault == loop_list_fault::none) {
+        using step = bare<typename call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>::result>;
+        return run_loop_list<step>(body, std::move(init), outputs, options);
+    } else {
+        return loop_result<std::vector<V>, std::vector<V>>{};
+    }
+}
+
+} // namespace xloom

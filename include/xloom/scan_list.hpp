@@ -1,0 +1,193 @@
+#pragma once
+// Scan over lists: as many states, inputs and outputs as there are at run time.
+
+#include <span>
+#include <vector>
+
+#include <xloom/adapt/list_count.hpp>
+#include <xloom/adapt/scan_body.hpp>
+#include <xloom/check/scan.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// What scan_list's arguments can be found guilty of at compile time.
+enum class scan_list_fault { none, input, arity, result };
+
+/// The element that a body sees of an input of type X.
+template <class X>
+using list_element = bare<decltype(std::declval<cursor_for<X const, false>&>().element())>;
+
+template <class Body, class S, class X>
+consteval scan_list_fault find_scan_list_fault()
+{
+    if constexpr (!is_scan_input<X>::value || !tensor<list_element<X>>)
+        return scan_list_fault::input;
+    else {
+        using call = call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>;
+        if constexpr (!call::is_valid)
+            return scan_list_fault::arity;
+        else if constexpr (!is_scan_step<bare<typename call::result>>)
+            return scan_list_fault::result;
+        else
+            return std::is_same_v<decltype(bare<typename call::result>::state), std::vector<S>> ? scan_list_fault::none
+                                                                                                : scan_list_fault::result;
+    }
+}
+
+/// The scan outputs of a list: made when the first elements show their shapes, then filled.
+template <tensor Y>
+class list_stack {
+public:
+    using stacked = stacked_t<Y, dynamic_length>;
+
+    list_stack(std::string_view op, std::size_t count, std::size_t length, scan_options const& options)
+        : op_(op), length_(length), options_(options), results_(count)
+    {}
+
+    void push(std::vector<Y> const& values, std::size_t t)
+    {
+        check_list_count(op_, "scan outputs", values.size(), results_.size(), t);
+        if (t == 0)
+            open(values);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            if (!is_shaped_like(values[k], writers_[k].element_shape()))
+                fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), shape_of(values[k]), t);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            writers_[k].push(values[k]);
+    }
+
+    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but [0].
+    std::vector<stacked> finish() &&
+    {
+        if (length_ == 0)
+            for (std::size_t k = 0; k < results_.size(); ++k)
+                make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
+                                            ? shape{0}
+                                            : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+        return std::move(results_);
+    }
+
+private:
+    void open(std::vector<Y> const& values)
+    {
+        std::vector<shape> dims;
+        for (std::size_t k = 0; k < values.size(); ++k)
+            dims.push_back(stacked_shape(op_, k, shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            make_shape(results_[k], dims[k]);
+            std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
+            writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
+                kernel::time_axis(layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));
+        }
+    }
+
+    std::string_view op_;
+    std::size_t length_;
+    scan_options const& options_;
+    std::vector<stacked> results_;
+    std::vector<stack_writer<item_t<stacked>>> writers_{};
+};
+
+/// Inputs that are walked together.
+template <class X>
+class list_walk {
+    using cursor = cursor_for<X const, false>;
+
+public:
+    list_walk(std::vector<X> const& inputs, std::size_t length, scan_options const& options)
+    {
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            strided_layout const layout = layout_of(inputs[i]);
+            kernel::time_axis const time(
+                layout, wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length, is_reverse(options.input_directions, i));
+            cursors_.emplace_back(enable_tensor<X>::data(inputs[i]), time, length);
+            elements_.push_back(cursors_.back().element());
+        }
+    }
+
+    std::span<list_element<X> const> enter()
+    {
+        for (std::size_t i = 0; i < cursors_.size(); ++i) {
+            cursors_[i].enter();
+            elements_[i].rebind(cursors_[i].element().data());
+        }
+        return elements_;
+    }
+    void leave()
+    {
+        for (cursor& each : cursors_)
+            each.leave();
+    }
+
+private:
+    std::vector<cursor> cursors_{};
+    std::vector<list_element<X>> elements_{};
+};
+
+template <class Step, class Body, class S, class X>
+auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inputs, std::size_t outputs, scan_options const& options)
+{
+    static constexpr std::string_view op = "xloom::scan_list";
+    using output = typename decltype(Step::scan_outputs)::value_type;
+    std::vector<shape> shapes;
+    for (X const& input : inputs)
+        shapes.push_back(shape_of(input));
+    check_count(op, states.size(), "states");
+    std::size_t const length = check_scan(op, shapes, outputs, options);
+    list_walk<X> walk(inputs, length, options);
+    list_stack<output> stack(op, outputs, length, options);
+    for (std::size_t t = 0; t < length; ++t) {
+        Step step = body(std::span<S const>(states), walk.enter());
+        walk.leave();
+        check_list_count(op, "states", step.state.size(), states.size(), t);
+        for (std::size_t i = 0; i < states.size(); ++i)
+            if (!have_same_shape(states[i], step.state[i]))
+                fail_reshaped(op, "states", i, shape_of(states[i]), shape_of(step.state[i]), t);
+        stack.push(step.scan_outputs, t);
+        states = std::move(step.state);
+    }
+    using stacked = typename list_stack<output>::stacked;
+    return scan_result<std::vector<S>, std::vector<stacked>>{std::move(states), std::move(stack).finish()};
+}
+
+} // namespace detail
+
+/// Scan where the numbers of states, inputs and outputs are known at run time only: lists in place of tuples. For interpreters; a program
+/// that knows them has scan, which costs less.
+///
+///     for t in range(T):
+///         states, y_t = body(states, [x[t] for x in scan_inputs])
+///         for k: y[k][t] = y_t[k]
+///     return states, y
+///
+/// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>, std::vector<Y>}. All states are
+/// of one type, all inputs of one type, all outputs of one type.
+///
+/// Shapes    as scan. `outputs` is the number of outputs, which no iteration tells if T = 0.
+/// Types     S any value whose shape can be told, X a tensor whose elements are tensors (not of a static rank 1), Y a tensor.
+/// Errors    as scan; body_error: another number of states or outputs.
+/// Order     as scan.
+/// Cost      as scan, and whatever the body's lists cost.
+/// Source    ONNX Scan-9 to 25.  Example: tests/scan_list.test.cpp
+template <class Body, class S, tensor X>
+auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inputs, std::size_t outputs, scan_options const& options = {})
+{
+    using namespace detail;
+    constexpr scan_list_fault fault = find_scan_list_fault<Body, S, X>();
+    static_assert(fault != scan_list_fault::input,
+        "xloom::scan_list: a scan input is a tensor whose elements are tensors: an xt::xarray, or an xt::xtensor of rank 2 or more");
+    static_assert(fault != scan_list_fault::arity,
+        "xloom::scan_list: the body must be callable as body(std::span<state const>, std::span<element_view const>)");
+    static_assert(fault != scan_list_fault::result,
+        "xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}");
+    if constexpr (fault == scan_list_fault::none) {
+        using step = bare<typename call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>::result>;
+        return run_scan_list<step>(body, std::move(init), scan_inputs, outputs, options);
+    } else {
+        return scan_result<std::vector<S>, std::vector<X>>{};
+    }
+}
+
+} // namespace xloom
