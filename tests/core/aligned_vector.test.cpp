@@ -1,0 +1,64 @@
+// aligned_vector: a vector whose items begin at a line of the cache.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <new>
+#include <string>
+#include <type_traits>
+
+#include <xloom/core/aligned_vector.hpp>
+
+using namespace xloom;
+
+namespace {
+
+struct alignas(256) wide {
+    char item = 'w';
+};
+
+template <class T>
+bool begins_at(aligned_vector<T> const& vector, std::size_t alignment)
+{
+    return reinterpret_cast<std::uintptr_t>(vector.data()) % alignment == 0;
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("aligned_vector begins at a line of the cache, and after it has grown, too", T, char, float, double, std::string)
+{
+    for (int round = 0; round < 20; ++round) {
+        aligned_vector<T> vector;
+        for (std::size_t size = 1; size < 200; size = 2 * size + 1) {
+            vector.resize(size);
+            CHECK(begins_at(vector, 64));
+        }
+    }
+}
+
+TEST_CASE("aligned_vector keeps an alignment that is wider")
+{
+    aligned_vector<wide> const vector(3);
+    CHECK(begins_at(vector, 256));
+    CHECK(vector[2].item == 'w');
+}
+
+TEST_CASE("aligned_vector is a vector: copies, moves, comparison")
+{
+    static_assert(std::is_same_v<aligned_vector<int>::value_type, int>);
+    static_assert(std::allocator_traits<detail::line_allocator<int>>::is_always_equal::value);
+    CHECK(detail::line_allocator<int>() == detail::line_allocator<int>(detail::line_allocator<double>()));
+    aligned_vector<std::string> first{"a", "b"};
+    aligned_vector<std::string> second = first;
+    second.push_back("a word that does not fit into the string itself");
+    CHECK(first == aligned_vector<std::string>{"a", "b"});
+    first = std::move(second);
+    CHECK(first.size() == 3);
+    CHECK(begins_at(first, 64));
+}
+
+TEST_CASE("aligned_vector refuses more items than can be counted in bytes")
+{
+    detail::line_allocator<double> allocator;
+    CHECK_THROWS_AS(static_cast<void>(allocator.allocate(static_cast<std::size_t>(-1) / sizeof(double) + 1)), std::bad_array_new_length);
+}
