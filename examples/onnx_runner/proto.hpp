@@ -1,0 +1,18 @@
+#pragma once
+// ONNX's files: models, and the values that its test folders hold.
+
+#include <string>
+
+#include <onnx/onnx_pb.h>
+
+#include "value.hpp"
+
+namespace runner {
+
+/// Throws a runner_error for what is no TensorProto of a known element type with as many items as its shape says.
+tensor read_tensor(onnx::TensorProto const& proto);
+/// A file with a TensorProto, SequenceProto or OptionalProto, as a graph's input or output of this type is stored.
+value read_value(std::string const& path, onnx::TypeProto const& type);
+onnx::ModelProto read_model(std::string const& path);
+
+} // namespace runner

@@ -1,0 +1,144 @@
+#pragma once
+// What flows along the edges of an ONNX graph: tensors of any element type, sequences, optionals.
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <xloom/adapt/tensor.hpp>
+#include <xloom/core/element_type_of.hpp>
+#include <xloom/storage_types.hpp>
+
+namespace runner {
+
+/// What is wrong with a model, a tensor or a call, in one line.
+class runner_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+using xloom::element_type;
+
+/// Bytes of an item in memory. A string's item is its number in a table of the tensor's own.
+std::size_t item_bytes(element_type type);
+
+/// A row-major tensor. Its items are written once, by the code that makes it; copies share them.
+class tensor {
+public:
+    tensor() = default;
+    /// Items unspecified; strings empty.
+    tensor(element_type type, xloom::shape const& dims);
+    /// Without a type: rows of bytes, for code that only moves them. The last dimension counts the bytes of an item.
+    static tensor of_bytes(xloom::shape const& dims);
+
+    template <class T>
+    static tensor of(xloom::shape const& dims, std::span<T const> items)
+    {
+        tensor result(xloom::element_type_of<T>, dims);
+        std::copy(items.begin(), items.end(), result.items<T>().begin());
+        return result;
+    }
+    template <class T>
+    static tensor scalar(T const& item)
+    {
+        return of<T>({}, {&item, 1});
+    }
+
+    element_type type() const { return type_; }
+    xloom::shape const& shape() const { return dims_; }
+    std::size_t size() const { return xloom::element_count(dims_); }
+
+    /// The items, of the type that the tensor has.
+    template <class T>
+    std::span<T const> items() const
+    {
+        require_type(xloom::element_type_of<T>);
+        if constexpr (std::is_same_v<T, std::string>)
+            return storage_->strings;
+        else
+            return {reinterpret_cast<T const*>(storage_->bytes.data()), size()};
+    }
+    /// To be written while nobody shares them.
+    template <class T>
+    std::span<T> items()
+    {
+        require_type(xloom::element_type_of<T>);
+        if constexpr (std::is_same_v<T, std::string>)
+            return storage_->strings;
+        else
+            return {reinterpret_cast<T*>(storage_->bytes.data()), size()};
+    }
+    std::byte const* bytes() const { return storage_->bytes.data(); }
+    std::byte* bytes() { return storage_->bytes.data(); }
+    std::size_t item_size() const { return storage_->item_size; }
+
+    /// The same items in another shape of the same size, or as another type of the same size.
+    tensor reshaped(xloom::shape const& dims) const;
+    tensor as_type(element_type type) const;
+
+private:
+    struct storage {
+        std::vector<std::byte> bytes;
+        std::vector<std::string> strings;
+        std::size_t item_size = 1;
+    };
+
+    void require_type(element_type wanted) const;
+
+    element_type type_ = element_type::undefined;
+    xloom::shape dims_{0};
+    std::shared_ptr<storage> storage_ = std::make_shared<storage>();
+};
+
+struct value;
+using sequence = std::vector<value>;
+
+/// A tensor, a sequence, or an optional, which may be empty.
+struct value {
+    struct optional_value {
+        std::shared_ptr<value const> held; ///< none: empty
+    };
+    std::variant<tensor, sequence, optional_value> held;
+
+    value() = default;
+    value(tensor t) : held(std::move(t)) {}
+    value(sequence s) : held(std::move(s)) {}
+    value(optional_value o) : held(std::move(o)) {}
+
+    bool is_tensor() const { return std::holds_alternative<tensor>(held); }
+    bool is_sequence() const { return std::holds_alternative<sequence>(held); }
+    bool is_optional() const { return std::holds_alternative<optional_value>(held); }
+
+    tensor const& as_tensor() const;
+    sequence const& as_sequence() const;
+    optional_value const& as_optional() const;
+};
+
+/// "float[2, 3]", "sequence of 2", "empty optional": for messages.
+std::string describe(value const& v);
+
+} // namespace runner
+
+/// Scans walk tensors as rows of bytes: a tensor's last axis is then its items' bytes.
+template <>
+struct xloom::enable_tensor<runner::tensor> {
+    using value_type = std::byte;
+    static constexpr std::size_t rank = dynamic_rank;
+
+    static std::byte* data(runner::tensor& t) { return t.bytes(); }
+    static std::byte const* data(runner::tensor const& t) { return t.bytes(); }
+    static xloom::shape shape(runner::tensor const& t)
+    {
+        return t.type() == element_type::undefined ? t.shape() : insert_axis(t.shape(), t.shape().size(), t.item_size());
+    }
+    static xloom::strides strides(runner::tensor const& t) { return row_major_strides(shape(t)); }
+    static runner::tensor make(xloom::shape const& dims) { return runner::tensor::of_bytes(dims); }
+    template <std::size_t Rank>
+    using rebind = runner::tensor;
+};
