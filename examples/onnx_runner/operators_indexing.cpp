@@ -1,0 +1,208 @@
+// ScatterND and GatherND: xloom's. Gather, GatherElements and ScatterElements beside them.
+
+#include <xloom/gather_nd.hpp>
+#include <xloom/infer/scatter_nd.hpp>
+#include <xloom/scatter_nd.hpp>
+
+#include "operators.hpp"
+#include "types.hpp"
+#include "views.hpp"
+
+namespace runner {
+
+namespace {
+
+using values = std::vector<value>;
+
+xloom::reduction reduction_of(call const& node)
+{
+    std::string const name = node.text("reduction", "none");
+    for (auto const kind :
+        {xloom::reduction::none, xloom::reduction::add, xloom::reduction::mul, xloom::reduction::max, xloom::reduction::min})
+        if (name == name_of(kind)) {
+            if (!xloom::has_reduction(node.opset(), kind))
+                throw runner_error(xloom::detail::concat("the reduction ", name, " does not exist at opset ", node.opset()));
+            return kind;
+        }
+    throw runner_error("the reduction " + name + " does not exist");
+}
+
+/// A copy of data whose items nobody shares.
+template <class T>
+tensor copy_of(tensor const& data)
+{
+    return tensor::of<T>(data.shape(), data.items<T>());
+}
+
+values scatter_nd(call const& node)
+{
+    tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1), &updates = node.tensor_at(2);
+    if (updates.type() != data.type())
+        throw runner_error("data and updates must have one element type");
+    xloom::reduction const reduction = reduction_of(node);
+    auto const run = [&]<class T>(std::type_identity<T>) -> values {
+        tensor result = copy_of<T>(data);
+        xloom::scatter_nd_into(writable_view_of<T>(result), view_of<std::int64_t>(indices), view_of<T>(updates), {.reduction = reduction});
+        return {result};
+    };
+    return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+        std::uint16_t, std::uint32_t, std::uint64_t, bool, std::complex<float>, std::complex<double>, std::string>(data.type(), run);
+}
+
+/// f(std::type_identity<U>) with an unsigned type of the items' size, or with std::string: for code that only moves items.
+template <class F>
+values with_item_size(tensor const& t, F const& f)
+{
+    if (t.type() == element_type::string)
+        return f(std::type_identity<std::string>());
+    switch (t.item_size()) {
+    case 1:
+        return f(std::type_identity<std::uint8_t>());
+    case 2:
+        return f(std::type_identity<std::uint16_t>());
+    case 4:
+        return f(std::type_identity<std::uint32_t>());
+    case 8:
+        return f(std::type_identity<std::uint64_t>());
+    default:
+        return f(std::type_identity<std::complex<double>>());
+    }
+}
+
+values gather_nd(call const& node)
+{
+    tensor const& data = node.tensor_at(0);
+    std::vector<std::int64_t> const indices = node.integers_at(1);
+    xloom::element_view<std::int64_t const> const index_view(indices.data(), node.tensor_at(1).shape());
+    return with_item_size(data, [&]<class U>(std::type_identity<U>) -> values {
+        tensor const items = data.as_type(xloom::element_type_of<U>);
+        auto const gathered = xloom::gather_nd(view_of<U>(items), index_view, {.batch_dims = node.integer("batch_dims", 0)});
+        tensor const result = tensor::of<U>({gathered.shape().begin(), gathered.shape().end()}, {gathered.data(), gathered.size()});
+        return {result.as_type(data.type())};
+    });
+}
+
+std::size_t axis_of(call const& node, std::int64_t otherwise, std::size_t rank)
+{
+    std::int64_t const axis = node.integer("axis", otherwise);
+    if (!xloom::is_axis(axis, rank))
+        throw runner_error(xloom::detail::concat("axis is ", axis, " for a tensor of rank ", rank));
+    return xloom::wrap_axis(axis, rank);
+}
+
+std::size_t wrapped(std::int64_t index, std::size_t length)
+{
+    if (!xloom::is_axis(index, length))
+        throw runner_error(xloom::detail::concat("an index into an axis of length ", length, " is ", index));
+    return xloom::wrap_axis(index, length);
+}
+
+std::size_t product(xloom::shape const& dims, std::size_t first, std::size_t last)
+{
+    std::size_t count = 1;
+    for (std::size_t axis = first; axis < last; ++axis)
+        count *= dims[axis];
+    return count;
+}
+
+/// output[outer, i, inner] = data[outer, indices[i], inner]
+values gather(call const& node)
+{
+    tensor const& data = node.tensor_at(0);
+    xloom::shape const &dims = data.shape(), &index_dims = node.tensor_at(1).shape();
+    std::size_t const axis = axis_of(node, 0, dims.size());
+    std::vector<std::int64_t> const indices = node.integers_at(1);
+    std::size_t const outer = product(dims, 0, axis), inner = product(dims, axis + 1, dims.size());
+    xloom::shape result_dims(dims.begin(), dims.begin() + axis);
+    for (std::size_t const dim : index_dims)
+        result_dims.push_back(dim);
+    for (std::size_t i = axis + 1; i < dims.size(); ++i)
+        result_dims.push_back(dims[i]);
+    std::vector<std::size_t> at;
+    for (std::int64_t const index : indices)
+        at.push_back(wrapped(index, dims[axis]));
+    return with_item_size(data, [&]<class U>(std::type_identity<U>) -> values {
+        tensor const items = data.as_type(xloom::element_type_of<U>);
+        tensor result(xloom::element_type_of<U>, result_dims);
+        auto const from = items.items<U>();
+        auto to = result.items<U>().begin();
+        for (std::size_t o = 0; o < outer; ++o)
+            for (std::size_t const i : at)
+                to = std::copy_n(from.begin() + static_cast<std::ptrdiff_t>((o * dims[axis] + i) * inner), inner, to);
+        return {result.as_type(data.type())};
+    });
+}
+
+/// For each item of indices: f(its number, the item of data that it names). The other coordinates are its own.
+template <class F>
+void for_each_named(
+    xloom::shape const& data, xloom::shape const& index_dims, std::vector<std::int64_t> const& indices, std::size_t axis, F const& f)
+{
+    if (index_dims.size() != data.size())
+        throw runner_error("data and indices must have one rank");
+    for (std::size_t i = 0; i < data.size(); ++i)
+        if (i != axis && index_dims[i] > data[i])
+            throw runner_error(xloom::detail::concat("indices of the shape ", index_dims, " do not fit data of the shape ", data));
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        xloom::shape position = xloom::unravel(i, index_dims);
+        position[axis] = wrapped(indices[i], data[axis]);
+        std::size_t flat = 0;
+        for (std::size_t k = 0; k < data.size(); ++k)
+            flat = flat * data[k] + position[k];
+        f(i, flat);
+    }
+}
+
+values gather_elements(call const& node)
+{
+    tensor const& data = node.tensor_at(0);
+    xloom::shape const& index_dims = node.tensor_at(1).shape();
+    std::size_t const axis = axis_of(node, 0, data.shape().size());
+    std::vector<std::int64_t> const indices = node.integers_at(1);
+    return with_item_size(data, [&]<class U>(std::type_identity<U>) -> values {
+        tensor const items = data.as_type(xloom::element_type_of<U>);
+        tensor result(xloom::element_type_of<U>, index_dims);
+        auto const from = items.items<U>();
+        auto const to = result.items<U>();
+        for_each_named(data.shape(), index_dims, indices, axis, [&](std::size_t i, std::size_t flat) { to[i] = from[flat]; });
+        return {result.as_type(data.type())};
+    });
+}
+
+/// As ScatterND at the positions that the indices name: its reductions, on tuples made of them.
+values scatter_elements(call const& node)
+{
+    tensor const &data = node.tensor_at(0), &updates = node.tensor_at(2);
+    xloom::shape const& index_dims = node.tensor_at(1).shape();
+    if (updates.type() != data.type() || updates.shape() != index_dims)
+        throw runner_error("updates must have data's element type and the shape of indices");
+    std::size_t const axis = axis_of(node, 0, data.shape().size());
+    std::vector<std::int64_t> flats(updates.size());
+    for_each_named(data.shape(), index_dims, node.integers_at(1), axis,
+        [&](std::size_t i, std::size_t flat) { flats[i] = static_cast<std::int64_t>(flat); });
+    xloom::element_view<std::int64_t const> const tuples(flats.data(), {flats.size(), 1});
+    xloom::reduction const reduction = reduction_of(node);
+    auto const run = [&]<class T>(std::type_identity<T>) -> values {
+        tensor result = copy_of<T>(data).reshaped({data.size()});
+        xloom::scatter_nd_into(
+            writable_view_of<T>(result), tuples, view_of<T>(updates.reshaped({updates.size()})), {.reduction = reduction});
+        return {result.reshaped(data.shape())};
+    };
+    return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+        std::uint16_t, std::uint32_t, std::uint64_t, bool, std::complex<float>, std::complex<double>, std::string>(data.type(), run);
+}
+
+} // namespace
+
+void add_indexing_operators(operator_table& table)
+{
+    table["ScatterND"] = scatter_nd;
+    table["GatherND"] = gather_nd;
+    table["com.microsoft.GatherND"] = gather_nd;
+    table["Gather"] = gather;
+    table["GatherElements"] = gather_elements;
+    table["ScatterElements"] = scatter_elements;
+    table["Scatter"] = scatter_elements; // its name before opset 11
+}
+
+} // namespace runner

@@ -1,0 +1,151 @@
+// LSTM, GRU, RNN and com.microsoft's AttnLSTM: xloom's.
+
+#include <xloom/attn_lstm.hpp>
+#include <xloom/gru.hpp>
+#include <xloom/lstm.hpp>
+#include <xloom/rnn.hpp>
+
+#include "operators.hpp"
+#include "types.hpp"
+#include "views.hpp"
+
+namespace runner {
+
+namespace {
+
+using values = std::vector<value>;
+
+/// The attributes that all of them have.
+template <class Options>
+Options options_of(call const& node, std::vector<std::string> const& activations)
+{
+    Options options;
+    std::string const direction = node.text("direction", "forward");
+    options.direction = xloom::parse_direction("direction", direction == "foward" ? "forward" : direction); // GRU-1's own spelling
+    for (std::string const& name : activations)
+        options.activations.push_back(name);
+    for (double const alpha : node.numbers("activation_alpha"))
+        options.activation_alpha.push_back(alpha);
+    for (double const beta : node.numbers("activation_beta"))
+        options.activation_beta.push_back(beta);
+    if (node.has_attribute("clip"))
+        options.clip = node.number("clip", 0);
+    if (node.has_attribute("hidden_size"))
+        options.hidden_size = node.integer("hidden_size", 0);
+    if constexpr (requires { options.layout; })
+        options.layout = node.integer("layout", 0);
+    if constexpr (requires { options.input_forget; })
+        options.input_forget = node.integer("input_forget", 0) != 0;
+    if constexpr (requires { options.linear_before_reset; })
+        options.linear_before_reset = node.integer("linear_before_reset", 0) != 0;
+    return options;
+}
+
+/// Optional inputs as operands that may be left out.
+template <class T>
+xloom::tensor_ref<T const> operand(call const& node, std::size_t i)
+{
+    if (!node.has(i))
+        return {};
+    return view_of<T>(node.tensor_at(i));
+}
+
+xloom::lengths_ref lengths(call const& node, std::size_t i)
+{
+    if (!node.has(i))
+        return {};
+    return view_of<std::int32_t>(node.tensor_at(i));
+}
+
+template <class Expression>
+tensor tensor_of(Expression const& expression)
+{
+    using T = typename Expression::value_type;
+    return tensor::of<T>({expression.shape().begin(), expression.shape().end()}, {expression.data(), expression.size()});
+}
+
+values lstm(call const& node)
+{
+    std::vector<std::string> const names = node.texts("activations");
+    auto const options = options_of<xloom::lstm_options>(node, names);
+    return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
+        auto const [Y, Y_h, Y_c] = xloom::lstm(view_of<T>(node.tensor_at(0)),
+            {.W = operand<T>(node, 1),
+                .R = operand<T>(node, 2),
+                .B = operand<T>(node, 3),
+                .sequence_lens = lengths(node, 4),
+                .initial_h = operand<T>(node, 5),
+                .initial_c = operand<T>(node, 6),
+                .P = operand<T>(node, 7)},
+            options);
+        return values{tensor_of(Y), tensor_of(Y_h), tensor_of(Y_c)};
+    });
+}
+
+values gru(call const& node)
+{
+    std::vector<std::string> const names = node.texts("activations");
+    auto const options = options_of<xloom::gru_options>(node, names);
+    return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
+        auto const [Y, Y_h] = xloom::gru(view_of<T>(node.tensor_at(0)),
+            {.W = operand<T>(node, 1),
+                .R = operand<T>(node, 2),
+                .B = operand<T>(node, 3),
+                .sequence_lens = lengths(node, 4),
+                .initial_h = operand<T>(node, 5)},
+            options);
+        return values{tensor_of(Y), tensor_of(Y_h)};
+    });
+}
+
+values rnn(call const& node)
+{
+    std::vector<std::string> const names = node.texts("activations");
+    auto const options = options_of<xloom::rnn_options>(node, names);
+    return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
+        auto const [Y, Y_h] = xloom::rnn(view_of<T>(node.tensor_at(0)),
+            {.W = operand<T>(node, 1),
+                .R = operand<T>(node, 2),
+                .B = operand<T>(node, 3),
+                .sequence_lens = lengths(node, 4),
+                .initial_h = operand<T>(node, 5)},
+            options);
+        return values{tensor_of(Y), tensor_of(Y_h)};
+    });
+}
+
+values attn_lstm(call const& node)
+{
+    std::vector<std::string> const names = node.texts("activations");
+    auto const options = options_of<xloom::attn_lstm_options>(node, names);
+    return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
+        auto const [Y, Y_h, Y_c] = xloom::attn_lstm(view_of<T>(node.tensor_at(0)),
+            {.W = operand<T>(node, 1),
+                .R = operand<T>(node, 2),
+                .B = operand<T>(node, 3),
+                .sequence_lens = lengths(node, 4),
+                .initial_h = operand<T>(node, 5),
+                .initial_c = operand<T>(node, 6),
+                .P = operand<T>(node, 7),
+                .QW = operand<T>(node, 8),
+                .MW = operand<T>(node, 9),
+                .V = operand<T>(node, 10),
+                .M = operand<T>(node, 11),
+                .memory_seq_lens = lengths(node, 12),
+                .AW = operand<T>(node, 13)},
+            options);
+        return values{tensor_of(Y), tensor_of(Y_h), tensor_of(Y_c)};
+    });
+}
+
+} // namespace
+
+void add_recurrent_operators(operator_table& table)
+{
+    table["LSTM"] = lstm;
+    table["GRU"] = gru;
+    table["RNN"] = rnn;
+    table["com.microsoft.AttnLSTM"] = attn_lstm;
+}
+
+} // namespace runner

@@ -1,0 +1,27 @@
+#pragma once
+// Tensors as xtensor expressions, for xloom's operators.
+
+#include <xloom/adapt/xtensor.hpp>
+
+#include "value.hpp"
+
+namespace runner {
+
+/// The items of a tensor as an expression of the same shape, which the tensor must outlive.
+template <class T>
+using view = xloom::element_view<T>;
+
+template <class T>
+view<T const> view_of(tensor const& t)
+{
+    return {t.items<T>().data(), t.shape()};
+}
+
+/// To be written while nobody shares the items.
+template <class T>
+view<T> writable_view_of(tensor& t)
+{
+    return {t.items<T>().data(), t.shape()};
+}
+
+} // namespace runner
