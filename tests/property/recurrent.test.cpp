@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <tuple>
+#include <type_traits>
 
 #include <xloom/lstm_cell.hpp>
 #include <xloom/scan_into.hpp>
@@ -69,14 +70,27 @@ void for_each_state(Operands& in, F const& f)
         f(in.initial_c);
 }
 
+/// LSTM without peepholes and clip, which goes a way of its own.
+struct plain_lstm_family : lstm_family {
+    template <class T>
+    static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all)
+    {
+        return lstm_family::draw<T>(random, sizes, which & ~unsigned(with_P));
+    }
+};
+
+/// GRU with linear_before_reset.
+struct linear_gru_family : gru_family {};
+
 /// Options under which much can go wrong.
 template <class Family>
 typename Family::options some_options(std::string const& direction)
 {
     typename Family::options options;
     options.direction = direction;
-    options.clip = 1.5;
-    if constexpr (requires { options.linear_before_reset; })
+    if constexpr (!std::is_same_v<Family, plain_lstm_family>)
+        options.clip = 1.5;
+    if constexpr (std::is_same_v<Family, linear_gru_family>)
         options.linear_before_reset = true;
     return options;
 }
@@ -92,7 +106,8 @@ recurrent_sizes both_directions(recurrent_sizes sizes)
 
 } // namespace
 
-TEST_CASE_TEMPLATE("reverse is forward on reversed sequences, with Y reversed", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("reverse is forward on reversed sequences, with Y reversed", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(1);
@@ -105,7 +120,7 @@ TEST_CASE_TEMPLATE("reverse is forward on reversed sequences, with Y reversed", 
     }
 }
 
-TEST_CASE_TEMPLATE("bidirectional is its two directions", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("bidirectional is its two directions", Family, lstm_family, plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(2);
@@ -122,7 +137,7 @@ TEST_CASE_TEMPLATE("bidirectional is its two directions", Family, lstm_family, g
     }
 }
 
-TEST_CASE_TEMPLATE("a batch is its rows alone", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a batch is its rows alone", Family, lstm_family, plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(3);
@@ -143,7 +158,8 @@ TEST_CASE_TEMPLATE("a batch is its rows alone", Family, lstm_family, gru_family,
     }
 }
 
-TEST_CASE_TEMPLATE("a row that ends early is the row that was cut there", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a row that ends early is the row that was cut there", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     std::mt19937 random(4);
     auto in = Family::template draw<float>(random, {9, 1, 3, 9, 2});
@@ -159,7 +175,7 @@ TEST_CASE_TEMPLATE("a row that ends early is the row that was cut there", Family
     CHECK(part_of(early.Y, 0, 4, 9).items == std::vector<float>(5 * 2 * 9));
 }
 
-TEST_CASE_TEMPLATE("layout 1 is layout 0 transposed", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("layout 1 is layout 0 transposed", Family, lstm_family, plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(5);
@@ -174,7 +190,8 @@ TEST_CASE_TEMPLATE("layout 1 is layout 0 transposed", Family, lstm_family, gru_f
     }
 }
 
-TEST_CASE_TEMPLATE("packed weights are the weights as they are, in any memory", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("packed weights are the weights as they are, in any memory", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(6);
@@ -194,7 +211,8 @@ TEST_CASE_TEMPLATE("packed weights are the weights as they are, in any memory", 
     }
 }
 
-TEST_CASE_TEMPLATE("a stream in pieces, its state in place, is one call", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a stream in pieces, its state in place, is one call", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : {recurrent_sizes{41, 3, 2, 4, 1}, {7, 13, 5, 17, 1}, {4, 97, 1, 3, 1}}) {
         std::mt19937 random(7);
@@ -228,7 +246,8 @@ TEST_CASE_TEMPLATE("a stream in pieces, its state in place, is one call", Family
     }
 }
 
-TEST_CASE_TEMPLATE("a ragged stream in pieces, its states elsewhere, is one call", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a ragged stream in pieces, its states elsewhere, is one call", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     std::mt19937 random(8);
     auto const in = Family::template draw<float>(random, {9, 5, 3, 7, 1});
@@ -250,12 +269,12 @@ TEST_CASE_TEMPLATE("a ragged stream in pieces, its states elsewhere, is one call
         CHECK(have_same_bits(piece.initial_c, whole.Y_c));
 }
 
-TEST_CASE("lstm is scan_into over lstm_cell, both ways")
+TEST_CASE_TEMPLATE("lstm is scan_into over lstm_cell, both ways", Family, lstm_family, plain_lstm_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(9);
-        auto const in = random_lstm<float>(random, both_directions(sizes), with_all & ~unsigned(with_sequence_lens));
-        auto const options = some_options<lstm_family>("bidirectional");
+        auto const in = Family::template draw<float>(random, both_directions(sizes), with_all & ~unsigned(with_sequence_lens));
+        auto const options = some_options<Family>("bidirectional");
         auto const whole = lstm_family::call(in, options);
         xloom::lstm_weights<float> const weights(lstm_tensors<float>(in).constants(), lstm_family::options_of(options));
         auto const X = to_tensor<xt::xtensor<float, 3>>(in.X);
@@ -273,7 +292,8 @@ TEST_CASE("lstm is scan_into over lstm_cell, both ways")
     }
 }
 
-TEST_CASE_TEMPLATE("NaN and infinity beyond a row's length never reach a result", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("NaN and infinity beyond a row's length never reach a result", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(10);
@@ -290,7 +310,8 @@ TEST_CASE_TEMPLATE("NaN and infinity beyond a row's length never reach a result"
     }
 }
 
-TEST_CASE_TEMPLATE("NaN elsewhere stays NaN: in its row from its step on, and nowhere else", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("NaN elsewhere stays NaN: in its row from its step on, and nowhere else", Family, lstm_family, plain_lstm_family,
+    gru_family, rnn_family)
 {
     std::mt19937 random(11);
     auto in = Family::template draw<float>(random, {7, 3, 2, 5, 2}, with_all & ~unsigned(with_sequence_lens));
@@ -310,7 +331,8 @@ TEST_CASE_TEMPLATE("NaN elsewhere stays NaN: in its row from its step on, and no
         CHECK(std::isnan(found.Y_c.items[flat]) == (textbook::position_of(flat, found.Y_c.shape)[1] == 1));
 }
 
-TEST_CASE_TEMPLATE("a NaN among the weights of a unit, or in a state, stays NaN", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a NaN among the weights of a unit, or in a state, stays NaN", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     std::mt19937 random(12);
     auto const in = Family::template draw<float>(random, {3, 2, 2, 5, 1}, with_all & ~unsigned(with_sequence_lens));
