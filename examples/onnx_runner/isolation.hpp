@@ -1,0 +1,19 @@
+#pragma once
+// A test in a process of its own: what it crashes, hangs or eats up is its own.
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+
+#include "test_folder.hpp"
+
+namespace runner {
+
+struct limits {
+    std::chrono::milliseconds time{10000};
+    std::size_t bytes = std::size_t(4) << 30; ///< of address space; builds with sanitizers need theirs, and have no limit
+};
+
+verdict run_isolated(std::function<verdict()> const& test, limits allowed = {});
+
+} // namespace runner

@@ -1,0 +1,52 @@
+#include "model.hpp"
+
+#include <utility>
+
+#include "proto.hpp"
+
+namespace runner {
+
+namespace {
+
+using xloom::detail::concat;
+
+/// The newest opset that is known of a domain; 0: whatever the model says.
+std::int64_t newest_opset(std::string const& domain) { return domain.empty() ? 28 : domain == "com.microsoft" ? 1 : 0; }
+
+onnx::ModelProto runnable(onnx::ModelProto proto)
+{
+    if (!proto.has_graph())
+        throw runner_error("the model has no graph");
+    if (proto.functions_size() != 0)
+        throw not_implemented("functions of a model's own are not implemented");
+    return proto;
+}
+
+} // namespace
+
+opsets opsets_of(onnx::ModelProto const& proto)
+{
+    opsets versions;
+    for (auto const& import : proto.opset_import()) {
+        std::string const domain = import.domain() == "ai.onnx" ? "" : import.domain();
+        std::string const name = domain.empty() ? "ai.onnx" : domain;
+        std::int64_t const version = import.version();
+        if (std::int64_t const newest = newest_opset(domain); version < 1 || (newest != 0 && version > newest))
+            throw runner_error(concat("the model imports opset ", version, " of ", name, ", which is not known"));
+        auto const [place, is_new] = versions.emplace(domain, version);
+        if (!is_new && place->second != version)
+            throw runner_error(concat("the model imports two opsets of ", name, ": ", place->second, " and ", version));
+    }
+    if (versions.empty()) {
+        if (proto.ir_version() >= 3)
+            throw runner_error("the model imports no opset");
+        versions.emplace("", 1); // models were older than opsets once
+    }
+    return versions;
+}
+
+model::model(std::string const& path) : model(read_model(path)) {}
+
+model::model(onnx::ModelProto proto) : proto_(runnable(std::move(proto))), graph_(proto_.graph(), opsets_of(proto_)) {}
+
+} // namespace runner

@@ -1,0 +1,133 @@
+#include "test_folder.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "compare.hpp"
+#include "model.hpp"
+#include "proto.hpp"
+
+namespace runner {
+
+namespace {
+
+namespace fs = std::filesystem;
+using xloom::detail::concat;
+
+/// A data set's files kind_0.pb, kind_1.pb, ..., each read as the type that the graph declares.
+template <class Declarations>
+std::vector<value> read_values(fs::path const& set, std::string const& kind, Declarations const& declared)
+{
+    std::vector<value> values;
+    for (fs::path file; file = set / concat(kind, "_", values.size(), ".pb"), fs::exists(file);) {
+        if (values.size() >= static_cast<std::size_t>(declared.size()))
+            throw runner_error(concat("the graph has ", declared.size(), " ", kind, "s, but the data set more"));
+        values.push_back(read_value(file.string(), declared[static_cast<int>(values.size())].type()));
+    }
+    return values;
+}
+
+/// What ScatterND and GatherND give is compared bit by bit: they only move items.
+small_floats comparison_of(onnx::GraphProto const& graph, std::string const& output)
+{
+    for (auto const& node : graph.node())
+        if (std::find(node.output().begin(), node.output().end(), output) != node.output().end())
+            return node.op_type() == "ScatterND" || node.op_type() == "GatherND" ? small_floats::exactly : small_floats::closely;
+    return small_floats::closely;
+}
+
+verdict judge_set(model const& tested, fs::path const& set)
+{
+    auto const& graph = tested.proto();
+    auto const results = tested.run(read_values(set, "input", graph.input()));
+    auto const expected = read_values(set, "output", graph.output());
+    if (expected.size() != results.size())
+        return {outcome::failed, concat("the graph has ", results.size(), " outputs, but the data set ", expected.size())};
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        std::string const& name = graph.output(static_cast<int>(i)).name();
+        if (std::string const found = difference(results[i], expected[i], comparison_of(graph, name)); !found.empty())
+            return {outcome::contradicted, "the output '" + name + "' " + found};
+    }
+    return {outcome::passed};
+}
+
+verdict judge_error(model const& tested, std::vector<fs::path> const& sets)
+{
+    for (fs::path const& set : sets)
+        tested.run(read_values(set, "input", tested.proto().input()));
+    return {outcome::contradicted, "an error is expected, but it runs to its end"};
+}
+
+std::vector<fs::path> data_sets(fs::path const& folder)
+{
+    std::vector<fs::path> sets;
+    for (auto const& entry : fs::directory_iterator(folder))
+        if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_"))
+            sets.push_back(entry.path());
+    std::sort(sets.begin(), sets.end());
+    return sets;
+}
+
+void collect_operators(onnx::GraphProto const& graph, std::set<std::string>& found)
+{
+    for (auto const& node : graph.node()) {
+        found.insert((node.domain().empty() || node.domain() == "ai.onnx" ? "" : node.domain() + ".") + node.op_type());
+        for (auto const& attribute : node.attribute())
+            if (attribute.has_g())
+                collect_operators(attribute.g(), found);
+    }
+}
+
+} // namespace
+
+std::vector<test_folder> find_test_folders(std::vector<std::string> const& roots)
+{
+    std::vector<test_folder> found;
+    for (std::string const& given : roots) {
+        fs::path const root = fs::canonical(given);
+        if (fs::exists(root / "model.onnx"))
+            found.push_back({root.filename().string(), root});
+        for (auto const& entry : fs::recursive_directory_iterator(root))
+            if (entry.is_directory() && fs::exists(entry.path() / "model.onnx"))
+                found.push_back({entry.path().lexically_relative(root).string(), entry.path()});
+    }
+    std::sort(found.begin(), found.end(), [](auto const& a, auto const& b) { return std::tie(a.name, a.path) < std::tie(b.name, b.path); });
+    return found;
+}
+
+std::set<std::string> operators_of(test_folder const& folder)
+{
+    std::set<std::string> found;
+    collect_operators(read_model((folder.path / "model.onnx").string()).graph(), found);
+    return found;
+}
+
+verdict judge(test_folder const& folder)
+{
+    bool const error_expected = fs::exists(folder.path / "expect_error.txt");
+    auto const announced = [&](std::exception const& error) {
+        return error_expected ? verdict{outcome::passed} : verdict{outcome::failed, error.what()};
+    };
+    try {
+        auto const sets = data_sets(folder.path);
+        if (sets.empty() && !error_expected)
+            return {outcome::failed, "it has neither test_data_set_* nor expect_error.txt"};
+        model const tested((folder.path / "model.onnx").string());
+        if (error_expected)
+            return judge_error(tested, sets);
+        for (fs::path const& set : sets)
+            if (verdict const found = judge_set(tested, set); found.result != outcome::passed)
+                return {found.result, sets.size() == 1 ? found.why : set.filename().string() + ": " + found.why};
+        return {outcome::passed};
+    } catch (not_implemented const& error) {
+        return {outcome::skipped, error.what()};
+    } catch (runner_error const& error) {
+        return announced(error);
+    } catch (xloom::error const& error) {
+        return announced(error);
+    } catch (std::exception const& error) {
+        return {outcome::failed, error.what()};
+    }
+}
+
+} // namespace runner
