@@ -112,16 +112,16 @@ struct small_cell {
 TEST_CASE("attn_lstm_cell equals the textbook in float64")
 {
     unsigned const one = with_B, other = with_B | with_P | with_AW | with_memory_seq_lens;
-    for (std::size_t const H : {1, 7, 8, 17})
-        for (std::size_t const A : {1, 5, 8, 33})
-            for (std::size_t const N : {1, 2, 7})
+    for (std::size_t const H : {1u, 7u, 8u, 17u})
+        for (std::size_t const A : {1u, 5u, 8u, 33u})
+            for (std::size_t const N : {1u, 2u, 7u})
                 for (unsigned const which : {one, other}) {
                     CAPTURE(H);
                     CAPTURE(A);
                     CAPTURE(N);
                     CHECK(largest_difference<float>({3, N, 5, H}, {6, H, A, 9}, which == one ? 0 : 1, which) < 4e-6);
                 }
-    for (std::size_t const nothing : {0, 1, 2, 3})
+    for (std::size_t const nothing : {0u, 1u, 2u, 3u})
         CHECK(largest_difference<float>({3, 2, nothing == 0 ? 0u : 3u, 5},
                   {nothing == 1 ? 0u : 4u, nothing == 2 ? 0u : 3u, nothing == 3 ? 0u : 5u, 4}, nothing % 2, other) < 4e-6);
     textbook::attn_lstm_options options;
@@ -129,7 +129,7 @@ TEST_CASE("attn_lstm_cell equals the textbook in float64")
     options.input_forget = true;
     options.activations = {{activation::hard_sigmoid, 0.2, 0.5}, {activation::softsign}, {activation::softmax}, {activation::sigmoid},
         {activation::relu}, {activation::tanh}};
-    for (std::size_t const d : {0, 1})
+    for (std::size_t const d : {0u, 1u})
         CHECK(largest_difference<double>({4, 3, 5, 7}, {6, 3, 5, 4}, d, other, options) < 1e-14);
 }
 

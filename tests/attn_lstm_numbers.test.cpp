@@ -36,8 +36,8 @@ TEST_CASE("attn_lstm: scores of any size")
 
 TEST_CASE("attn_lstm: infinities go where the textbook has them, whatever the widths")
 {
-    for (std::size_t const A : {1, 5, 8, 16, 17})
-        for (std::size_t const E : {1, 3, 8})
+    for (std::size_t const A : {1u, 5u, 8u, 16u, 17u})
+        for (std::size_t const E : {1u, 3u, 8u})
             for (unsigned const which : {unsigned(with_all), with_all & ~unsigned(with_AW), unsigned(with_attention)}) {
                 std::mt19937 random(static_cast<unsigned>(A));
                 auto in = random_attn_lstm<float>(random, {4, 2, 2, 5}, {3, E, A, 4}, which | with_initial_c | with_P, {.shortest = 2});

@@ -63,7 +63,7 @@ textbook::attn_lstm_options onward_options(textbook::attn_lstm_operands<float> c
 
 TEST_CASE("attn_lstm with the dot product as its score")
 {
-    for (std::size_t const A : {0, 1, 5, 8, 17})
+    for (std::size_t const A : {0u, 1u, 5u, 8u, 17u})
         for (unsigned const which : {unsigned(with_all), with_all & ~unsigned(with_AW), unsigned(with_attention)}) {
             std::mt19937 random(static_cast<unsigned>(A));
             auto const in = random_attn_lstm<float>(random, {7, 5, 3, 9, 2}, {6, 4, A, 5}, which);

@@ -137,7 +137,7 @@ TEST_CASE("attn_lstm_into allocates nothing for several threads, nor without att
 {
     auto const weights = constants().packed();
     attn_lstm_sizes const sizes{40, 13, 7};
-    for (std::size_t const threads : {2, 3, 5}) {
+    for (std::size_t const threads : {2u, 3u, 5u}) {
         auto workspace = attn_lstm_workspace_for(weights, sizes, bahdanau(), in_parts{threads});
         CHECK(most_allocations(sizes, [&](call_memory& memory) { memory.run(weights, workspace, bahdanau(), in_parts{threads}); }) == 0);
     }

@@ -194,7 +194,7 @@ TEST_CASE_TEMPLATE("equal keys have equal scores, wherever they lie", T, float, 
 {
     std::mt19937 random(2);
     std::uniform_real_distribution<double> draw(-2, 2);
-    for (std::size_t const A : {1, 5, 8, 16, 33})
+    for (std::size_t const A : {1u, 5u, 8u, 16u, 33u})
         for (double const scale : {1.0, 1000.0}) { // by exponentials or not
             std::vector<T> key;
             for (std::size_t a = 0; a < A; ++a)

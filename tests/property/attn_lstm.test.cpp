@@ -261,7 +261,7 @@ TEST_CASE("a sequence in pieces is the sequence, bit for bit: each row with stat
         for (unsigned const which : {unsigned(with_all), without_layer, unsigned(with_attention)}) {
             auto const in = draw(number, which);
             auto const whole = call_attn_lstm(in), whole_onward = call_attn_lstm(in, {}, onward);
-            for (std::size_t const length : {1, 2, 3, 39})
+            for (std::size_t const length : {1u, 2u, 3u, 39u})
                 for (bool const in_place : {false, true}) {
                     CAPTURE(number);
                     CAPTURE(which);
@@ -414,7 +414,7 @@ TEST_CASE("alignments sum to 1 where a row has steps and memory, and are 0 elsew
 
 TEST_CASE("equal memories, or keys of nothing, are looked at alike")
 {
-    for (std::size_t const A : {0, 1, 9}) {
+    for (std::size_t const A : {0u, 1u, 9u}) {
         std::mt19937 random(static_cast<unsigned>(A));
         auto in = random_attn_lstm<float>(random, {3, 2, 2, 5}, {7, 3, A, 4}, with_attention | with_AW);
         if (A != 0)

@@ -9,6 +9,20 @@
 
 namespace xloom {
 
+namespace detail {
+
+/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be added to a null pointer.
+template <class X>
+strided_layout layout_at(void const* data, X const& operand)
+{
+    strided_layout layout = layout_of(operand);
+    if (data == nullptr)
+        layout.steps = strides(layout.dims.size(), 0);
+    return layout;
+}
+
+} // namespace detail
+
 /// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an operand that is left out.
 /// Made from variables, adaptors and views; the tensor must outlive it.
 template <class T>
@@ -19,7 +33,7 @@ public:
     template <tensor X>
         requires std::is_same_v<detail::item_t<X>, std::remove_const_t<T>> &&
             (std::is_lvalue_reference_v<X> || detail::tensor_view<X>)tensor_ref(X&& operand)
-            : data_(enable_tensor<detail::bare<X>>::data(operand)), layout_(detail::layout_of(operand)), is_given_(true)
+            : data_(enable_tensor<detail::bare<X>>::data(operand)), layout_(detail::layout_at(data_, operand)), is_given_(true)
         {}
 
         /// A temporary would be gone when it is looked at.
@@ -47,7 +61,7 @@ public:
     template <tensor X>
         requires std::integral<detail::item_t<X>> &&(std::is_lvalue_reference_v<X> || detail::tensor_view<X>)lengths_ref(X&& operand)
             : data_(enable_tensor<detail::bare<X>>::data(operand)),
-              layout_(detail::layout_of(operand)),
+              layout_(detail::layout_at(data_, operand)),
               item_bytes_(sizeof(detail::item_t<X>)),
               read_([](void const* data, std::ptrdiff_t at) {
                   return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
