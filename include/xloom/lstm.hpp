@@ -175,8 +175,8 @@ void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights
 /// Max error float, H = 512, T = 100, weights within 1/sqrt(H): 2e-6. NaN stays NaN. What lies beyond a row's length is not read.
 /// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights; lstm_weights are packed
 ///           once. Memory: X and the sums of up to 96 rows or of one step.
-/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its initial
-/// states. Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.  Example: tests/lstm.test.cpp
+/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its states.
+/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.  Example: tests/lstm.test.cpp
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(
     Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
