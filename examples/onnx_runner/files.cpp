@@ -26,6 +26,7 @@ Message parse(std::string const& path, char const* what)
     return message;
 }
 
+value read(onnx::TensorProto const& proto) { return read_tensor(proto); }
 value read(onnx::SequenceProto const& proto);
 
 value read(onnx::OptionalProto const& proto)
@@ -63,16 +64,17 @@ value read(onnx::SequenceProto const& proto)
 
 } // namespace
 
-value read_value(std::string const& path, onnx::TypeProto const& type)
+recorded_value read_recorded(std::string const& path, onnx::TypeProto const& type)
 try {
+    auto const read_as = [&](auto const& message) { return recorded_value{message.name(), read(message)}; };
     switch (type.value_case()) {
     case onnx::TypeProto::VALUE_NOT_SET:
     case onnx::TypeProto::kTensorType:
-        return read_tensor(parse<onnx::TensorProto>(path, "tensor"));
+        return read_as(parse<onnx::TensorProto>(path, "tensor"));
     case onnx::TypeProto::kSequenceType:
-        return read(parse<onnx::SequenceProto>(path, "sequence"));
+        return read_as(parse<onnx::SequenceProto>(path, "sequence"));
     case onnx::TypeProto::kOptionalType:
-        return read(parse<onnx::OptionalProto>(path, "optional"));
+        return read_as(parse<onnx::OptionalProto>(path, "optional"));
     default:
         throw not_implemented("sparse tensors, maps and opaque types are not implemented");
     }
@@ -82,6 +84,8 @@ try {
     std::string const what = error.what();
     throw runner_error(what.find(path) == std::string::npos ? path + ": " + what : what);
 }
+
+value read_value(std::string const& path, onnx::TypeProto const& type) { return read_recorded(path, type).held; }
 
 onnx::ModelProto read_model(std::string const& path)
 {

@@ -105,7 +105,7 @@ private:
                 unpack(items, byte);
             else if constexpr (std::is_same_v<T, bool>)
                 for (std::size_t i = 0; i < count_; ++i)
-                    items[i] = byte(i) != 0;
+                    items[i] = boolean(byte(i));
             else if (needed != 0)
                 std::memcpy(result.bytes(), bytes.data(), needed);
             return result;
@@ -131,7 +131,7 @@ private:
                 else if constexpr (is_small<T>)
                     items[i] = T::from_bits(pattern<bits_of<T>>(entry(i)));
                 else if constexpr (std::is_same_v<T, bool>)
-                    items[i] = entry(i) != 0;
+                    items[i] = boolean(entry(i));
                 else if constexpr (std::is_integral_v<T>)
                     items[i] = integer<T>(entry(i));
                 else
@@ -180,6 +180,13 @@ private:
         constexpr std::size_t per_byte = items_per_byte<T>;
         for (std::size_t i = 0; i < items.size(); ++i)
             items[i] = T::from_bits(static_cast<unsigned>(byte(i / per_byte)) >> (i % per_byte * bits_of<T>));
+    }
+
+    bool boolean(std::int32_t entry) const
+    {
+        if (entry != 0 && entry != 1)
+            refuse("holds ", entry, ", which is no bool");
+        return entry != 0;
     }
 
     template <class T, class Entry>

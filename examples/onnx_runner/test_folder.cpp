@@ -16,15 +16,23 @@ using xloom::detail::concat;
 
 /// A data set's files kind_0.pb, kind_1.pb, ..., each read as the type that the graph declares.
 template <class Declarations>
-std::vector<value> read_values(fs::path const& set, std::string const& kind, Declarations const& declared)
+std::vector<recorded_value> read_values(fs::path const& set, std::string const& kind, Declarations const& declared)
 {
-    std::vector<value> values;
+    std::vector<recorded_value> values;
     for (fs::path file; file = set / concat(kind, "_", values.size(), ".pb"), fs::exists(file);) {
         if (values.size() >= static_cast<std::size_t>(declared.size()))
             throw runner_error(concat("the graph has ", declared.size(), " ", kind, "s, but the data set more"));
-        values.push_back(read_value(file.string(), declared[static_cast<int>(values.size())].type()));
+        values.push_back(read_recorded(file.string(), declared[static_cast<int>(values.size())].type()));
     }
     return values;
+}
+
+std::vector<value> read_inputs(fs::path const& set, onnx::GraphProto const& graph)
+{
+    std::vector<value> inputs;
+    for (recorded_value& each : read_values(set, "input", graph.input()))
+        inputs.push_back(std::move(each.held));
+    return inputs;
 }
 
 /// What ScatterND and GatherND give is compared bit by bit: they only move items.
@@ -39,13 +47,15 @@ small_floats comparison_of(onnx::GraphProto const& graph, std::string const& out
 verdict judge_set(model const& tested, fs::path const& set)
 {
     auto const& graph = tested.proto();
-    auto const results = tested.run(read_values(set, "input", graph.input()));
+    auto const results = tested.run(read_inputs(set, graph));
     auto const expected = read_values(set, "output", graph.output());
     if (expected.size() != results.size())
         return {outcome::failed, concat("the graph has ", results.size(), " outputs, but the data set ", expected.size())};
     for (std::size_t i = 0; i < expected.size(); ++i) {
         std::string const& name = graph.output(static_cast<int>(i)).name();
-        if (std::string const found = difference(results[i], expected[i], comparison_of(graph, name)); !found.empty())
+        if (!expected[i].name.empty() && expected[i].name != name)
+            return {outcome::failed, concat("the graph's output ", i, " is '", name, "', but the data set's '", expected[i].name, "'")};
+        if (std::string const found = difference(results[i], expected[i].held, comparison_of(graph, name)); !found.empty())
             return {outcome::contradicted, "the output '" + name + "' " + found};
     }
     return {outcome::passed};
@@ -54,7 +64,7 @@ verdict judge_set(model const& tested, fs::path const& set)
 verdict judge_error(model const& tested, std::vector<fs::path> const& sets)
 {
     for (fs::path const& set : sets)
-        tested.run(read_values(set, "input", tested.proto().input()));
+        tested.run(read_inputs(set, tested.proto()));
     return {outcome::contradicted, "an error is expected, but it runs to its end"};
 }
 

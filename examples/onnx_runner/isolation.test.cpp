@@ -1,0 +1,44 @@
+// run_isolated: whatever a test does, its verdict comes back.
+
+#include <csignal>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <thread>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "isolation.hpp"
+
+using namespace runner;
+
+TEST_CASE("a verdict comes back as it is")
+{
+    for (outcome const each : {outcome::passed, outcome::failed, outcome::skipped, outcome::contradicted}) {
+        verdict const found = run_isolated([&] { return verdict{each, "because"}; });
+        CHECK(found.result == each);
+        CHECK(found.why == "because");
+    }
+    std::string const text(1 << 20, 'x'); // more than a pipe holds
+    CHECK(run_isolated([&] { return verdict{outcome::failed, text}; }).why == text);
+}
+
+TEST_CASE("a crash, an end and a hang are failures")
+{
+    auto why = [](auto test, limits allowed = {}) {
+        verdict const found = run_isolated(
+            [&] {
+                test();
+                return verdict{outcome::passed};
+            },
+            allowed);
+        CHECK(found.result == outcome::failed);
+        return found.why;
+    };
+    CHECK(why([] { raise(SIGKILL); }) == "it crashes: Killed");
+    CHECK(why([] { _exit(0); }) == "it ends the process with status 0");
+    CHECK(why([] { _exit(3); }) == "it ends the process with status 3");
+    auto const hang = [] { std::this_thread::sleep_for(std::chrono::hours(1)); };
+    CHECK(why(hang, {std::chrono::milliseconds(50)}) == "it does not end within 50 ms");
+}
