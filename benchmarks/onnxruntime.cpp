@@ -61,16 +61,17 @@ struct onnxruntime_session::implementation {
     std::vector<char const*> input_names, output_names;
     std::vector<OrtValue*> inputs, outputs;
 
-    implementation(onnx_model const& model, std::size_t threads)
+    implementation(std::string const& file, std::vector<onnx_operand> const& model_inputs, std::vector<onnx_operand> const& model_outputs,
+        std::size_t threads)
     {
-        open(serialized(model), static_cast<int>(threads));
+        open(file, static_cast<int>(threads));
         OrtMemoryInfo* memory = nullptr;
         require(api, api.CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, &memory));
-        names.reserve(model.inputs.size() + model.outputs.size());
-        for (onnx_operand const& operand : model.inputs)
+        names.reserve(model_inputs.size() + model_outputs.size());
+        for (onnx_operand const& operand : model_inputs)
             if (!operand.is_weight)
                 bind(operand, *memory, input_names, inputs);
-        for (onnx_operand const& operand : model.outputs)
+        for (onnx_operand const& operand : model_outputs)
             bind(operand, *memory, output_names, outputs);
         api.ReleaseMemoryInfo(memory);
     }
@@ -112,7 +113,12 @@ struct onnxruntime_session::implementation {
 };
 
 onnxruntime_session::onnxruntime_session(onnx_model const& model, std::size_t threads)
-    : session_(std::make_unique<implementation>(model, threads))
+    : onnxruntime_session(serialized(model), model.inputs, model.outputs, threads)
+{}
+
+onnxruntime_session::onnxruntime_session(
+    std::string const& file, std::vector<onnx_operand> const& inputs, std::vector<onnx_operand> const& outputs, std::size_t threads)
+    : session_(std::make_unique<implementation>(file, inputs, outputs, threads))
 {}
 
 onnxruntime_session::~onnxruntime_session() = default;

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "onnx_model.hpp"
 
@@ -19,6 +21,9 @@ bool has_onnxruntime();
 class onnxruntime_session {
 public:
     onnxruntime_session(onnx_model const& model, std::size_t threads);
+    /// The contents of a model's file.
+    onnxruntime_session(
+        std::string const& file, std::vector<onnx_operand> const& inputs, std::vector<onnx_operand> const& outputs, std::size_t threads);
     ~onnxruntime_session();
 
     void run();
