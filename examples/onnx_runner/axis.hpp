@@ -1,0 +1,73 @@
+#pragma once
+// Axes: counted from the front or the back, and a tensor seen as [outer, length, inner] around one.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph.hpp"
+
+namespace runner {
+
+inline std::size_t axis_of(std::int64_t axis, std::size_t rank)
+{
+    if (!xloom::is_axis(axis, rank))
+        throw runner_error(xloom::detail::concat("the axis ", axis, " is none of a tensor of rank ", rank));
+    return xloom::wrap_axis(axis, rank);
+}
+
+/// Which of `rank` axes are in a list; none may be there twice.
+inline std::vector<bool> marked_axes(std::vector<std::int64_t> const& list, std::size_t rank)
+{
+    std::vector<bool> marks(rank, false);
+    for (std::int64_t const each : list) {
+        std::size_t const axis = axis_of(each, rank);
+        if (marks[axis])
+            throw runner_error(xloom::detail::concat("the axis ", axis, " is given twice"));
+        marks[axis] = true;
+    }
+    return marks;
+}
+
+/// What a node says about axes: in its attribute `axes`, and from an opset on in its input 1 instead. None: it says nothing.
+inline std::optional<std::vector<std::int64_t>> named_axes(call const& c, std::int64_t input_since)
+{
+    if (c.opset() >= input_since)
+        return c.has(1) ? std::optional(c.integers_at(1)) : std::nullopt;
+    return c.has_attribute("axes") ? std::optional(c.integers("axes")) : std::nullopt;
+}
+
+/// The product of the dimensions first .. last - 1.
+inline std::size_t items_between(xloom::shape const& dims, std::size_t first, std::size_t last)
+{
+    xloom::shape const part(dims.begin() + first, dims.begin() + last);
+    if (!xloom::is_countable(part))
+        throw runner_error(xloom::detail::concat("the dimensions ", part, " are too large together"));
+    return xloom::element_count(part);
+}
+
+/// A shape that a model gives as numbers.
+inline xloom::shape shape_of(std::vector<std::int64_t> const& numbers)
+{
+    xloom::shape dims;
+    for (std::int64_t const number : numbers) {
+        if (number < 0)
+            throw runner_error(xloom::detail::concat("a dimension of the shape ", numbers, " is negative"));
+        dims.push_back(static_cast<std::size_t>(number));
+    }
+    return dims;
+}
+
+struct axis_view {
+    std::size_t outer, length, inner;
+};
+
+/// Of an empty tensor: `outer` is 0, so that loops end at once.
+inline axis_view around(xloom::shape const& dims, std::size_t axis)
+{
+    if (xloom::element_count(dims) == 0)
+        return {0, dims[axis], 0};
+    return {items_between(dims, 0, axis), dims[axis], items_between(dims, axis + 1, dims.size())};
+}
+
+} // namespace runner

@@ -1,0 +1,11 @@
+#pragma once
+// Tensors of another element type.
+
+#include "value.hpp"
+
+namespace runner {
+
+/// Every item as ONNX's Cast converts it. Types: all but the complex ones; strings are read and written as decimal numbers.
+tensor convert(tensor const& from, element_type to, xloom::cast_options options = {});
+
+} // namespace runner

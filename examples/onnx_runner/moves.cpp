@@ -1,0 +1,91 @@
+#include "moves.hpp"
+
+#include <algorithm>
+
+#include "broadcast.hpp"
+
+namespace runner {
+
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{1} << 31;
+
+void refuse_more_than(std::size_t most, xloom::shape const& dims)
+{
+    if (!xloom::is_countable(dims) || xloom::element_count(dims) > most)
+        throw runner_error(xloom::detail::concat("a tensor of the shape ", dims, " would take more than 2^31 bytes"));
+}
+
+} // namespace
+
+tensor new_tensor(element_type type, xloom::shape const& dims)
+{
+    refuse_more_than(most_bytes / (type == element_type::string ? sizeof(std::string) : item_bytes(type)), dims);
+    return tensor(type, dims);
+}
+
+tensor new_tensor_like(tensor const& source, xloom::shape const& dims)
+{
+    if (source.type() == element_type::string) {
+        std::size_t longest = sizeof(std::string);
+        for (std::string const& each : source.items<std::string>())
+            longest = std::max(longest, each.size());
+        refuse_more_than(most_bytes / longest, dims);
+    }
+    return new_tensor(source.type(), dims);
+}
+
+void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t where, std::size_t count)
+{
+    if (count == 0)
+        return;
+    if (from.type() == element_type::string)
+        std::copy_n(from.items<std::string>().data() + at, count, to.items<std::string>().data() + where);
+    else
+        std::memcpy(to.bytes() + where * to.item_size(), from.bytes() + at * from.item_size(), count * from.item_size());
+}
+
+void fill_items(tensor& to, std::size_t where, std::size_t count, tensor const& item)
+{
+    with_unit(to, [&]<class Unit>(std::type_identity<Unit>) {
+        auto const& unit = unit_source<Unit>(item)[0];
+        unit_target<Unit> const target(to);
+        for (std::size_t i = 0; i < count; ++i)
+            target.put(where + i, unit);
+    });
+}
+
+tensor strided(tensor const& from, std::ptrdiff_t start, xloom::shape const& dims, xloom::strides const& steps)
+{
+    tensor result = new_tensor_like(from, dims);
+    with_unit(from, [&]<class Unit>(std::type_identity<Unit>) {
+        unit_source<Unit> const source(from);
+        unit_target<Unit> const target(result);
+        std::size_t at = 0;
+        for (rows walk(dims, {steps}); !walk.done(); walk.next()) {
+            std::ptrdiff_t const first = start + walk.offset(0), step = walk.step(0);
+            if (step == 1) {
+                copy_items(from, static_cast<std::size_t>(first), result, at, walk.length());
+            } else {
+                for (std::size_t i = 0; i < walk.length(); ++i)
+                    target.put(at + i, source[first + static_cast<std::ptrdiff_t>(i) * step]);
+            }
+            at += walk.length();
+        }
+    });
+    return result;
+}
+
+tensor transposed(tensor const& from, std::vector<std::size_t> const& order)
+{
+    xloom::strides const steps = broadcast_steps(from.shape(), from.shape());
+    xloom::shape dims;
+    xloom::strides order_steps;
+    for (std::size_t const axis : order) {
+        dims.push_back(from.shape()[axis]);
+        order_steps.push_back(steps[axis]);
+    }
+    return strided(from, 0, dims, order_steps);
+}
+
+} // namespace runner

@@ -1,0 +1,96 @@
+#pragma once
+// Tensors that are made by moving items, whatever their type.
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "value.hpp"
+
+namespace runner {
+
+/// A new tensor of at most 2^31 bytes: sizes come from models, which may lie.
+tensor new_tensor(element_type type, xloom::shape const& dims);
+/// Of the same type, to be filled with copies of its items; the bytes of long strings count.
+tensor new_tensor_like(tensor const& source, xloom::shape const& dims);
+
+/// `count` items from position `at` of one tensor to position `where` of another of the same type.
+void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t where, std::size_t count);
+
+/// Copies of an item, which is a tensor of its own.
+void fill_items(tensor& to, std::size_t where, std::size_t count, tensor const& item);
+
+/// The items of a tensor at start + the sum of position * step along each axis of `dims`.
+tensor strided(tensor const& from, std::ptrdiff_t start, xloom::shape const& dims, xloom::strides const& steps);
+
+/// The axes in another order: axis i of the result is axis order[i].
+tensor transposed(tensor const& from, std::vector<std::size_t> const& order);
+
+/// f(std::type_identity<Unit>) for a type that is as large as the items: code that only moves items needs no other.
+template <class F>
+auto with_unit(tensor const& t, F&& f)
+{
+    struct sixteen_bytes {
+        std::uint64_t halves[2];
+    };
+    if (t.type() == element_type::string)
+        return f(std::type_identity<std::string>());
+    switch (t.item_size()) {
+    case 1:
+        return f(std::type_identity<std::uint8_t>());
+    case 2:
+        return f(std::type_identity<std::uint16_t>());
+    case 4:
+        return f(std::type_identity<std::uint32_t>());
+    case 8:
+        return f(std::type_identity<std::uint64_t>());
+    default:
+        return f(std::type_identity<sixteen_bytes>());
+    }
+}
+
+/// Items as units: read from one tensor, written to another of the same type.
+template <class Unit>
+class unit_source {
+public:
+    explicit unit_source(tensor const& t) : bytes_(t.bytes()) {}
+    Unit operator[](std::ptrdiff_t at) const
+    {
+        Unit unit;
+        std::memcpy(&unit, bytes_ + at * static_cast<std::ptrdiff_t>(sizeof(Unit)), sizeof(Unit));
+        return unit;
+    }
+
+private:
+    std::byte const* bytes_;
+};
+template <>
+class unit_source<std::string> {
+public:
+    explicit unit_source(tensor const& t) : items_(t.items<std::string>().data()) {}
+    std::string const& operator[](std::ptrdiff_t at) const { return items_[at]; }
+
+private:
+    std::string const* items_;
+};
+
+template <class Unit>
+class unit_target {
+public:
+    explicit unit_target(tensor& t) : bytes_(t.bytes()) {}
+    void put(std::size_t at, Unit const& unit) const { std::memcpy(bytes_ + at * sizeof(Unit), &unit, sizeof(Unit)); }
+
+private:
+    std::byte* bytes_;
+};
+template <>
+class unit_target<std::string> {
+public:
+    explicit unit_target(tensor& t) : items_(t.items<std::string>().data()) {}
+    void put(std::size_t at, std::string const& item) const { items_[at] = item; }
+
+private:
+    std::string* items_;
+};
+
+} // namespace runner

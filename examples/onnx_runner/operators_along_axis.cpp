@@ -1,0 +1,121 @@
+// Operators that go along one axis and keep the shape: CumSum, CumProd, Softmax, LogSoftmax.
+
+#include <cmath>
+
+#include "axis.hpp"
+#include "elementwise.hpp"
+#include "operators.hpp"
+
+namespace runner {
+
+namespace {
+
+/// f(first, step) for each row along the axis: its first item's place, and the step from one to the next.
+template <class F>
+void for_each_row(axis_view const& view, F f)
+{
+    for (std::size_t o = 0; o < view.outer; ++o)
+        for (std::size_t i = 0; i < view.inner; ++i)
+            f(o * view.length * view.inner + i, view.inner);
+}
+
+struct plus {
+    template <class T>
+    T operator()(T a, T b) const
+    {
+        return a + b;
+    }
+    static constexpr int start = 0;
+};
+struct times {
+    template <class T>
+    T operator()(T a, T b) const
+    {
+        return a * b;
+    }
+    static constexpr int start = 1;
+};
+
+template <class F>
+std::vector<value> run_cumulative(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    std::vector<std::int64_t> const axis = c.integers_at(1);
+    if (axis.size() != 1)
+        throw runner_error(xloom::detail::concat("its axis has ", axis.size(), " items instead of 1"));
+    axis_view const view = around(x.shape(), axis_of(axis[0], x.shape().size()));
+    bool const exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>(
+        x.type(), [&]<class T>(std::type_identity<T>) {
+            tensor result(x.type(), x.shape());
+            T const* const from = x.items<T>().data();
+            T* const to = result.items<T>().data();
+            for_each_row(view, [&](std::size_t first, std::size_t step) {
+                auto total = modular(T(F::start));
+                for (std::size_t k = 0; k < view.length; ++k) {
+                    std::size_t const at = first + (reverse ? view.length - 1 - k : k) * step;
+                    auto const next = F()(total, modular(from[at]));
+                    to[at] = static_cast<T>(exclusive ? total : next);
+                    total = next;
+                }
+            });
+            return result;
+        })};
+}
+
+/// Up to opset 12 along all axes from `axis` on, as if they were one.
+axis_view softmax_view(call const& c)
+{
+    xloom::shape const& dims = c.tensor_at(0).shape();
+    std::size_t const axis = axis_of(c.integer("axis", c.opset() < 13 ? 1 : -1), dims.size());
+    axis_view view = around(dims, axis);
+    if (c.opset() < 13) {
+        view.length *= view.inner;
+        view.inner = 1;
+    }
+    return view;
+}
+
+template <bool Log>
+std::vector<value> run_softmax(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    axis_view const view = softmax_view(c);
+    return {with_float(x.type(), [&]<class T>(std::type_identity<T>) {
+        using number = decltype(+T());
+        tensor result(x.type(), x.shape());
+        T const* const from = x.items<T>().data();
+        T* const to = result.items<T>().data();
+        std::vector<number> row(view.outer == 0 ? 0 : view.length);
+        for_each_row(view, [&](std::size_t first, std::size_t step) {
+            number largest = -std::numeric_limits<number>::infinity();
+            for (std::size_t k = 0; k < row.size(); ++k) {
+                row[k] = +from[first + k * step];
+                largest = larger()(largest, row[k]);
+            }
+            number sum = 0;
+            for (number& each : row) {
+                each -= largest;
+                number const power = std::exp(each);
+                sum += power;
+                each = Log ? each : power;
+            }
+            number const log_sum = std::log(sum);
+            for (std::size_t k = 0; k < row.size(); ++k)
+                to[first + k * step] = static_cast<T>(Log ? row[k] - log_sum : row[k] / sum);
+        });
+        return result;
+    })};
+}
+
+} // namespace
+
+void add_along_axis_operators(operator_table& table)
+{
+    table["CumSum"] = run_cumulative<plus>;
+    table["CumProd"] = run_cumulative<times>;
+    table["Softmax"] = run_softmax<false>;
+    table["LogSoftmax"] = run_softmax<true>;
+}
+
+} // namespace runner

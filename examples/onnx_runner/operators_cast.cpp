@@ -1,0 +1,53 @@
+// Cast and CastLike.
+
+#include "convert.hpp"
+#include "operators.hpp"
+
+namespace runner {
+
+namespace {
+
+xloom::cast_options options_of(call const& c)
+{
+    xloom::cast_options options;
+    options.saturate = c.integer("saturate", 1) != 0;
+    std::string const mode = c.text("round_mode", "up");
+    if (mode == "down")
+        options.round_mode = xloom::round_mode::down;
+    else if (mode == "nearest")
+        options.round_mode = xloom::round_mode::nearest;
+    else if (mode != "up")
+        throw runner_error("round_mode is up, down or nearest, but is '" + mode + "'");
+    return options;
+}
+
+/// The attribute `to`: a number, and up to opset 5 a name.
+element_type target_of(call const& c)
+{
+    if (!c.has_attribute("to"))
+        throw runner_error("its attribute 'to' is missing");
+    std::int64_t number = c.integer("to", 0);
+    if (std::string const name = c.text("to", ""); !name.empty()) {
+        onnx::TensorProto_DataType type{};
+        if (!onnx::TensorProto_DataType_Parse(name, &type))
+            throw runner_error("the attribute 'to' names no element type: '" + name + "'");
+        number = type;
+    }
+    if (number <= 0 || number >= static_cast<std::int64_t>(xloom::element_type_count))
+        throw runner_error(xloom::detail::concat("the attribute 'to' is ", number, ", which is no element type"));
+    return static_cast<element_type>(number);
+}
+
+std::vector<value> run_cast(call const& c) { return {convert(c.tensor_at(0), target_of(c), options_of(c))}; }
+
+std::vector<value> run_cast_like(call const& c) { return {convert(c.tensor_at(0), c.tensor_at(1).type(), options_of(c))}; }
+
+} // namespace
+
+void add_cast_operators(operator_table& table)
+{
+    table["Cast"] = run_cast;
+    table["CastLike"] = run_cast_like;
+}
+
+} // namespace runner

@@ -1,0 +1,129 @@
+// Operators that make tensors: Constant, ConstantOfShape, Range.
+
+#include <algorithm>
+#include <cmath>
+
+#include "axis.hpp"
+#include "elementwise.hpp"
+#include "operators.hpp"
+#include "proto.hpp"
+
+namespace runner {
+
+namespace {
+
+/// Zeros (empty strings) but for the values at given places: numbers of items, or positions along the axes.
+tensor read_sparse(onnx::SparseTensorProto const& sparse)
+{
+    tensor const values = read_tensor(sparse.values());
+    tensor const places = read_tensor(sparse.indices());
+    xloom::shape const dims = shape_of({sparse.dims().begin(), sparse.dims().end()});
+    tensor result = new_tensor_like(values, dims);
+    if (values.type() != element_type::string)
+        std::fill_n(result.bytes(), result.size() * result.item_size(), std::byte{0});
+    bool const is_flat = places.shape().size() == 1;
+    if (values.shape().size() != 1 || places.size() != values.size() * (is_flat ? 1 : dims.size()))
+        throw runner_error(xloom::detail::concat("a sparse tensor of the shape ", dims, " has values of the shape ", values.shape(),
+            " and indices of the shape ", places.shape()));
+    xloom::shape const extents = is_flat ? xloom::shape{result.size()} : dims;
+    std::int64_t const* next = places.items<std::int64_t>().data();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        std::size_t at = 0;
+        for (std::size_t const extent : extents) {
+            std::int64_t const position = *next++;
+            if (position < 0 || static_cast<std::size_t>(position) >= extent)
+                throw runner_error(xloom::detail::concat("a sparse tensor's index ", position, " is outside 0 .. ", extent, " - 1"));
+            at = at * extent + static_cast<std::size_t>(position);
+        }
+        copy_items(values, i, result, at, 1);
+    }
+    return result;
+}
+
+std::vector<value> run_constant(call const& c)
+{
+    if (auto const* const found = c.find("value"))
+        return {read_tensor(found->t())};
+    if (auto const* const found = c.find("sparse_value"))
+        return {read_sparse(found->sparse_tensor())};
+    if (c.has_attribute("value_float"))
+        return {tensor::scalar(static_cast<float>(c.number("value_float", 0)))};
+    if (c.has_attribute("value_int"))
+        return {tensor::scalar(c.integer("value_int", 0))};
+    if (c.has_attribute("value_string"))
+        return {tensor::scalar(c.text("value_string", ""))};
+    if (auto const* const found = c.find("value_floats"))
+        return {tensor::of<float>(
+            {static_cast<std::size_t>(found->floats_size())}, {found->floats().data(), found->floats().data() + found->floats_size()})};
+    if (c.has_attribute("value_ints")) {
+        std::vector<std::int64_t> const items = c.integers("value_ints");
+        return {tensor::of<std::int64_t>({items.size()}, items)};
+    }
+    if (c.has_attribute("value_strings")) {
+        std::vector<std::string> const items = c.texts("value_strings");
+        return {tensor::of<std::string>({items.size()}, items)};
+    }
+    throw runner_error("none of its attributes gives a value");
+}
+
+std::vector<value> run_constant_of_shape(call const& c)
+{
+    auto const* const found = c.find("value");
+    tensor const item = found == nullptr ? tensor::scalar(0.0f) : read_tensor(found->t());
+    if (item.size() != 1)
+        throw runner_error(xloom::detail::concat("its value has ", item.size(), " items instead of 1"));
+    tensor result = new_tensor_like(item, shape_of(c.integers_at(0)));
+    fill_items(result, 0, result.size(), item);
+    return {result};
+}
+
+template <class T>
+std::size_t range_length(T start, T limit, T delta)
+{
+    if (delta == 0)
+        throw runner_error("delta is 0");
+    if constexpr (std::is_integral_v<T>) {
+        if (delta > 0 ? start >= limit : start <= limit)
+            return 0;
+        auto const to = static_cast<std::uint64_t>(limit), from = static_cast<std::uint64_t>(start),
+                   step = static_cast<std::uint64_t>(delta);
+        return delta > 0 ? (to - from - 1) / step + 1 : (from - to - 1) / (0 - step) + 1;
+    } else {
+        T const length = std::ceil((limit - start) / delta);
+        if (!(length < static_cast<T>(1ull << 62)))
+            throw runner_error("its length is no number, or too large");
+        return length > 0 ? static_cast<std::size_t>(length) : 0;
+    }
+}
+
+/// 16-bit floats are stepped in float.
+std::vector<value> run_range(call const& c)
+{
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int16_t, std::int32_t, std::int64_t>(
+        c.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
+            auto const scalar = [&](std::size_t i) {
+                auto const items = c.tensor_at(i).template items<T>();
+                if (items.size() != 1)
+                    throw runner_error(xloom::detail::concat("its input ", i, " has ", items.size(), " items instead of 1"));
+                return items[0];
+            };
+            auto const start = +scalar(0), limit = +scalar(1), delta = +scalar(2);
+            std::size_t const length = range_length(start, limit, delta);
+            tensor result = new_tensor(xloom::element_type_of<T>, {length});
+            T* const to = result.template items<T>().data();
+            for (std::size_t i = 0; i < length; ++i)
+                to[i] = static_cast<T>(modular(start) + static_cast<decltype(modular(start))>(i) * modular(delta));
+            return result;
+        })};
+}
+
+} // namespace
+
+void add_constant_operators(operator_table& table)
+{
+    table["Constant"] = run_constant;
+    table["ConstantOfShape"] = run_constant_of_shape;
+    table["Range"] = run_range;
+}
+
+} // namespace runner

@@ -1,0 +1,172 @@
+// Conv, along one axis or two.
+
+#include <algorithm>
+#include <array>
+
+#include "axis.hpp"
+#include "convert.hpp"
+#include "moves.hpp"
+#include "operators.hpp"
+#include "products.hpp"
+#include "types.hpp"
+
+namespace runner {
+
+namespace {
+
+/// A convolution along one spatial axis.
+struct spatial_axis {
+    std::int64_t input = 1, kernel = 1, output = 1;
+    std::int64_t stride = 1, dilation = 1, before = 0;
+
+    std::int64_t extent() const { return (kernel - 1) * dilation + 1; }
+    std::int64_t position(std::int64_t at, std::int64_t k) const { return at * stride + k * dilation - before; }
+};
+
+/// One along one axis is one along two, whose first has one item.
+using spatial_axes = std::array<spatial_axis, 2>;
+
+/// Numbers of an attribute: `count` of them, none below `least`.
+std::vector<std::int64_t> numbers_of(call const& c, char const* name, std::size_t count, std::int64_t least)
+{
+    std::vector<std::int64_t> numbers = c.integers(name);
+    if (!c.has_attribute(name))
+        numbers.assign(count, least);
+    bool const is_possible =
+        numbers.size() == count && std::ranges::all_of(numbers, [&](std::int64_t n) { return least <= n && n < std::int64_t{1} << 31; });
+    if (!is_possible)
+        throw runner_error(xloom::detail::concat("its ", name, " are ", numbers));
+    return numbers;
+}
+
+/// The output's length along an axis, and the padding before it.
+void place(spatial_axis& axis, std::string const& auto_pad, std::int64_t before, std::int64_t after)
+{
+    if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+        axis.output = axis.input / axis.stride + (axis.input % axis.stride != 0 ? 1 : 0);
+        std::int64_t const total = std::max<std::int64_t>(0, (axis.output - 1) * axis.stride + axis.extent() - axis.input);
+        axis.before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+        return;
+    }
+    axis.before = auto_pad == "VALID" ? 0 : before;
+    std::int64_t const room = axis.input + axis.before + (auto_pad == "VALID" ? 0 : after) - axis.extent();
+    if (axis.kernel == 0 || room < 0)
+        throw runner_error(xloom::detail::concat("a kernel of ", axis.extent(), " items does not fit into ", axis.input, " padded ones"));
+    axis.output = room / axis.stride + 1;
+}
+
+spatial_axes axes_of(call const& c, xloom::shape const& x, xloom::shape const& w)
+{
+    std::size_t const count = x.size() - 2;
+    std::string const auto_pad = c.text("auto_pad", "NOTSET");
+    if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
+        throw runner_error("its auto_pad is '" + auto_pad + "'");
+    auto const strides = numbers_of(c, "strides", count, 1), dilations = numbers_of(c, "dilations", count, 1);
+    auto const pads = numbers_of(c, "pads", 2 * count, 0);
+    spatial_axes axes;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (x[2 + i] >> 31 != 0 || w[2 + i] >> 31 != 0)
+            throw runner_error(xloom::detail::concat("the shapes ", x, " and ", w, " are too large"));
+        spatial_axis& axis = axes[i + 2 - count];
+        axis.input = static_cast<std::int64_t>(x[2 + i]);
+        axis.kernel = static_cast<std::int64_t>(w[2 + i]);
+        axis.stride = strides[i];
+        axis.dilation = dilations[i];
+        place(axis, auto_pad, pads[i], pads[i + count]);
+    }
+    if (c.has_attribute("kernel_shape") && c.integers("kernel_shape") != std::vector<std::int64_t>(w.begin() + 2, w.end()))
+        throw runner_error(xloom::detail::concat("kernel_shape is ", c.integers("kernel_shape"), ", but W's shape is ", w));
+    return axes;
+}
+
+/// What the kernel sees of one channel at a place of the output; zeros outside of the input.
+template <class T>
+void copy_window(T const* channel, spatial_axes const& axes, std::int64_t y, std::int64_t x, T* window)
+{
+    spatial_axis const &down = axes[0], &across = axes[1];
+    for (std::int64_t i = 0; i < down.kernel; ++i, window += across.kernel) {
+        std::int64_t const row = down.position(y, i), first = across.position(x, 0);
+        if (row < 0 || row >= down.input) {
+            std::fill_n(window, across.kernel, T{0});
+        } else if (across.dilation == 1 && first >= 0 && first + across.kernel <= across.input) {
+            std::copy_n(channel + row * across.input + first, across.kernel, window);
+        } else {
+            for (std::int64_t k = 0; k < across.kernel; ++k) {
+                std::int64_t const at = across.position(x, k);
+                window[k] = at < 0 || at >= across.input ? T{0} : channel[row * across.input + at];
+            }
+        }
+    }
+}
+
+/// One group of channels of one input: the windows, as many at a time as fit a buffer, times the kernels.
+template <class T>
+void convolve(T const* input, std::size_t channels, spatial_axes const& axes, T const* kernels, std::size_t count, T* output)
+{
+    auto const kernel_items = static_cast<std::size_t>(axes[0].kernel * axes[1].kernel);
+    auto const places = static_cast<std::size_t>(axes[0].output * axes[1].output);
+    auto const plane = axes[0].input * axes[1].input;
+    std::size_t const depth = channels * kernel_items;
+    std::size_t const most = std::clamp<std::size_t>((std::size_t{1} << 18) / std::max<std::size_t>(depth, 1), 1, places);
+    std::vector<T> windows(most * depth);
+    for (std::size_t first = 0; first < places; first += most) {
+        std::size_t const now = std::min(most, places - first);
+        for (std::size_t p = 0; p < now; ++p) {
+            std::int64_t const at = static_cast<std::int64_t>(first + p), y = at / axes[1].output, x = at % axes[1].output;
+            for (std::size_t ch = 0; ch < channels; ++ch)
+                copy_window(input + static_cast<std::int64_t>(ch) * plane, axes, y, x, windows.data() + p * depth + ch * kernel_items);
+        }
+        multiply_matrices<T>(count, depth, now, kernels, {windows.data(), 1, depth}, output + first, places);
+    }
+}
+
+std::vector<value> run_conv(call const& c)
+{
+    tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
+    std::size_t const rank = x.shape().size();
+    if (rank == 5 && w.shape().size() == 5)
+        throw not_implemented("Conv along three axes is not implemented");
+    std::int64_t const group_count = c.integer("group", 1);
+    if ((rank != 3 && rank != 4) || w.shape().size() != rank)
+        throw runner_error(xloom::detail::concat("X and W have the shapes ", x.shape(), " and ", w.shape()));
+    std::size_t const batch = x.shape()[0], channels = x.shape()[1], kernels = w.shape()[0];
+    auto const groups = static_cast<std::size_t>(group_count);
+    if (group_count < 1 || channels % groups != 0 || kernels % groups != 0 || w.shape()[1] != channels / groups)
+        throw runner_error(
+            xloom::detail::concat("X and W have the shapes ", x.shape(), " and ", w.shape(), " in ", group_count, " groups"));
+    spatial_axes const axes = axes_of(c, x.shape(), w.shape());
+    xloom::shape dims{batch, kernels};
+    for (std::size_t i = 4 - rank; i < 2; ++i)
+        dims.push_back(static_cast<std::size_t>(axes[i].output));
+    if (c.has(2) && c.tensor_at(2).shape() != xloom::shape{kernels})
+        throw runner_error(xloom::detail::concat("B has the shape ", c.tensor_at(2).shape(), " for ", kernels, " kernels"));
+    with_float(x.type(), []<class T>(std::type_identity<T>) {}); // no others
+    element_type const type = x.type() == element_type::double_ ? x.type() : element_type::float_;
+    if (w.type() != x.type() || (c.has(2) && c.tensor_at(2).type() != x.type()))
+        throw runner_error("X, W and B must be of one type");
+    tensor const inputs = convert(x, type), weights = convert(w, type);
+    tensor const bias = c.has(2) ? convert(c.tensor_at(2), type) : tensor();
+    tensor result = new_tensor(type, dims);
+    if (result.size() == 0)
+        return {convert(result, x.type())};
+    with_type_of<float, double>(type, [&]<class T>(std::type_identity<T>) {
+        std::size_t const plane = items_between(dims, 2, rank), kernels_each = kernels / groups;
+        std::size_t const input_each = inputs.size() / batch / groups, weights_each = weights.size() / groups;
+        T* to = result.items<T>().data();
+        for (std::size_t n = 0; n < batch * groups; ++n, to += kernels_each * plane) {
+            std::size_t const g = n % groups;
+            convolve<T>(inputs.items<T>().data() + n * input_each, channels / groups, axes, weights.items<T>().data() + g * weights_each,
+                kernels_each, to);
+            for (std::size_t m = 0; c.has(2) && m < kernels_each; ++m)
+                for (std::size_t i = 0; i < plane; ++i)
+                    to[m * plane + i] += bias.items<T>()[g * kernels_each + m];
+        }
+    });
+    return {convert(result, x.type())};
+}
+
+} // namespace
+
+void add_convolution_operators(operator_table& table) { table["Conv"] = run_conv; }
+
+} // namespace runner

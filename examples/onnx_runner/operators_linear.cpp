@@ -1,0 +1,142 @@
+// MatMul and Gemm.
+
+#include <cmath>
+
+#include "axis.hpp"
+#include "convert.hpp"
+#include "elementwise.hpp"
+#include "operators.hpp"
+#include "products.hpp"
+
+namespace runner {
+
+namespace {
+
+/// 16-bit floats as float.
+tensor widened(tensor const& x)
+{
+    bool const is_small = x.type() == element_type::float16 || x.type() == element_type::bfloat16;
+    return is_small ? convert(x, element_type::float_) : x;
+}
+
+/// The items of a tensor as those without sign: products wrap around.
+template <class T>
+using product_item = decltype(modular(T()));
+
+template <class T>
+product_item<T> const* product_items(tensor const& x)
+{
+    return reinterpret_cast<product_item<T> const*>(x.items<T>().data());
+}
+template <class T>
+product_item<T>* product_items(tensor& x)
+{
+    return reinterpret_cast<product_item<T>*>(x.items<T>().data());
+}
+
+template <class F>
+auto with_product_type(element_type type, F&& f)
+{
+    return with_type_of<float, double, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>(type, std::forward<F>(f));
+}
+
+/// Stacks of matrices, of two axes or more; the axes before these two are broadcast.
+tensor matrix_product(tensor const& a, tensor const& b)
+{
+    auto const stack_of = [](xloom::shape const& dims) { return xloom::shape(dims.begin(), dims.end() - 2); };
+    std::size_t const M = a.shape().end()[-2], K = a.shape().back(), N = b.shape().back();
+    if (b.shape().end()[-2] != K)
+        throw runner_error(xloom::detail::concat("matrices of the shapes ", a.shape(), " and ", b.shape(), " cannot be multiplied"));
+    xloom::shape const stack = broadcast(stack_of(a.shape()), stack_of(b.shape()));
+    xloom::shape dims = stack;
+    dims.push_back(M);
+    dims.push_back(N);
+    tensor result = new_tensor(a.type(), dims);
+    if (result.size() == 0)
+        return result;
+    with_product_type(a.type(), [&]<class T>(std::type_identity<T>) {
+        auto const* const left = product_items<T>(a);
+        auto const* const right = product_items<T>(b);
+        auto* to = product_items<T>(result);
+        if (b.shape().size() == 2) { // one product of many rows
+            multiply_matrices(result.size() / N, K, N, left, {right, N, 1}, to, N);
+            return;
+        }
+        for (rows walk(stack, {broadcast_steps(stack_of(a.shape()), stack), broadcast_steps(stack_of(b.shape()), stack)}); !walk.done();
+             walk.next())
+            for (std::size_t k = 0; k < walk.length(); ++k, to += M * N) {
+                auto const i = static_cast<std::ptrdiff_t>(k);
+                auto const x = static_cast<std::size_t>(walk.offset(0) + i * walk.step(0));
+                auto const y = static_cast<std::size_t>(walk.offset(1) + i * walk.step(1));
+                multiply_matrices(M, K, N, left + x * M * K, {right + y * K * N, N, 1}, to, N);
+            }
+    });
+    return result;
+}
+
+/// A vector on the left is one row, on the right one column; that axis is not in the result.
+std::vector<value> run_matmul(call const& c)
+{
+    tensor a = widened(c.tensor_at(0)), b = widened(c.tensor_at(1));
+    if (a.shape().empty() || b.shape().empty())
+        throw runner_error("a scalar is no matrix");
+    bool const is_row = a.shape().size() == 1, is_column = b.shape().size() == 1;
+    if (is_row)
+        a = a.reshaped({1, a.size()});
+    if (is_column)
+        b = b.reshaped({b.size(), 1});
+    tensor result = matrix_product(a, b);
+    xloom::shape dims = result.shape();
+    if (is_column)
+        dims.erase(dims.size() - 1);
+    if (is_row)
+        dims.erase(dims.size() - (is_column ? 1 : 2));
+    return {convert(result.reshaped(dims), c.tensor_at(0).type())};
+}
+
+/// alpha or beta for items of a type: whole for whole numbers.
+template <class T>
+T factor(call const& c, char const* name)
+{
+    double const number = c.number(name, 1);
+    if constexpr (std::is_integral_v<T>) {
+        if (!(std::fabs(number) < 0x1p31) || number != std::floor(number))
+            throw runner_error(xloom::detail::concat(name, " must be whole for matrices of whole numbers"));
+        return static_cast<T>(static_cast<std::int64_t>(number));
+    } else {
+        return static_cast<T>(number);
+    }
+}
+
+/// alpha A B + beta C.
+std::vector<value> run_gemm(call const& c)
+{
+    auto const operand = [&](std::size_t i, char const* is_transposed) {
+        tensor const& x = c.tensor_at(i);
+        if (x.shape().size() != 2)
+            throw runner_error(xloom::detail::concat("its input ", i, " is no matrix: its shape is ", x.shape()));
+        return widened(c.integer(is_transposed, 0) != 0 ? transposed(x, {1, 0}) : x);
+    };
+    tensor const product = matrix_product(operand(0, "transA"), operand(1, "transB"));
+    tensor const added = c.has(2) ? widened(c.tensor_at(2)) : tensor();
+    if (c.has(2) && broadcast(product.shape(), added.shape()) != product.shape())
+        throw runner_error(xloom::detail::concat("the shape ", added.shape(), " of C cannot be broadcast to ", product.shape()));
+    tensor const result = with_product_type(product.type(), [&]<class T>(std::type_identity<T>) {
+        T const alpha = factor<T>(c, "alpha"), beta = factor<T>(c, "beta");
+        auto const scaled = [](T by, T x) { return modular(by) * modular(x); };
+        if (c.has(2))
+            return map_items<T, T, T>(product, added, [=](T x, T y) { return static_cast<T>(scaled(alpha, x) + scaled(beta, y)); });
+        return map_items<T, T>(product, [=](T x) { return static_cast<T>(scaled(alpha, x)); });
+    });
+    return {convert(result, c.tensor_at(0).type())};
+}
+
+} // namespace
+
+void add_linear_operators(operator_table& table)
+{
+    table["MatMul"] = run_matmul;
+    table["Gemm"] = run_gemm;
+}
+
+} // namespace runner

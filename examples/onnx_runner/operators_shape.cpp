@@ -1,0 +1,181 @@
+// Operators that look at shapes or change them, and those that repeat items.
+
+#include <algorithm>
+#include <numeric>
+
+#include "axis.hpp"
+#include "broadcast.hpp"
+#include "convert.hpp"
+#include "moves.hpp"
+#include "operators.hpp"
+
+namespace runner {
+
+namespace {
+
+/// From opset 15 on a part of the shape: `start` and `end` count from the back if they are negative, and are clamped.
+std::vector<value> run_shape(call const& c)
+{
+    xloom::shape const& dims = c.tensor_at(0).shape();
+    auto const rank = static_cast<std::int64_t>(dims.size());
+    auto const bound = [&](char const* attribute, std::int64_t otherwise) {
+        std::int64_t const at = c.opset() < 15 ? otherwise : c.integer(attribute, otherwise);
+        return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
+    };
+    std::int64_t const start = bound("start", 0), end = std::max(start, bound("end", rank));
+    std::vector<std::int64_t> const part(dims.begin() + start, dims.begin() + end);
+    return {tensor::of<std::int64_t>({part.size()}, part)};
+}
+
+std::vector<value> run_size(call const& c) { return {tensor::scalar(static_cast<std::int64_t>(c.tensor_at(0).size()))}; }
+
+/// 0 keeps the input's dimension (unless allowzero, from opset 14 on), -1 is what remains.
+std::vector<value> run_reshape(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    std::vector<std::int64_t> wanted = c.opset() < 5 ? c.integers("shape") : c.integers_at(1);
+    bool const keeps = c.integer("allowzero", 0) == 0;
+    auto const fail = [&] {
+        throw runner_error(xloom::detail::concat("a tensor of the shape ", x.shape(), " cannot be reshaped to ", wanted));
+    };
+    std::size_t unknown = wanted.size();
+    xloom::shape dims;
+    for (std::size_t a = 0; a < wanted.size(); ++a) {
+        if (wanted[a] < -1 || (wanted[a] == -1 && unknown != wanted.size()) || (wanted[a] == 0 && keeps && a >= x.shape().size()))
+            fail();
+        if (wanted[a] == -1)
+            unknown = a;
+        dims.push_back(wanted[a] == -1 ? 1 : wanted[a] == 0 && keeps ? x.shape()[a] : static_cast<std::size_t>(wanted[a]));
+    }
+    if (!xloom::is_countable(dims))
+        fail();
+    if (std::size_t const known = xloom::element_count(dims); unknown != wanted.size()) {
+        if (known == 0 || x.size() % known != 0)
+            fail();
+        dims[unknown] = x.size() / known;
+    }
+    return {x.reshaped(dims)};
+}
+
+std::vector<value> run_squeeze(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    xloom::shape const& dims = x.shape();
+    auto const axes = named_axes(c, 13);
+    std::vector<bool> const marks = marked_axes(axes.value_or(std::vector<std::int64_t>{}), dims.size());
+    xloom::shape left;
+    for (std::size_t a = 0; a < dims.size(); ++a) {
+        if (marks[a] && dims[a] != 1)
+            throw runner_error(xloom::detail::concat("the axis ", a, " of the shape ", dims, " is not 1"));
+        if (axes ? !marks[a] : dims[a] != 1)
+            left.push_back(dims[a]);
+    }
+    return {x.reshaped(left)};
+}
+
+std::vector<value> run_unsqueeze(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    auto const axes = named_axes(c, 13);
+    if (!axes)
+        throw runner_error("its axes are missing");
+    if (x.shape().size() + axes->size() > xloom::max_rank)
+        throw runner_error(xloom::detail::concat("a rank above ", xloom::max_rank, " is not possible"));
+    xloom::shape dims;
+    std::size_t next = 0;
+    for (bool const is_new : marked_axes(*axes, x.shape().size() + axes->size()))
+        dims.push_back(is_new ? 1 : x.shape()[next++]);
+    return {x.reshaped(dims)};
+}
+
+std::vector<value> run_flatten(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    std::size_t const rank = x.shape().size();
+    std::int64_t const axis = c.integer("axis", 1);
+    std::size_t const split = axis == static_cast<std::int64_t>(rank) ? rank : axis_of(axis, rank);
+    return {x.reshaped({items_between(x.shape(), 0, split), items_between(x.shape(), split, rank)})};
+}
+
+std::vector<value> run_transpose(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    std::size_t const rank = x.shape().size();
+    std::vector<std::int64_t> perm = c.integers("perm");
+    if (!c.has_attribute("perm")) {
+        perm.resize(rank);
+        std::iota(perm.rbegin(), perm.rend(), 0);
+    }
+    if (perm.size() != rank)
+        throw runner_error(xloom::detail::concat("perm ", perm, " does not order the axes of a tensor of rank ", rank));
+    (void)marked_axes(perm, rank); // each once
+    std::vector<std::size_t> order;
+    for (std::int64_t const axis : perm)
+        order.push_back(axis_of(axis, rank));
+    return {transposed(x, order)};
+}
+
+std::vector<value> run_expand(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    xloom::shape const dims = broadcast(x.shape(), shape_of(c.integers_at(1)));
+    return {strided(x, 0, dims, broadcast_steps(x.shape(), dims))};
+}
+
+tensor repeated(tensor const& x, std::size_t axis, std::size_t times)
+{
+    if (times == 1)
+        return x;
+    xloom::shape dims = x.shape();
+    if (!xloom::is_countable({dims[axis], times}))
+        throw runner_error(xloom::detail::concat("an axis of ", dims[axis], " cannot be repeated ", times, " times"));
+    dims[axis] *= times;
+    tensor result = new_tensor_like(x, dims);
+    auto const [outer, length, inner] = around(x.shape(), axis);
+    std::size_t const block = length * inner;
+    for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t k = 0; k < times; ++k)
+            copy_items(x, o * block, result, (o * times + k) * block, block);
+    return result;
+}
+
+/// A number for each axis; in opset 1 inputs 1 and 2 are one number and its axis.
+std::vector<value> run_tile(call const& c)
+{
+    tensor result = c.tensor_at(0);
+    std::size_t const rank = result.shape().size();
+    xloom::shape repeats(rank, 1);
+    if (c.opset() < 6) {
+        tensor const count = convert(c.tensor_at(1), element_type::int64), axis = convert(c.tensor_at(2), element_type::int64);
+        if (count.size() != 1 || axis.size() != 1)
+            throw runner_error("the number of copies and the axis must be one number each");
+        repeats[axis_of(axis.items<std::int64_t>()[0], rank)] = shape_of({count.items<std::int64_t>()[0]})[0];
+    } else {
+        repeats = shape_of(c.integers_at(1));
+    }
+    if (repeats.size() != rank)
+        throw runner_error(xloom::detail::concat("the repeats ", repeats, " are not one for each of ", rank, " axes"));
+    // 0 first: what comes to nothing in the end needs no room in between.
+    for (bool const zeros : {true, false})
+        for (std::size_t a = 0; a < rank; ++a)
+            if ((repeats[a] == 0) == zeros)
+                result = repeated(result, a, repeats[a]);
+    return {result};
+}
+
+} // namespace
+
+void add_shape_operators(operator_table& table)
+{
+    table["Shape"] = run_shape;
+    table["Size"] = run_size;
+    table["Reshape"] = run_reshape;
+    table["Squeeze"] = run_squeeze;
+    table["Unsqueeze"] = run_unsqueeze;
+    table["Flatten"] = run_flatten;
+    table["Transpose"] = run_transpose;
+    table["Expand"] = run_expand;
+    table["Tile"] = run_tile;
+}
+
+} // namespace runner

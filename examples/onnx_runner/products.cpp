@@ -1,0 +1,98 @@
+#include "products.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <xloom/packed_matrix.hpp>
+
+namespace runner {
+
+namespace {
+
+/// With a step for each axis, for xloom.
+template <class T>
+struct strided_matrix {
+    matrix_view<T> view;
+    std::size_t rows, columns;
+};
+
+/// A sum in several chains, which a processor adds at the same time.
+template <class T>
+T dot(T const* a, T const* b, std::size_t count)
+{
+    constexpr std::size_t chains = 16;
+    T sums[chains]{};
+    std::size_t i = 0;
+    for (; i + chains <= count; i += chains)
+        for (std::size_t c = 0; c < chains; ++c)
+            sums[c] += a[i + c] * b[i + c];
+    T sum = 0;
+    for (; i < count; ++i)
+        sum += a[i] * b[i];
+    for (T const each : sums)
+        sum += each;
+    return sum;
+}
+
+} // namespace
+} // namespace runner
+
+template <class T>
+struct xloom::enable_tensor<runner::strided_matrix<T>> {
+    using value_type = T;
+    static constexpr std::size_t rank = 2;
+
+    static T const* data(runner::strided_matrix<T> const& m) { return m.view.data; }
+    static xloom::shape shape(runner::strided_matrix<T> const& m) { return {m.rows, m.columns}; }
+    static xloom::strides strides(runner::strided_matrix<T> const& m)
+    {
+        return {static_cast<std::ptrdiff_t>(m.view.row_step), static_cast<std::ptrdiff_t>(m.view.column_step)};
+    }
+};
+
+namespace runner {
+
+template <class T>
+void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
+{
+    // To lay out B anew pays off for several rows only, and for columns that fill a register.
+    bool const is_small = M < 6 || N < 8;
+    if (K != 0 && B.row_step == 1 && is_small) {
+        for (std::size_t m = 0; m < M; ++m)
+            for (std::size_t n = 0; n < N; ++n)
+                C[m * c_step + n] = dot(A + m * K, B.data + n * B.column_step, K);
+        return;
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+        if (K != 0 && N != 0 && !is_small) {
+            strided_matrix<T> const matrix{B, K, N};
+            xloom::packed_matrix<T> const packed{matrix};
+            packed(M, A, K, C, c_step);
+            return;
+        }
+    }
+    for (std::size_t m = 0; m < M; ++m) {
+        T* const to = C + m * c_step;
+        std::fill_n(to, N, T{0});
+        for (std::size_t k = 0; k < K; ++k) {
+            T const a = A[m * K + k];
+            T const* const from = B.data + k * B.row_step;
+            if (B.column_step == 1) {
+                for (std::size_t n = 0; n < N; ++n)
+                    to[n] += a * from[n];
+            } else {
+                for (std::size_t n = 0; n < N; ++n)
+                    to[n] += a * from[n * B.column_step];
+            }
+        }
+    }
+}
+
+template void multiply_matrices(std::size_t, std::size_t, std::size_t, float const*, matrix_view<float> const&, float*, std::size_t);
+template void multiply_matrices(std::size_t, std::size_t, std::size_t, double const*, matrix_view<double> const&, double*, std::size_t);
+template void multiply_matrices(
+    std::size_t, std::size_t, std::size_t, std::uint32_t const*, matrix_view<std::uint32_t> const&, std::uint32_t*, std::size_t);
+template void multiply_matrices(
+    std::size_t, std::size_t, std::size_t, std::uint64_t const*, matrix_view<std::uint64_t> const&, std::uint64_t*, std::size_t);
+
+} // namespace runner
