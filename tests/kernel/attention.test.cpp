@@ -100,9 +100,10 @@ double error_of(attention_case<T> const& in, std::vector<double> const& found)
 constexpr double most_units = 3;
 
 template <class T>
-constexpr T limit_of_keys = exponential_limits<T>::key;
+constexpr T limit_of_keys = largest_key<T>;
+/// Beyond, the exponential of a query overflows or vanishes.
 template <class T>
-constexpr T limit_of_queries = exponential_limits<T>::query;
+constexpr T limit_of_queries = sizeof(T) == 4 ? T(44) : T(354);
 
 } // namespace
 

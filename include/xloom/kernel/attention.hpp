@@ -4,23 +4,20 @@
 // Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key) exp(2 query)). With the
 // exponentials of both at hand an element costs a multiplication and a division in place of a tanh.
 
+#include <cmath>
 #include <cstddef>
 
 #include <xloom/kernel/softmax.hpp>
 
 namespace xloom::kernel {
 
-/// Keys up to `key` have exponentials. A query beyond `query` then decides alone: tanh is 1 or -1, to the last bit. Nothing overflows.
+/// Keys up to this have exponentials. A query whose own overflows or vanishes then decides alone: tanh is 1 or -1, to the last bit.
 template <class T>
-struct exponential_limits;
+inline constexpr T largest_key = 0;
 template <>
-struct exponential_limits<float> {
-    static constexpr float key = 16, query = 26;
-};
+inline constexpr float largest_key<float> = 16;
 template <>
-struct exponential_limits<double> {
-    static constexpr double key = 150, query = 190;
-};
+inline constexpr double largest_key<double> = 150;
 
 /// The keys of one memory: `length` rows, `step` apart, padded to whole batches.
 template <class T>
@@ -36,7 +33,7 @@ template <class T>
 void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
 {
     if constexpr (has_simd<T>) {
-        constexpr T limit = exponential_limits<T>::key;
+        constexpr T limit = largest_key<T>;
         bool is_small = true;
         for (std::size_t m = 0; m < keys.length; ++m)
             for (std::size_t a = 0; a < A; ++a)
@@ -54,11 +51,7 @@ void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
 template <class T>
 void make_exponentials(T* query, std::size_t A) noexcept
 {
-    map(query, query, whole_batches<T>(A), []<class V>(V const& q) {
-        V const most(exponential_limits<T>::query);
-        V const limited = choose(q > most, most, choose(q < -most, -most, q));
-        return detail::exp_of(limited + limited);
-    });
+    map(query, query, whole_batches<T>(A), []<class V>(V const& q) { return detail::exp_of(q + q); });
 }
 
 namespace detail {
