@@ -1,4 +1,4 @@
-// Conv, along one axis or two.
+// Conv, along one, two or three axes.
 
 #include <algorithm>
 #include <array>
@@ -20,11 +20,17 @@ struct spatial_axis {
     std::int64_t stride = 1, dilation = 1, before = 0;
 
     std::int64_t extent() const { return (kernel - 1) * dilation + 1; }
-    std::int64_t position(std::int64_t at, std::int64_t k) const { return at * stride + k * dilation - before; }
+    std::int64_t position(std::int64_t place, std::int64_t k) const { return place * stride + k * dilation - before; }
+    bool contains(std::int64_t at) const { return 0 <= at && at < input; }
 };
 
-/// One along one axis is one along two, whose first has one item.
-using spatial_axes = std::array<spatial_axis, 2>;
+/// A convolution along fewer axes is one along three, whose first have one item.
+using spatial_axes = std::array<spatial_axis, 3>;
+
+std::int64_t product_of(spatial_axes const& axes, std::int64_t spatial_axis::*length)
+{
+    return axes[0].*length * (axes[1].*length) * (axes[2].*length);
+}
 
 /// Numbers of an attribute: `count` of them, none below `least`.
 std::vector<std::int64_t> numbers_of(call const& c, char const* name, std::size_t count, std::int64_t least)
@@ -40,7 +46,7 @@ std::vector<std::int64_t> numbers_of(call const& c, char const* name, std::size_
 }
 
 /// The output's length along an axis, and the padding before it.
-void place(spatial_axis& axis, std::string const& auto_pad, std::int64_t before, std::int64_t after)
+void fit(spatial_axis& axis, std::string const& auto_pad, std::int64_t before, std::int64_t after)
 {
     if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
         axis.output = axis.input / axis.stride + (axis.input % axis.stride != 0 ? 1 : 0);
@@ -63,59 +69,69 @@ spatial_axes axes_of(call const& c, xloom::shape const& x, xloom::shape const& w
         throw runner_error("its auto_pad is '" + auto_pad + "'");
     auto const strides = numbers_of(c, "strides", count, 1), dilations = numbers_of(c, "dilations", count, 1);
     auto const pads = numbers_of(c, "pads", 2 * count, 0);
+    (void)items_between(x, 2, x.size()), (void)items_between(w, 2, w.size()); // can be counted
     spatial_axes axes;
     for (std::size_t i = 0; i < count; ++i) {
         if (x[2 + i] >> 31 != 0 || w[2 + i] >> 31 != 0)
             throw runner_error(xloom::detail::concat("the shapes ", x, " and ", w, " are too large"));
-        spatial_axis& axis = axes[i + 2 - count];
+        spatial_axis& axis = axes[i + axes.size() - count];
         axis.input = static_cast<std::int64_t>(x[2 + i]);
         axis.kernel = static_cast<std::int64_t>(w[2 + i]);
         axis.stride = strides[i];
         axis.dilation = dilations[i];
-        place(axis, auto_pad, pads[i], pads[i + count]);
+        fit(axis, auto_pad, pads[i], pads[i + count]);
     }
     if (c.has_attribute("kernel_shape") && c.integers("kernel_shape") != std::vector<std::int64_t>(w.begin() + 2, w.end()))
         throw runner_error(xloom::detail::concat("kernel_shape is ", c.integers("kernel_shape"), ", but W's shape is ", w));
     return axes;
 }
 
-/// What the kernel sees of one channel at a place of the output; zeros outside of the input.
+/// One row of what the kernel sees of a channel: `from` is a row of the input, null outside of it.
 template <class T>
-void copy_window(T const* channel, spatial_axes const& axes, std::int64_t y, std::int64_t x, T* window)
+void copy_row(T const* from, spatial_axis const& axis, std::int64_t place, T* to)
 {
-    spatial_axis const &down = axes[0], &across = axes[1];
-    for (std::int64_t i = 0; i < down.kernel; ++i, window += across.kernel) {
-        std::int64_t const row = down.position(y, i), first = across.position(x, 0);
-        if (row < 0 || row >= down.input) {
-            std::fill_n(window, across.kernel, T{0});
-        } else if (across.dilation == 1 && first >= 0 && first + across.kernel <= across.input) {
-            std::copy_n(channel + row * across.input + first, across.kernel, window);
-        } else {
-            for (std::int64_t k = 0; k < across.kernel; ++k) {
-                std::int64_t const at = across.position(x, k);
-                window[k] = at < 0 || at >= across.input ? T{0} : channel[row * across.input + at];
-            }
+    std::int64_t const first = axis.position(place, 0);
+    if (from == nullptr) {
+        std::fill_n(to, axis.kernel, T{0});
+    } else if (axis.dilation == 1 && first >= 0 && first + axis.kernel <= axis.input) {
+        std::copy_n(from + first, axis.kernel, to);
+    } else {
+        for (std::int64_t k = 0; k < axis.kernel; ++k) {
+            std::int64_t const at = axis.position(place, k);
+            to[k] = axis.contains(at) ? from[at] : T{0};
         }
     }
+}
+
+/// What the kernel sees of a channel at output number `place`; zeros outside of the input.
+template <class T>
+void copy_window(T const* channel, spatial_axes const& axes, std::int64_t place, T* window)
+{
+    auto const& [deep, down, across] = axes;
+    std::int64_t const z = place / across.output / down.output, y = place / across.output % down.output, x = place % across.output;
+    for (std::int64_t i = 0; i < deep.kernel; ++i)
+        for (std::int64_t j = 0; j < down.kernel; ++j, window += across.kernel) {
+            std::int64_t const plane = deep.position(z, i), row = down.position(y, j);
+            bool const is_inside = deep.contains(plane) && down.contains(row);
+            copy_row(is_inside ? channel + (plane * down.input + row) * across.input : nullptr, across, x, window);
+        }
 }
 
 /// One group of channels of one input: the windows, as many at a time as fit a buffer, times the kernels.
 template <class T>
 void convolve(T const* input, std::size_t channels, spatial_axes const& axes, T const* kernels, std::size_t count, T* output)
 {
-    auto const kernel_items = static_cast<std::size_t>(axes[0].kernel * axes[1].kernel);
-    auto const places = static_cast<std::size_t>(axes[0].output * axes[1].output);
-    auto const plane = axes[0].input * axes[1].input;
+    auto const kernel_items = static_cast<std::size_t>(product_of(axes, &spatial_axis::kernel));
+    auto const places = static_cast<std::size_t>(product_of(axes, &spatial_axis::output));
+    auto const volume = static_cast<std::size_t>(product_of(axes, &spatial_axis::input));
     std::size_t const depth = channels * kernel_items;
     std::size_t const most = std::clamp<std::size_t>((std::size_t{1} << 18) / std::max<std::size_t>(depth, 1), 1, places);
     std::vector<T> windows(most * depth);
     for (std::size_t first = 0; first < places; first += most) {
         std::size_t const now = std::min(most, places - first);
-        for (std::size_t p = 0; p < now; ++p) {
-            std::int64_t const at = static_cast<std::int64_t>(first + p), y = at / axes[1].output, x = at % axes[1].output;
-            for (std::size_t ch = 0; ch < channels; ++ch)
-                copy_window(input + static_cast<std::int64_t>(ch) * plane, axes, y, x, windows.data() + p * depth + ch * kernel_items);
-        }
+        for (std::size_t p = 0; p < now; ++p)
+            for (std::size_t k = 0; k < channels; ++k)
+                copy_window(input + k * volume, axes, static_cast<std::int64_t>(first + p), windows.data() + p * depth + k * kernel_items);
         multiply_matrices<T>(count, depth, now, kernels, {windows.data(), 1, depth}, output + first, places);
     }
 }
@@ -124,10 +140,10 @@ std::vector<value> run_conv(call const& c)
 {
     tensor const &x = c.tensor_at(0), &w = c.tensor_at(1);
     std::size_t const rank = x.shape().size();
-    if (rank == 5 && w.shape().size() == 5)
-        throw not_implemented("Conv along three axes is not implemented");
+    if (rank > 5)
+        throw not_implemented("Conv along more than three axes is not implemented");
     std::int64_t const group_count = c.integer("group", 1);
-    if ((rank != 3 && rank != 4) || w.shape().size() != rank)
+    if (rank < 3 || w.shape().size() != rank)
         throw runner_error(xloom::detail::concat("X and W have the shapes ", x.shape(), " and ", w.shape()));
     std::size_t const batch = x.shape()[0], channels = x.shape()[1], kernels = w.shape()[0];
     auto const groups = static_cast<std::size_t>(group_count);
@@ -136,7 +152,7 @@ std::vector<value> run_conv(call const& c)
             xloom::detail::concat("X and W have the shapes ", x.shape(), " and ", w.shape(), " in ", group_count, " groups"));
     spatial_axes const axes = axes_of(c, x.shape(), w.shape());
     xloom::shape dims{batch, kernels};
-    for (std::size_t i = 4 - rank; i < 2; ++i)
+    for (std::size_t i = 5 - rank; i < axes.size(); ++i)
         dims.push_back(static_cast<std::size_t>(axes[i].output));
     if (c.has(2) && c.tensor_at(2).shape() != xloom::shape{kernels})
         throw runner_error(xloom::detail::concat("B has the shape ", c.tensor_at(2).shape(), " for ", kernels, " kernels"));
