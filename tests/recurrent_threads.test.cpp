@@ -87,13 +87,16 @@ TEST_CASE("recurrent operators: no more groups than rows, and one where there is
 TEST_CASE("recurrent operators: calls that share packed weights, each on a thread of its own")
 {
     std::mt19937 random(2);
-    auto const in = random_lstm<float>(random, {9, 3, 5, 17, 1});
-    lstm_weights<float> const weights(lstm_tensors<float>(in).constants());
-    auto const expected = lstm_family::call<float>(in, weights);
-    std::vector<recurrent_arrays<float>> found(8);
-    tbb_policy(3).for_each(8, [&](std::size_t i) { found[i] = lstm_family::call<float>(in, weights); });
-    for (auto const& each : found)
-        CHECK(have_same_bits(each, expected));
+    std::vector<textbook::lstm_operands<float>> in(8, random_lstm<float>(random, {40, 13, 33, 40, 1}));
+    lstm_weights<float> const weights(lstm_tensors<float>(in.front()).constants());
+    std::vector<recurrent_arrays<float>> expected, found(in.size());
+    for (textbook::lstm_operands<float>& each : in) {
+        each.X = random_array<float>(random, each.X.shape, 1);
+        expected.push_back(lstm_family::call<float>(each, weights));
+    }
+    tbb_policy(3).for_each(in.size(), [&](std::size_t i) { found[i] = lstm_family::call<float>(in[i], weights); });
+    for (std::size_t i = 0; i < in.size(); ++i)
+        CHECK(have_same_bits(found[i], expected[i]));
 }
 
 // As users write it.

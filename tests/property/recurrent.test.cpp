@@ -311,7 +311,7 @@ TEST_CASE_TEMPLATE("NaN and infinity beyond a row's length never reach a result"
 }
 
 TEST_CASE_TEMPLATE("NaN elsewhere stays NaN: in its row from its step on, and nowhere else", Family, lstm_family, plain_lstm_family,
-    gru_family, rnn_family)
+    gru_family, linear_gru_family, rnn_family)
 {
     std::mt19937 random(11);
     auto in = Family::template draw<float>(random, {7, 3, 2, 5, 2}, with_all & ~unsigned(with_sequence_lens));
