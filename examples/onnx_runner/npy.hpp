@@ -1,0 +1,15 @@
+#pragma once
+// Tensors as NumPy's .npy files.
+
+#include <string>
+
+#include "value.hpp"
+
+namespace runner {
+
+/// A file with items of this type. Types that .npy lacks are there as others that hold their values: float16 and smaller as float, int4 and
+/// smaller as int8 or uint8. Throws if the file cannot be read as that; strings never can.
+tensor read_npy(std::string const& path, element_type type);
+void write_npy(std::string const& path, tensor const& t);
+
+} // namespace runner

@@ -1,0 +1,189 @@
+// Runs one model: on .npy files, on random numbers where none is given.
+//
+//   name float[2, 3]: 0.1 0.2 0.3 0.4 0.5 0.6
+//   ...
+//   run: 0.123 ms
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#define CXXOPTS_NO_REGEX
+#define CXXOPTS_VECTOR_DELIMITER '\0'
+#include <cxxopts.hpp>
+
+#include "compare.hpp"
+#include "model.hpp"
+#include "npy.hpp"
+#include "proto.hpp"
+#include "random_input.hpp"
+
+namespace {
+
+using namespace runner;
+using xloom::detail::concat;
+
+struct command_line {
+    std::string help{};
+    std::string model{};
+    std::map<std::string, std::string> files{}; ///< by the input's name
+    std::string output{};
+    int runs = 1;
+};
+
+command_line read_command_line(int argc, char const* const* argv)
+{
+    cxxopts::Options options("onnx_run", "Runs an ONNX model, on random numbers where no .npy file is given.");
+    auto add = options.add_options();
+    add("output", "write the outputs there, as NAME.npy", cxxopts::value<std::string>()->default_value(""), "FOLDER");
+    add("runs", "run it so often, for a better time", cxxopts::value<int>()->default_value("1"), "N");
+    add("help", "print this");
+    add("arguments", "", cxxopts::value<std::vector<std::string>>());
+    options.parse_positional("arguments");
+    options.positional_help("MODEL [INPUT=FILE.npy ...]");
+    auto const given = options.parse(argc, argv);
+    command_line asked;
+    if (given.count("help") != 0) {
+        asked.help = options.help();
+        return asked;
+    }
+    if (given.count("arguments") == 0)
+        throw runner_error("no model is given (see --help)");
+    auto const arguments = given["arguments"].as<std::vector<std::string>>();
+    asked.model = arguments[0];
+    for (std::size_t i = 1; i < arguments.size(); ++i) {
+        std::size_t const sign = arguments[i].find('=');
+        if (sign == std::string::npos)
+            throw runner_error("an input is given as NAME=FILE.npy, but here as " + arguments[i]);
+        if (!asked.files.emplace(arguments[i].substr(0, sign), arguments[i].substr(sign + 1)).second)
+            throw runner_error("the input '" + arguments[i].substr(0, sign) + "' is given twice");
+    }
+    asked.output = given["output"].as<std::string>();
+    asked.runs = given["runs"].as<int>();
+    if (asked.runs < 1)
+        throw runner_error("--runs must be at least 1");
+    return asked;
+}
+
+/// Each of the graph's inputs: from its file, else its initializer, else random.
+std::vector<value> make_inputs(onnx::GraphProto const& graph, std::map<std::string, std::string> files)
+{
+    std::mt19937 source; // the same numbers at every start
+    std::vector<value> inputs;
+    for (auto const& input : graph.input())
+        try {
+            auto const is_input = [&](onnx::TensorProto const& tensor) { return tensor.name() == input.name(); };
+            auto const initializer = std::find_if(graph.initializer().begin(), graph.initializer().end(), is_input);
+            auto const file = files.find(input.name());
+            if (file != files.end()) {
+                if (!input.type().has_tensor_type())
+                    throw runner_error("only tensors are read from .npy files");
+                inputs.emplace_back(read_npy(file->second, static_cast<element_type>(input.type().tensor_type().elem_type())));
+                files.erase(file);
+            } else if (initializer != graph.initializer().end()) {
+                inputs.emplace_back(read_tensor(*initializer));
+            } else {
+                inputs.push_back(random_input(input.type(), source));
+            }
+        } catch (std::exception const& error) {
+            throw runner_error("the input '" + input.name() + "': " + error.what());
+        }
+    if (!files.empty())
+        throw runner_error("the model has no input '" + files.begin()->first + "'");
+    return inputs;
+}
+
+/// A line for each tensor.
+void print(std::string const& name, value const& v)
+{
+    constexpr std::size_t most = 8;
+    std::string line = name + " " + describe(v);
+    if (v.is_tensor()) {
+        tensor const& t = v.as_tensor();
+        for (std::size_t i = 0; i < std::min(t.size(), most); ++i)
+            line += (i == 0 ? ": " : " ") + item_text(t, i);
+        line += t.size() > most ? " ..." : "";
+    }
+    std::printf("%s\n", line.c_str());
+    if (v.is_sequence())
+        for (std::size_t i = 0; i < v.as_sequence().size(); ++i)
+            print(concat(name, "[", i, "]"), v.as_sequence()[i]);
+    if (v.is_optional() && v.as_optional().held)
+        print(name + "[0]", *v.as_optional().held);
+}
+
+/// Writes outputs into a folder: tensors as NAME.npy, elements of a sequence as NAME.0.npy and so on.
+class writer {
+public:
+    explicit writer(std::filesystem::path folder) : folder_(std::move(folder)) { std::filesystem::create_directories(folder_); }
+
+    void write(std::string const& name, value const& v)
+    {
+        if (v.is_sequence())
+            for (std::size_t i = 0; i < v.as_sequence().size(); ++i)
+                write(concat(name, ".", i), v.as_sequence()[i]);
+        if (v.is_optional() && v.as_optional().held)
+            write(name, *v.as_optional().held);
+        if (!v.is_tensor())
+            return;
+        std::string file = name + ".npy";
+        std::replace(file.begin(), file.end(), '/', '_');
+        if (!written_.insert(file).second)
+            throw runner_error("two outputs would be written to " + file);
+        write_npy((folder_ / file).string(), v.as_tensor());
+    }
+
+private:
+    std::filesystem::path folder_;
+    std::set<std::string> written_{};
+};
+
+void run(command_line const& asked)
+{
+    using clock = std::chrono::steady_clock;
+    model const loaded(asked.model);
+    onnx::GraphProto const& graph = loaded.proto();
+    auto const inputs = make_inputs(graph, asked.files);
+    std::vector<value> outputs;
+    std::vector<double> milliseconds;
+    for (int i = 0; i < asked.runs; ++i) {
+        auto const start = clock::now();
+        outputs = loaded.run(inputs);
+        milliseconds.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
+    }
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+        print(graph.output(static_cast<int>(k)).name(), outputs[k]);
+    std::sort(milliseconds.begin(), milliseconds.end());
+    if (asked.runs == 1)
+        std::printf("run: %.3f ms\n", milliseconds[0]);
+    else
+        std::printf(
+            "run: %.3f ms, the median of %d; the fastest %.3f ms\n", milliseconds[milliseconds.size() / 2], asked.runs, milliseconds[0]);
+    if (asked.output.empty())
+        return;
+    writer files(asked.output);
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+        files.write(graph.output(static_cast<int>(k)).name(), outputs[k]);
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    command_line const asked = read_command_line(argc, argv);
+    if (asked.help.empty())
+        run(asked);
+    else
+        std::printf("%s", asked.help.c_str());
+    return 0;
+} catch (std::exception const& error) {
+    std::fprintf(stderr, "onnx_run: %s\n", error.what());
+    return 1;
+}

@@ -1,0 +1,64 @@
+#include "random_input.hpp"
+
+#include "graph.hpp"
+#include "types.hpp"
+
+namespace runner {
+
+namespace {
+
+using xloom::detail::concat;
+
+template <class T>
+T random_item(std::mt19937& source)
+{
+    std::normal_distribution<float> normal;
+    if constexpr (std::is_same_v<T, std::string>)
+        return {};
+    else if constexpr (std::is_same_v<T, bool>)
+        return std::uniform_int_distribution<int>(0, 1)(source) != 0;
+    else if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(std::uniform_int_distribution<int>(0, 9)(source));
+    else
+        return static_cast<T>(normal(source));
+}
+
+tensor random_tensor(onnx::TypeProto_Tensor const& declared, std::mt19937& source)
+{
+    constexpr std::size_t most_bytes = std::size_t(1) << 28;
+    auto const type = static_cast<element_type>(declared.elem_type());
+    if (declared.elem_type() <= 0 || declared.elem_type() >= static_cast<int>(xloom::element_type_count))
+        throw runner_error(concat("the element type ", declared.elem_type(), " is none of ONNX's"));
+    xloom::shape dims;
+    std::size_t room = most_bytes / item_bytes(type);
+    for (auto const& dim : declared.shape().dim()) {
+        dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? static_cast<std::size_t>(dim.dim_value()) : 1);
+        room /= dims.back() == 0 ? 1 : dims.back();
+        if (room == 0)
+            throw runner_error("it is too large for random items");
+    }
+    tensor result(type, dims);
+    with_type(type, [&]<class T>(std::type_identity<T>) {
+        for (auto& item : result.items<T>())
+            item = random_item<T>(source);
+    });
+    return result;
+}
+
+} // namespace
+
+value random_input(onnx::TypeProto const& type, std::mt19937& source)
+{
+    switch (type.value_case()) {
+    case onnx::TypeProto::kTensorType:
+        return random_tensor(type.tensor_type(), source);
+    case onnx::TypeProto::kSequenceType:
+        return sequence{};
+    case onnx::TypeProto::kOptionalType:
+        return value::optional_value{};
+    default:
+        throw not_implemented("its type is none of tensor, sequence and optional");
+    }
+}
+
+} // namespace runner
