@@ -14,6 +14,14 @@ namespace {
 namespace fs = std::filesystem;
 using xloom::detail::concat;
 
+/// Older releases of ONNX recorded bfloat16 as the uint16 of its bits.
+value as_declared(value read, onnx::TypeProto const& type)
+{
+    bool const bits_only = type.has_tensor_type() && type.tensor_type().elem_type() == onnx::TensorProto::BFLOAT16 && read.is_tensor() &&
+                           read.as_tensor().type() == element_type::uint16;
+    return bits_only ? read.as_tensor().as_type(element_type::bfloat16) : read;
+}
+
 /// A data set's files kind_0.pb, kind_1.pb, ..., each read as the type that the graph declares.
 template <class Declarations>
 std::vector<recorded_value> read_values(fs::path const& set, std::string const& kind, Declarations const& declared)
@@ -22,7 +30,9 @@ std::vector<recorded_value> read_values(fs::path const& set, std::string const& 
     for (fs::path file; file = set / concat(kind, "_", values.size(), ".pb"), fs::exists(file);) {
         if (values.size() >= static_cast<std::size_t>(declared.size()))
             throw runner_error(concat("the graph has ", declared.size(), " ", kind, "s, but the data set more"));
-        values.push_back(read_recorded(file.string(), declared[static_cast<int>(values.size())].type()));
+        auto const& type = declared[static_cast<int>(values.size())].type();
+        values.push_back(read_recorded(file.string(), type));
+        values.back().held = as_declared(std::move(values.back().held), type);
     }
     return values;
 }
