@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <initializer_list>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -59,9 +60,9 @@ struct small_cell {
 
 TEST_CASE("lstm_cell equals the textbook in float64")
 {
-    for (std::size_t const I : {0, 1, 5, 33})
-        for (std::size_t const H : {1, 4, 7, 9, 16, 33})
-            for (std::size_t const N : {1, 2, 7}) {
+    for (std::size_t const I : std::initializer_list<std::size_t>{0, 1, 5, 33})
+        for (std::size_t const H : std::initializer_list<std::size_t>{1, 4, 7, 9, 16, 33})
+            for (std::size_t const N : std::initializer_list<std::size_t>{1, 2, 7}) {
                 CAPTURE(I);
                 CAPTURE(H);
                 CAPTURE(N);
@@ -73,7 +74,7 @@ TEST_CASE("lstm_cell equals the textbook in float64")
     options.input_forget = true;
     options.activations = {{activation::hard_sigmoid, 0.2, 0.5}, {activation::softsign}, {activation::softmax}, {activation::sigmoid},
         {activation::relu}, {activation::tanh}};
-    for (std::size_t const d : {0, 1})
+    for (std::size_t const d : std::initializer_list<std::size_t>{0, 1})
         CHECK(largest_difference<double>(5, 7, 3, d, with_P, options) < 1e-14);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <random>
 #include <vector>
@@ -24,11 +25,12 @@ std::size_t place_of(std::size_t k, std::size_t j, std::size_t depth)
     return j / width<T> * width<T> * depth + k * width<T> + j % width<T>;
 }
 
+/// Numbers for a matrix, and one more: a null pointer takes no steps.
 template <class T>
-std::vector<T> random_numbers(std::mt19937& random, std::size_t count)
+std::vector<T> random_numbers(std::mt19937& random, std::size_t rows, std::size_t columns)
 {
     std::uniform_real_distribution<double> draw(-1, 1);
-    std::vector<T> numbers(count);
+    std::vector<T> numbers(rows * columns + 1);
     for (T& number : numbers)
         number = static_cast<T>(draw(random));
     return numbers;
@@ -40,9 +42,9 @@ struct product {
     std::size_t rows, depth, columns;
     std::mt19937 random{1};
     std::size_t step = depth + 3, sums_step = whole_panels<T>(columns) + 5;
-    std::vector<T> a = random_numbers<T>(random, rows*step), b = random_numbers<T>(random, depth*columns);
-    std::vector<T> start = random_numbers<T>(random, rows* sums_step);
-    std::vector<T> packed = std::vector<T>(panel_items<T>(depth, columns));
+    std::vector<T> a = random_numbers<T>(random, rows, step), b = random_numbers<T>(random, depth, columns);
+    std::vector<T> start = random_numbers<T>(random, rows, sums_step);
+    std::vector<T> packed = std::vector<T>(panel_items<T>(depth, columns) + 1);
 
     product(std::size_t rows_, std::size_t depth_, std::size_t columns_) : rows(rows_), depth(depth_), columns(columns_)
     {
@@ -133,8 +135,8 @@ TEST_CASE("pack_panels walks backwards, too")
 
 TEST_CASE_TEMPLATE("multiply: start + a b for any number of rows, products and columns", T, float, double, long double)
 {
-    for (std::size_t const rows : {0, 1, 2, 3, 5, 6, 7, 11, 12, 13})
-        for (std::size_t const depth : {0, 1, 2, 7, 127, 128, 129, 300})
+    for (std::size_t const rows : std::initializer_list<std::size_t>{0, 1, 2, 3, 5, 6, 7, 11, 12, 13})
+        for (std::size_t const depth : std::initializer_list<std::size_t>{0, 1, 2, 7, 127, 128, 129, 300})
             for (std::size_t const columns : some_columns<T>()) {
                 if (rows * depth * columns > 60'000)
                     continue;
@@ -163,7 +165,7 @@ TEST_CASE_TEMPLATE("multiply: start + a b for any number of rows, products and c
 
 TEST_CASE_TEMPLATE("multiply: the bits of a row are the row's alone, those of a column the column's", T, float, double)
 {
-    for (std::size_t const depth : {1, 33, 128, 200}) {
+    for (std::size_t const depth : std::initializer_list<std::size_t>{1, 33, 128, 200}) {
         product<T> const all(13, depth, 9 * width<T> + 1);
         auto const sums = all.sums();
         for (std::size_t rows = 1; rows < 13; ++rows)
@@ -175,7 +177,7 @@ TEST_CASE_TEMPLATE("multiply: the bits of a row are the row's alone, those of a 
                     REQUIRE(have_same_bits(&some[r * all.sums_step], &sums[(first + r) * all.sums_step], all.columns));
             }
         // One panel of the matrix alone.
-        for (std::size_t const rows : {1, 7}) {
+        for (std::size_t const rows : std::initializer_list<std::size_t>{1, 7}) {
             std::vector<T> some(rows * width<T>);
             multiply<T>(rows, {all.a.data(), all.step}, panels<T>{&all.packed[4 * width<T> * depth], depth, width<T>},
                 {&all.start[4 * width<T>], all.sums_step}, {some.data(), width<T>});
