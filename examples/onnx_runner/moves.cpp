@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "axis.hpp"
 #include "broadcast.hpp"
 
 namespace runner {
@@ -86,6 +87,59 @@ tensor transposed(tensor const& from, std::vector<std::size_t> const& order)
         order_steps.push_back(steps[axis]);
     }
     return strided(from, 0, dims, order_steps);
+}
+
+tensor concatenated(std::vector<tensor> const& parts, std::int64_t given_axis)
+{
+    tensor const& first = parts.at(0);
+    std::size_t const axis = axis_of(given_axis, first.shape().size());
+    xloom::shape dims = first.shape();
+    dims[axis] = 0;
+    for (tensor const& next : parts) {
+        xloom::shape others = next.shape();
+        if (others.size() == dims.size())
+            others[axis] = dims[axis];
+        if (next.type() != first.type() || others != dims)
+            throw runner_error(
+                "it cannot join " + describe(first) + " and " + describe(next) + xloom::detail::concat(" along axis ", axis));
+        dims[axis] += next.shape()[axis];
+    }
+    tensor result = new_tensor(first.type(), dims);
+    auto const [outer, length, inner] = around(dims, axis);
+    std::size_t before = 0;
+    for (tensor const& next : parts) {
+        std::size_t const block = next.shape()[axis] * inner;
+        for (std::size_t o = 0; o < outer; ++o)
+            copy_items(next, o * block, result, o * length * inner + before, block);
+        before += block;
+    }
+    return result;
+}
+
+std::vector<tensor> split_along(tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths)
+{
+    auto const [outer, length, inner] = around(from.shape(), axis);
+    std::size_t left = length;
+    for (std::int64_t const each : lengths) {
+        if (each < 0 || static_cast<std::size_t>(each) > left)
+            throw runner_error(xloom::detail::concat("an axis of ", length, " cannot be split into ", lengths));
+        left -= static_cast<std::size_t>(each);
+    }
+    if (left != 0)
+        throw runner_error(xloom::detail::concat("an axis of ", length, " cannot be split into ", lengths));
+    std::vector<tensor> parts;
+    std::size_t before = 0;
+    for (std::int64_t const each : lengths) {
+        xloom::shape dims = from.shape();
+        dims[axis] = static_cast<std::size_t>(each);
+        tensor part(from.type(), dims);
+        std::size_t const block = dims[axis] * inner;
+        for (std::size_t o = 0; o < outer; ++o)
+            copy_items(from, o * length * inner + before, part, o * block, block);
+        before += block;
+        parts.push_back(std::move(part));
+    }
+    return parts;
 }
 
 } // namespace runner

@@ -26,6 +26,12 @@ tensor strided(tensor const& from, std::ptrdiff_t start, xloom::shape const& dim
 /// The axes in another order: axis i of the result is axis order[i].
 tensor transposed(tensor const& from, std::vector<std::size_t> const& order);
 
+/// Tensors of one type, one behind the other along an axis; their other dimensions agree. There is at least one.
+tensor concatenated(std::vector<tensor> const& parts, std::int64_t axis);
+
+/// What stands between cuts across an axis; the lengths sum up to its own.
+std::vector<tensor> split_along(tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths);
+
 /// f(std::type_identity<Unit>) for a type that is as large as the items: code that only moves items needs no other.
 template <class F>
 auto with_unit(tensor const& t, F&& f)

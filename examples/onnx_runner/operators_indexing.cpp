@@ -17,8 +17,9 @@ using values = std::vector<value>;
 xloom::reduction reduction_of(call const& node)
 {
     std::string const name = node.text("reduction", "none");
-    for (auto const kind :
-        {xloom::reduction::none, xloom::reduction::add, xloom::reduction::mul, xloom::reduction::max, xloom::reduction::min})
+    if (name == name_of(xloom::reduction::none))
+        return xloom::reduction::none;
+    for (auto const kind : {xloom::reduction::add, xloom::reduction::mul, xloom::reduction::max, xloom::reduction::min})
         if (name == name_of(kind)) {
             if (!xloom::has_reduction(node.opset(), kind))
                 throw runner_error(xloom::detail::concat("the reduction ", name, " does not exist at opset ", node.opset()));

@@ -14,32 +14,12 @@ namespace {
 
 std::vector<value> run_concat(call const& c)
 {
-    tensor const& first = c.tensor_at(0);
     if (!c.has_attribute("axis") && c.opset() >= 4)
         throw runner_error("its attribute 'axis' is missing");
-    std::size_t const axis = axis_of(c.integer("axis", 1), first.shape().size());
-    xloom::shape dims = first.shape();
-    for (std::size_t i = 1; i < c.input_count(); ++i) {
-        tensor const& next = c.tensor_at(i);
-        xloom::shape others = next.shape();
-        if (others.size() == dims.size())
-            others[axis] = dims[axis];
-        if (next.type() != first.type() || others != dims)
-            throw runner_error(
-                "it cannot join " + describe(first) + " and " + describe(next) + xloom::detail::concat(" along axis ", axis));
-        dims[axis] += next.shape()[axis];
-    }
-    tensor result = new_tensor(first.type(), dims);
-    auto const [outer, length, inner] = around(dims, axis);
-    std::size_t before = 0;
-    for (std::size_t i = 0; i < c.input_count(); ++i) {
-        tensor const& next = c.tensor_at(i);
-        std::size_t const block = next.shape()[axis] * inner;
-        for (std::size_t o = 0; o < outer; ++o)
-            copy_items(next, o * block, result, o * length * inner + before, block);
-        before += block;
-    }
-    return {result};
+    std::vector<tensor> parts;
+    for (std::size_t i = 0; i < c.input_count(); ++i)
+        parts.push_back(c.tensor_at(i));
+    return {concatenated(parts, c.integer("axis", 1))};
 }
 
 /// The lengths of the parts: given (attribute `split` before opset 13, input since), or equal; the last may then be shorter since 18.
@@ -68,30 +48,10 @@ std::vector<value> run_split(call const& c)
 {
     tensor const& x = c.tensor_at(0);
     std::size_t const axis = axis_of(c.integer("axis", 0), x.shape().size());
-    auto const [outer, length, inner] = around(x.shape(), axis);
-    std::vector<std::int64_t> const lengths = part_lengths(c, length);
-    std::size_t left = length;
-    for (std::int64_t const each : lengths) {
-        if (each < 0 || static_cast<std::size_t>(each) > left)
-            throw runner_error(xloom::detail::concat("an axis of ", length, " cannot be split into ", lengths));
-        left -= static_cast<std::size_t>(each);
-    }
-    if (left != 0 || lengths.size() != c.output_count())
-        throw runner_error(
-            xloom::detail::concat("an axis of ", length, " cannot be split into ", lengths, " for ", c.output_count(), " outputs"));
-    std::vector<value> parts;
-    std::size_t before = 0;
-    for (std::int64_t const each : lengths) {
-        xloom::shape dims = x.shape();
-        dims[axis] = static_cast<std::size_t>(each);
-        tensor part(x.type(), dims);
-        std::size_t const block = dims[axis] * inner;
-        for (std::size_t o = 0; o < outer; ++o)
-            copy_items(x, o * length * inner + before, part, o * block, block);
-        before += block;
-        parts.push_back(std::move(part));
-    }
-    return parts;
+    std::vector<tensor> const parts = split_along(x, axis, part_lengths(c, x.shape()[axis]));
+    if (parts.size() != c.output_count())
+        throw runner_error(xloom::detail::concat("there are ", parts.size(), " parts for ", c.output_count(), " outputs"));
+    return {parts.begin(), parts.end()};
 }
 
 struct axis_slice {

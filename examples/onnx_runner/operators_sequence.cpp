@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "axis.hpp"
+#include "moves.hpp"
 #include "operators.hpp"
-#include "strings.hpp"
 
 namespace runner {
 
@@ -86,6 +87,56 @@ values sequence_map(call const& node)
     return {results.begin(), results.end()};
 }
 
+std::vector<tensor> tensors_of(sequence const& all)
+{
+    std::vector<tensor> tensors;
+    for (value const& each : all)
+        tensors.push_back(each.as_tensor());
+    if (tensors.empty())
+        throw runner_error("an empty sequence tells no shape");
+    return tensors;
+}
+
+values concat_from_sequence(call const& node)
+{
+    std::vector<tensor> parts = tensors_of(node.at(0).as_sequence());
+    std::int64_t const axis = node.integer("axis", 0);
+    if (node.integer("new_axis", 0) != 0) {
+        std::size_t const at = axis_of(axis, parts[0].shape().size() + 1);
+        for (tensor& part : parts) {
+            if (at > part.shape().size())
+                throw runner_error("the tensors of the sequence must have one rank");
+            part = part.reshaped(xloom::insert_axis(part.shape(), at, 1));
+        }
+    }
+    return {concatenated(parts, axis)};
+}
+
+/// The lengths of the parts: one number for all but a shorter last, or a list; without any, 1.
+std::vector<std::int64_t> part_lengths(call const& node, std::size_t whole)
+{
+    if (node.has(1) && !node.tensor_at(1).shape().empty())
+        return node.integers_at(1);
+    std::int64_t const most = node.has(1) ? node.integers_at(1)[0] : 1;
+    if (most <= 0)
+        throw runner_error(xloom::detail::concat("the length of a part must be positive, but it is ", most));
+    std::vector<std::int64_t> lengths;
+    for (auto left = static_cast<std::int64_t>(whole); left > 0; left -= most)
+        lengths.push_back(std::min(most, left));
+    return lengths;
+}
+
+values split_to_sequence(call const& node)
+{
+    tensor const& x = node.tensor_at(0);
+    std::size_t const axis = axis_of(node.integer("axis", 0), x.shape().size());
+    bool const keeps_axis = node.has(1) || node.integer("keepdims", 1) != 0;
+    sequence parts;
+    for (tensor const& part : split_along(x, axis, part_lengths(node, x.shape()[axis])))
+        parts.emplace_back(keeps_axis ? part : part.reshaped(xloom::drop_axis(part.shape(), axis)));
+    return {parts};
+}
+
 value empty_optional() { return value::optional_value(); }
 
 values optional(call const& node)
@@ -122,6 +173,8 @@ void add_sequence_operators(operator_table& table)
     table["SequenceErase"] = sequence_erase;
     table["SequenceLength"] = sequence_length;
     table["SequenceMap"] = sequence_map;
+    table["ConcatFromSequence"] = concat_from_sequence;
+    table["SplitToSequence"] = split_to_sequence;
     table["Optional"] = optional;
     table["OptionalHasElement"] = optional_has_element;
     table["OptionalGetElement"] = optional_get_element;
