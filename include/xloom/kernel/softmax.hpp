@@ -11,7 +11,8 @@ namespace xloom::kernel {
 template <class T>
 T largest_of(T const* x, std::size_t count) noexcept
 {
-    auto const larger = []<class V>(V const& a, V const& b) { return choose(b > a || a != a, b, a); };
+    // Not a != a: for NaN that is false with xsimd 8 on AVX.
+    auto const larger = []<class V>(V const& a, V const& b) { return choose(a == a, choose(b > a, b, a), b); };
     T largest = x[0];
     std::size_t i = 0;
     if constexpr (has_simd<T>)
