@@ -32,14 +32,16 @@ std::size_t last_position(std::size_t count)
     return count - 1;
 }
 
-values sequence_empty(call const&) { return {sequence()}; }
+// A sequence is a vector of values, as the outputs are: value(...) says which of them is meant, since compilers differ on {...}.
+
+values sequence_empty(call const&) { return {value(sequence())}; }
 
 values sequence_construct(call const& node)
 {
     sequence result;
     for (std::size_t i = 0; i < node.input_count(); ++i)
         result.push_back(node.at(i));
-    return {result};
+    return {value(result)};
 }
 
 values sequence_at(call const& node)
@@ -53,7 +55,7 @@ values sequence_insert(call const& node)
     sequence all = node.at(0).as_sequence();
     std::size_t const position = node.has(2) ? position_of(node, 2, all.size(), true) : all.size();
     all.insert(all.begin() + static_cast<std::ptrdiff_t>(position), node.at(1));
-    return {all};
+    return {value(all)};
 }
 
 values sequence_erase(call const& node)
@@ -61,7 +63,7 @@ values sequence_erase(call const& node)
     sequence all = node.at(0).as_sequence();
     std::size_t const position = node.has(1) ? position_of(node, 1, all.size(), false) : last_position(all.size());
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(position));
-    return {all};
+    return {value(all)};
 }
 
 values sequence_length(call const& node) { return {tensor::scalar(static_cast<std::int64_t>(node.at(0).as_sequence().size()))}; }
@@ -134,7 +136,7 @@ values split_to_sequence(call const& node)
     sequence parts;
     for (tensor const& part : split_along(x, axis, part_lengths(node, x.shape()[axis])))
         parts.emplace_back(keeps_axis ? part : part.reshaped(xloom::drop_axis(part.shape(), axis)));
-    return {parts};
+    return {value(parts)};
 }
 
 value empty_optional() { return value::optional_value(); }
