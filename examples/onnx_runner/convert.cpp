@@ -56,21 +56,6 @@ void with_integer_hub(element_type type, F&& f)
         xloom::uint4, xloom::int2, xloom::uint2>(type, std::forward<F>(f));
 }
 
-/// Where C++ leaves open what a floating-point number out of range becomes: the nearest number there is; NaN becomes 0.
-template <class To, class From>
-To to_number(From x, xloom::cast_options options)
-{
-    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
-        using limits = std::numeric_limits<To>;
-        From const end = std::ldexp(From{1}, limits::digits);
-        if (!(x < end))
-            return x != x ? To{0} : limits::max();
-        return x <= static_cast<From>(limits::lowest()) ? limits::lowest() : static_cast<To>(x);
-    } else {
-        return xloom::cast<To>(x, options);
-    }
-}
-
 template <class Hub>
 void load(tensor const& from, std::size_t at, std::span<Hub> block)
 {

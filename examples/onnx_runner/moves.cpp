@@ -25,15 +25,21 @@ tensor new_tensor(element_type type, xloom::shape const& dims)
     return tensor(type, dims);
 }
 
+void require_room_for(tensor const& source, xloom::shape const& dims)
+{
+    std::size_t largest = source.item_size();
+    if (source.type() == element_type::string) {
+        largest = sizeof(std::string);
+        for (std::string const& each : source.items<std::string>())
+            largest = std::max(largest, each.size());
+    }
+    refuse_more_than(most_bytes / largest, dims);
+}
+
 tensor new_tensor_like(tensor const& source, xloom::shape const& dims)
 {
-    if (source.type() == element_type::string) {
-        std::size_t longest = sizeof(std::string);
-        for (std::string const& each : source.items<std::string>())
-            longest = std::max(longest, each.size());
-        refuse_more_than(most_bytes / longest, dims);
-    }
-    return new_tensor(source.type(), dims);
+    require_room_for(source, dims);
+    return tensor(source.type(), dims);
 }
 
 void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t where, std::size_t count)
@@ -91,7 +97,9 @@ tensor transposed(tensor const& from, std::vector<std::size_t> const& order)
 
 tensor concatenated(std::vector<tensor> const& parts, std::int64_t given_axis)
 {
-    tensor const& first = parts.at(0);
+    if (parts.empty())
+        throw runner_error("there is no tensor to join");
+    tensor const& first = parts[0];
     std::size_t const axis = axis_of(given_axis, first.shape().size());
     xloom::shape dims = first.shape();
     dims[axis] = 0;

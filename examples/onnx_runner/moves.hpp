@@ -13,6 +13,8 @@ namespace runner {
 tensor new_tensor(element_type type, xloom::shape const& dims);
 /// Of the same type, to be filled with copies of its items; the bytes of long strings count.
 tensor new_tensor_like(tensor const& source, xloom::shape const& dims);
+/// Only throws where new_tensor_like would.
+void require_room_for(tensor const& source, xloom::shape const& dims);
 
 /// `count` items from position `at` of one tensor to position `where` of another of the same type.
 void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t where, std::size_t count);

@@ -288,6 +288,12 @@ TEST_CASE("sizes that no input justifies are refused")
     CHECK_THROWS_AS(node("Range", 11)({of<float>({}, {0}), of<float>({}, {inf}), of<float>({}, {1})}), runner_error);
     CHECK_THROWS_AS(node("Range", 11)({numbers({0}), numbers({1}), numbers({0})}), runner_error);
     CHECK_THROWS_AS(node("Expand", 13)({of<std::string>({1}, {std::string(1 << 20, 'a')}), numbers({1 << 20})}), runner_error);
+    CHECK_THROWS_AS(node("Tile", 13)({of<float>({1, 1}, {1}), numbers({1 << 28, 1 << 28})}), runner_error);
+    CHECK_THROWS_AS(node("Concat", 13).with("axis", 0)({}), runner_error);
+    check<float>(
+        node("Tile", 13)({of<float>({1, 3}, {1, 2, 3}), numbers({2, 3})}), {2, 9}, {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3});
+    check<std::int32_t>(node("ReduceL2", 18)({of<std::int32_t>({2}, {std::numeric_limits<std::int32_t>::min(), 1 << 30})}), {1},
+        {std::numeric_limits<std::int32_t>::max()});
     check<float>(node("Tile", 13)({of<float>({1, 1}, {1}), numbers({huge, 0})}), {static_cast<std::size_t>(huge), 0}, {});
     check<std::int64_t>(node("Range", 11)({numbers({std::numeric_limits<std::int64_t>::min()}),
                             numbers({std::numeric_limits<std::int64_t>::max()}), numbers({std::numeric_limits<std::int64_t>::max()})}),

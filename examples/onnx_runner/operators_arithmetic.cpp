@@ -151,6 +151,8 @@ std::vector<value> run_pow(call const& c)
             });
         })};
     }
+    if (x.type() == element_type::float_ && y.type() == x.type())
+        return {map_items<float, float, float>(x, y, [](float a, float b) { return std::pow(a, b); })};
     tensor const powers = map_items<double, double, double>(
         convert(x, element_type::double_), convert(y, element_type::double_), [](double a, double b) { return std::pow(a, b); });
     return {convert(powers, x.type())};
@@ -216,7 +218,7 @@ std::vector<value> run_clip(call const& c)
     return {with_number(x.type(), [&]<class T>(std::type_identity<T>) {
         auto const limit = [&](std::size_t input, char const* attribute, T otherwise) {
             if (c.opset() < 11)
-                return c.has_attribute(attribute) ? static_cast<T>(c.number(attribute, 0)) : otherwise;
+                return c.has_attribute(attribute) ? to_number<T>(c.number(attribute, 0)) : otherwise;
             if (!c.has(input))
                 return otherwise;
             auto const items = c.tensor_at(input).template items<T>();

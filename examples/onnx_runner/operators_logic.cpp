@@ -94,9 +94,8 @@ std::vector<value> run_where(call const& c)
     if (x.type() != y.type())
         throw runner_error(xloom::detail::concat("it chooses between ", name_of(x.type()), " and ", name_of(y.type())));
     xloom::shape const dims = broadcast(condition.shape(), broadcast(x.shape(), y.shape()));
+    require_room_for(y, dims);
     tensor result = new_tensor_like(x, dims);
-    if (x.type() == element_type::string)
-        (void)new_tensor_like(y, dims); // are y's not too long?
     bool const* const choices = condition.items<bool>().data();
     with_unit(x, [&]<class Unit>(std::type_identity<Unit>) {
         unit_source<Unit> const xs(x), ys(y);

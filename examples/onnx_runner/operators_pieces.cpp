@@ -152,9 +152,8 @@ tensor padded(tensor const& x, std::size_t axis, std::size_t before, std::size_t
     xloom::shape dims = x.shape();
     std::size_t const old_length = dims[axis];
     dims[axis] += before + after;
+    require_room_for(item, dims);
     tensor result = new_tensor_like(x, dims);
-    if (x.type() == element_type::string)
-        (void)new_tensor_like(item, dims); // is it not too long?
     auto const [outer, length, inner] = around(dims, axis);
     if (outer != 0 && old_length == 0 && mode != pad_mode::constant)
         throw runner_error("an empty axis has nothing to pad with");

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "axis.hpp"
+#include "convert.hpp"
 #include "elementwise.hpp"
 #include "operators.hpp"
 
@@ -82,7 +83,7 @@ struct euclidean_norm {
         double squares = 0;
         for (T const x : row)
             squares += static_cast<double>(x) * static_cast<double>(x);
-        return static_cast<T>(std::sqrt(squares));
+        return to_number<T>(std::sqrt(squares));
     }
 };
 

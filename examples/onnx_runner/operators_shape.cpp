@@ -127,15 +127,17 @@ tensor repeated(tensor const& x, std::size_t axis, std::size_t times)
     if (times == 1)
         return x;
     xloom::shape dims = x.shape();
-    if (!xloom::is_countable({dims[axis], times}))
-        throw runner_error(xloom::detail::concat("an axis of ", dims[axis], " cannot be repeated ", times, " times"));
     dims[axis] *= times;
     tensor result = new_tensor_like(x, dims);
     auto const [outer, length, inner] = around(x.shape(), axis);
     std::size_t const block = length * inner;
-    for (std::size_t o = 0; o < outer; ++o)
-        for (std::size_t k = 0; k < times; ++k)
-            copy_items(x, o * block, result, (o * times + k) * block, block);
+    for (std::size_t o = 0; o < outer; ++o) {
+        std::size_t const start = o * times * block, end = start + times * block;
+        copy_items(x, o * block, result, start, block);
+        // What is there is copied behind itself: twice as much each time.
+        for (std::size_t at = start + block; at < end; at += at - start)
+            copy_items(result, start, result, at, std::min(at - start, end - at));
+    }
     return result;
 }
 
@@ -155,11 +157,17 @@ std::vector<value> run_tile(call const& c)
     }
     if (repeats.size() != rank)
         throw runner_error(xloom::detail::concat("the repeats ", repeats, " are not one for each of ", rank, " axes"));
-    // 0 first: what comes to nothing in the end needs no room in between.
-    for (bool const zeros : {true, false})
-        for (std::size_t a = 0; a < rank; ++a)
-            if ((repeats[a] == 0) == zeros)
-                result = repeated(result, a, repeats[a]);
+    xloom::shape dims = result.shape();
+    for (std::size_t a = 0; a < rank; ++a) {
+        if (!xloom::is_countable({dims[a], repeats[a]}))
+            throw runner_error(xloom::detail::concat("an axis of ", dims[a], " cannot be repeated ", repeats[a], " times"));
+        dims[a] *= repeats[a];
+    }
+    require_room_for(result, dims);
+    if (xloom::element_count(dims) == 0)
+        return {new_tensor_like(result, dims)};
+    for (std::size_t a = 0; a < rank; ++a)
+        result = repeated(result, a, repeats[a]);
     return {result};
 }
 
