@@ -150,4 +150,47 @@ std::vector<tensor> split_along(tensor const& from, std::size_t axis, std::vecto
     return parts;
 }
 
+std::size_t leading_dim(tensor const& t)
+{
+    if (t.shape().empty())
+        throw runner_error("a tensor with an axis is needed, but it is a scalar");
+    return t.shape()[0];
+}
+
+tensor drop_leading(tensor const& t, std::size_t i)
+{
+    if (i >= leading_dim(t))
+        throw runner_error(xloom::detail::concat("a tensor of the shape ", t.shape(), " has no slice ", i));
+    tensor result(t.type(), xloom::drop_axis(t.shape(), 0));
+    copy_items(t, i * result.size(), result, 0, result.size());
+    return result;
+}
+
+tensor take_leading(tensor const& t, std::size_t count)
+{
+    if (count > leading_dim(t))
+        throw runner_error(xloom::detail::concat("a tensor of the shape ", t.shape(), " has no ", count, " slices"));
+    xloom::shape dims = t.shape();
+    dims[0] = count;
+    tensor result(t.type(), dims);
+    copy_items(t, 0, result, 0, result.size());
+    return result;
+}
+
+tensor pad_leading(tensor const& t, std::size_t count)
+{
+    xloom::shape dims = t.shape();
+    dims[0] = std::max(leading_dim(t), count);
+    tensor result(t.type(), dims);
+    copy_items(t, 0, result, 0, t.size());
+    return result;
+}
+
+tensor stack_leading(std::vector<tensor> slices)
+{
+    for (tensor& slice : slices)
+        slice = slice.reshaped(xloom::insert_axis(slice.shape(), 0, 1));
+    return concatenated(slices, 0);
+}
+
 } // namespace runner

@@ -34,6 +34,17 @@ tensor concatenated(std::vector<tensor> const& parts, std::int64_t axis);
 /// What stands between cuts across an axis; the lengths sum up to its own.
 std::vector<tensor> split_along(tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths);
 
+/// The length of axis 0. Throws for a scalar, as the others do.
+std::size_t leading_dim(tensor const& t);
+/// The slice at position i of axis 0, without that axis.
+tensor drop_leading(tensor const& t, std::size_t i);
+/// The first `count` slices.
+tensor take_leading(tensor const& t, std::size_t count);
+/// Slices of zeros (empty strings) behind the others, up to `count`.
+tensor pad_leading(tensor const& t, std::size_t count);
+/// Slices of one type and shape, along a new axis 0. There is at least one.
+tensor stack_leading(std::vector<tensor> slices);
+
 /// f(std::type_identity<Unit>) for a type that is as large as the items: code that only moves items needs no other.
 template <class F>
 auto with_unit(tensor const& t, F&& f)
@@ -55,6 +66,16 @@ auto with_unit(tensor const& t, F&& f)
     default:
         return f(std::type_identity<sixteen_bytes>());
     }
+}
+
+/// A tensor's items as units, for xloom's operators; those of a const tensor const.
+template <class Unit, class Tensor>
+auto* units_of(Tensor& t)
+{
+    if constexpr (std::is_same_v<Unit, std::string>)
+        return t.template items<std::string>().data();
+    else
+        return reinterpret_cast<std::conditional_t<std::is_const_v<Tensor>, Unit const, Unit>*>(t.bytes());
 }
 
 /// Items as units: read from one tensor, written to another of the same type.

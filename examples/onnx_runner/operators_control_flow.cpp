@@ -1,5 +1,6 @@
 // If, Loop and Scan: xloom's operators with graphs as their bodies.
 
+#include "moves.hpp"
 #include "operators.hpp"
 #include "strings.hpp"
 

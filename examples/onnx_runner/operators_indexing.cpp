@@ -4,6 +4,8 @@
 #include <xloom/infer/scatter_nd.hpp>
 #include <xloom/scatter_nd.hpp>
 
+#include "axis.hpp"
+#include "moves.hpp"
 #include "operators.hpp"
 #include "types.hpp"
 #include "views.hpp"
@@ -35,6 +37,14 @@ tensor copy_of(tensor const& data)
     return tensor::of<T>(data.shape(), data.items<T>());
 }
 
+/// The element types that can be scattered.
+template <class F>
+values with_scattered_type(element_type type, F const& f)
+{
+    return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+        std::uint16_t, std::uint32_t, std::uint64_t, bool, std::complex<float>, std::complex<double>, std::string>(type, f);
+}
+
 values scatter_nd(call const& node)
 {
     tensor const &data = node.tensor_at(0), &indices = node.tensor_at(1), &updates = node.tensor_at(2);
@@ -46,28 +56,7 @@ values scatter_nd(call const& node)
         xloom::scatter_nd_into(writable_view_of<T>(result), view_of<std::int64_t>(indices), view_of<T>(updates), {.reduction = reduction});
         return {result};
     };
-    return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-        std::uint16_t, std::uint32_t, std::uint64_t, bool, std::complex<float>, std::complex<double>, std::string>(data.type(), run);
-}
-
-/// f(std::type_identity<U>) with an unsigned type of the items' size, or with std::string: for code that only moves items.
-template <class F>
-values with_item_size(tensor const& t, F const& f)
-{
-    if (t.type() == element_type::string)
-        return f(std::type_identity<std::string>());
-    switch (t.item_size()) {
-    case 1:
-        return f(std::type_identity<std::uint8_t>());
-    case 2:
-        return f(std::type_identity<std::uint16_t>());
-    case 4:
-        return f(std::type_identity<std::uint32_t>());
-    case 8:
-        return f(std::type_identity<std::uint64_t>());
-    default:
-        return f(std::type_identity<std::complex<double>>());
-    }
+    return with_scattered_type(data.type(), run);
 }
 
 values gather_nd(call const& node)
@@ -75,20 +64,13 @@ values gather_nd(call const& node)
     tensor const& data = node.tensor_at(0);
     std::vector<std::int64_t> const indices = node.integers_at(1);
     xloom::element_view<std::int64_t const> const index_view(indices.data(), node.tensor_at(1).shape());
-    return with_item_size(data, [&]<class U>(std::type_identity<U>) -> values {
-        tensor const items = data.as_type(xloom::element_type_of<U>);
-        auto const gathered = xloom::gather_nd(view_of<U>(items), index_view, {.batch_dims = node.integer("batch_dims", 0)});
-        tensor const result = tensor::of<U>({gathered.shape().begin(), gathered.shape().end()}, {gathered.data(), gathered.size()});
-        return {result.as_type(data.type())};
+    return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
+        view<Unit const> const items(units_of<Unit>(data), data.shape());
+        auto const gathered = xloom::gather_nd(items, index_view, {.batch_dims = node.integer("batch_dims", 0)});
+        tensor result(data.type(), {gathered.shape().begin(), gathered.shape().end()});
+        std::copy_n(gathered.data(), gathered.size(), units_of<Unit>(result));
+        return {result};
     });
-}
-
-std::size_t axis_of(call const& node, std::int64_t otherwise, std::size_t rank)
-{
-    std::int64_t const axis = node.integer("axis", otherwise);
-    if (!xloom::is_axis(axis, rank))
-        throw runner_error(xloom::detail::concat("axis is ", axis, " for a tensor of rank ", rank));
-    return xloom::wrap_axis(axis, rank);
 }
 
 std::size_t wrapped(std::int64_t index, std::size_t length)
@@ -98,22 +80,14 @@ std::size_t wrapped(std::int64_t index, std::size_t length)
     return xloom::wrap_axis(index, length);
 }
 
-std::size_t product(xloom::shape const& dims, std::size_t first, std::size_t last)
-{
-    std::size_t count = 1;
-    for (std::size_t axis = first; axis < last; ++axis)
-        count *= dims[axis];
-    return count;
-}
-
 /// output[outer, i, inner] = data[outer, indices[i], inner]
 values gather(call const& node)
 {
     tensor const& data = node.tensor_at(0);
     xloom::shape const &dims = data.shape(), &index_dims = node.tensor_at(1).shape();
-    std::size_t const axis = axis_of(node, 0, dims.size());
+    std::size_t const axis = axis_of(node.integer("axis", 0), dims.size());
     std::vector<std::int64_t> const indices = node.integers_at(1);
-    std::size_t const outer = product(dims, 0, axis), inner = product(dims, axis + 1, dims.size());
+    auto const [outer, length, inner] = around(dims, axis);
     xloom::shape result_dims(dims.begin(), dims.begin() + axis);
     for (std::size_t const dim : index_dims)
         result_dims.push_back(dim);
@@ -122,16 +96,14 @@ values gather(call const& node)
     std::vector<std::size_t> at;
     for (std::int64_t const index : indices)
         at.push_back(wrapped(index, dims[axis]));
-    return with_item_size(data, [&]<class U>(std::type_identity<U>) -> values {
-        tensor const items = data.as_type(xloom::element_type_of<U>);
-        tensor result(xloom::element_type_of<U>, result_dims);
-        auto const from = items.items<U>();
-        auto to = result.items<U>().begin();
-        for (std::size_t o = 0; o < outer; ++o)
-            for (std::size_t const i : at)
-                to = std::copy_n(from.begin() + static_cast<std::ptrdiff_t>((o * dims[axis] + i) * inner), inner, to);
-        return {result.as_type(data.type())};
-    });
+    tensor result(data.type(), result_dims);
+    std::size_t to = 0;
+    for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t const i : at) {
+            copy_items(data, (o * length + i) * inner, result, to, inner);
+            to += inner;
+        }
+    return {result};
 }
 
 /// For each item of indices: f(its number, the item of data that it names). The other coordinates are its own.
@@ -158,16 +130,11 @@ values gather_elements(call const& node)
 {
     tensor const& data = node.tensor_at(0);
     xloom::shape const& index_dims = node.tensor_at(1).shape();
-    std::size_t const axis = axis_of(node, 0, data.shape().size());
+    std::size_t const axis = axis_of(node.integer("axis", 0), data.shape().size());
     std::vector<std::int64_t> const indices = node.integers_at(1);
-    return with_item_size(data, [&]<class U>(std::type_identity<U>) -> values {
-        tensor const items = data.as_type(xloom::element_type_of<U>);
-        tensor result(xloom::element_type_of<U>, index_dims);
-        auto const from = items.items<U>();
-        auto const to = result.items<U>();
-        for_each_named(data.shape(), index_dims, indices, axis, [&](std::size_t i, std::size_t flat) { to[i] = from[flat]; });
-        return {result.as_type(data.type())};
-    });
+    tensor result(data.type(), index_dims);
+    for_each_named(data.shape(), index_dims, indices, axis, [&](std::size_t i, std::size_t flat) { copy_items(data, flat, result, i, 1); });
+    return {result};
 }
 
 /// As ScatterND at the positions that the indices name: its reductions, on tuples made of them.
@@ -177,7 +144,7 @@ values scatter_elements(call const& node)
     xloom::shape const& index_dims = node.tensor_at(1).shape();
     if (updates.type() != data.type() || updates.shape() != index_dims)
         throw runner_error("updates must have data's element type and the shape of indices");
-    std::size_t const axis = axis_of(node, 0, data.shape().size());
+    std::size_t const axis = axis_of(node.integer("axis", 0), data.shape().size());
     std::vector<std::int64_t> flats(updates.size());
     for_each_named(data.shape(), index_dims, node.integers_at(1), axis,
         [&](std::size_t i, std::size_t flat) { flats[i] = static_cast<std::int64_t>(flat); });
@@ -189,8 +156,7 @@ values scatter_elements(call const& node)
             writable_view_of<T>(result), tuples, view_of<T>(updates.reshaped({updates.size()})), {.reduction = reduction});
         return {result.reshaped(data.shape())};
     };
-    return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-        std::uint16_t, std::uint32_t, std::uint64_t, bool, std::complex<float>, std::complex<double>, std::string>(data.type(), run);
+    return with_scattered_type(data.type(), run);
 }
 
 } // namespace

@@ -82,13 +82,15 @@ values lstm(call const& node)
     });
 }
 
-values gru(call const& node)
+/// GRU and RNN have the same inputs and outputs.
+template <template <class> class Inputs, class Options, class Operator>
+values one_state(call const& node, Operator const& op)
 {
     std::vector<std::string> const names = node.texts("activations");
-    auto const options = options_of<xloom::gru_options>(node, names);
+    auto const options = options_of<Options>(node, names);
     return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
-        auto const [Y, Y_h] = xloom::gru(view_of<T>(node.tensor_at(0)),
-            {.W = operand<T>(node, 1),
+        auto const [Y, Y_h] = op(view_of<T>(node.tensor_at(0)),
+            Inputs<T>{.W = operand<T>(node, 1),
                 .R = operand<T>(node, 2),
                 .B = operand<T>(node, 3),
                 .sequence_lens = lengths(node, 4),
@@ -98,20 +100,14 @@ values gru(call const& node)
     });
 }
 
+values gru(call const& node)
+{
+    return one_state<xloom::gru_inputs, xloom::gru_options>(node, [](auto const&... operands) { return xloom::gru(operands...); });
+}
+
 values rnn(call const& node)
 {
-    std::vector<std::string> const names = node.texts("activations");
-    auto const options = options_of<xloom::rnn_options>(node, names);
-    return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
-        auto const [Y, Y_h] = xloom::rnn(view_of<T>(node.tensor_at(0)),
-            {.W = operand<T>(node, 1),
-                .R = operand<T>(node, 2),
-                .B = operand<T>(node, 3),
-                .sequence_lens = lengths(node, 4),
-                .initial_h = operand<T>(node, 5)},
-            options);
-        return values{tensor_of(Y), tensor_of(Y_h)};
-    });
+    return one_state<xloom::rnn_inputs, xloom::rnn_options>(node, [](auto const&... operands) { return xloom::rnn(operands...); });
 }
 
 values attn_lstm(call const& node)

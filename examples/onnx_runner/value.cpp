@@ -11,16 +11,14 @@ std::size_t item_bytes(element_type type)
     return with_type(type, []<class T>(std::type_identity<T>) -> std::size_t { return sizeof(T); });
 }
 
-tensor::tensor(element_type type, xloom::shape const& dims) : type_(type), dims_(dims)
+tensor::tensor(element_type type, xloom::shape const& dims) : type_(type), item_size_(item_bytes(type)), dims_(dims)
 {
-    std::size_t const bytes = item_bytes(type);
-    if (!xloom::is_countable(dims, bytes))
+    if (!xloom::is_countable(dims, item_size_))
         throw runner_error("a tensor of the shape " + xloom::detail::concat(dims) + " does not fit in memory");
-    storage_->item_size = bytes;
     if (type == element_type::string)
         storage_->strings.resize(size());
     else
-        storage_->bytes.resize(size() * bytes);
+        storage_->bytes.resize(size() * item_size_);
 }
 
 tensor tensor::of_bytes(xloom::shape const& dims)
@@ -42,13 +40,11 @@ tensor tensor::reshaped(xloom::shape const& dims) const
 
 tensor tensor::as_type(element_type type) const
 {
-    // Rows of bytes become items.
     tensor result = *this;
-    result.storage_ = std::make_shared<storage>(*storage_);
-    if (type_ == element_type::undefined)
+    if (type_ == element_type::undefined) // rows of bytes become items
         result.dims_ = xloom::drop_axis(dims_, dims_.size() - 1);
     result.type_ = type;
-    result.storage_->item_size = item_bytes(type);
+    result.item_size_ = item_bytes(type);
     return result;
 }
 

@@ -76,7 +76,7 @@ public:
     }
     std::byte const* bytes() const { return storage_->bytes.data(); }
     std::byte* bytes() { return storage_->bytes.data(); }
-    std::size_t item_size() const { return storage_->item_size; }
+    std::size_t item_size() const { return item_size_; }
 
     /// The same items in another shape of the same size, or as another type of the same size.
     tensor reshaped(xloom::shape const& dims) const;
@@ -86,12 +86,12 @@ private:
     struct storage {
         std::vector<std::byte> bytes;
         std::vector<std::string> strings;
-        std::size_t item_size = 1;
     };
 
     void require_type(element_type wanted) const;
 
     element_type type_ = element_type::undefined;
+    std::size_t item_size_ = 1;
     xloom::shape dims_{0};
     std::shared_ptr<storage> storage_ = std::make_shared<storage>();
 };

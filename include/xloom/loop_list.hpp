@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <xloom/adapt/list_count.hpp>
+#include <xloom/adapt/list_stack.hpp>
 #include <xloom/loop.hpp>
 
 namespace xloom {
@@ -26,52 +26,33 @@ consteval loop_list_fault find_loop_list_fault()
                                                                                             : loop_list_fault::result;
 }
 
-/// Elements of one output, stacked along axis 0.
-template <tensor Y>
-stacked_t<Y, dynamic_length> stack_elements(std::string_view op, std::size_t k, std::vector<Y> const& elements)
-{
-    using stacked = stacked_t<Y, dynamic_length>;
-    stacked result;
-    if (elements.empty()) {
-        make_shape(result, enable_tensor<stacked>::rank == dynamic_rank
-                               ? shape{0}
-                               : stacked_shape(op, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), {}));
-        return result;
-    }
-    make_shape(result, stacked_shape(op, k, shape_of(elements.front()), elements.size(), sizeof(item_t<stacked>), {}));
-    stack_writer<item_t<stacked>> writer(
-        enable_tensor<stacked>::data(result), kernel::time_axis(layout_of(result), 0, elements.size(), false));
-    for (Y const& element : elements)
-        writer.push(element);
-    return result;
-}
-
 template <class Step, class Body, class V>
 auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop_options const& options)
 {
     static constexpr std::string_view op = "xloom::loop_list";
     using output = typename decltype(Step::scan_outputs)::value_type;
     loop_control control(limit_of(op, options), options);
-    std::vector<std::vector<output>> elements(outputs);
+    std::vector<std::vector<output>> elements; // of each iteration
     while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
         auto const t = static_cast<std::size_t>(now.trip_count);
         Step step = body(now.trip_count, now.cond, std::span<V const>(carried));
         check_list_count(op, "carried values", step.state.size(), carried.size(), t);
         check_list_count(op, "scan outputs", step.scan_outputs.size(), outputs, t);
-        for (std::size_t k = 0; k < outputs; ++k) {
-            if (!elements[k].empty() && !have_same_shape(elements[k].front(), step.scan_outputs[k]))
-                fail_reshaped(op, "scan_outputs", k, shape_of(elements[k].front()), shape_of(step.scan_outputs[k]), t);
-            elements[k].push_back(std::move(step.scan_outputs[k]));
-        }
+        for (std::size_t k = 0; k < outputs && t != 0; ++k)
+            if (!have_same_shape(elements[0][k], step.scan_outputs[k]))
+                fail_reshaped(op, "scan_outputs", k, shape_of(elements[0][k]), shape_of(step.scan_outputs[k]), t);
+        elements.push_back(std::move(step.scan_outputs));
         carried = std::move(step.state);
         control.finish_iteration(step.cond);
     }
-    std::vector<stacked_t<output, dynamic_length>> stacked;
-    for (std::size_t k = 0; k < outputs; ++k)
-        stacked.push_back(stack_elements(op, k, std::exchange(elements[k], {})));
+    scan_options const along_axis_0;
+    list_stack<output> stack(op, outputs, elements.size(), along_axis_0);
+    for (std::size_t t = 0; t < elements.size(); ++t)
+        stack.push(std::exchange(elements[t], {}), t);
+    using stacked = typename list_stack<output>::stacked;
     auto const [cond, trip_count, stopped] = control.status();
-    return loop_result<std::vector<V>, decltype(stacked)>{std::move(carried), std::move(stacked), cond, trip_count, stopped};
+    return loop_result<std::vector<V>, std::vector<stacked>>{std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};
 }
 
 } // namespace detail

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include <xloom/adapt/list_count.hpp>
+#include <xloom/adapt/list_stack.hpp>
 #include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan.hpp>
 
@@ -35,60 +35,6 @@ consteval scan_list_fault find_scan_list_fault()
                                                                                                 : scan_list_fault::result;
     }
 }
-
-/// The scan outputs of a list: made when the first elements show their shapes, then filled.
-template <tensor Y>
-class list_stack {
-public:
-    using stacked = stacked_t<Y, dynamic_length>;
-
-    list_stack(std::string_view op, std::size_t count, std::size_t length, scan_options const& options)
-        : op_(op), length_(length), options_(options), results_(count)
-    {}
-
-    void push(std::vector<Y> const& values, std::size_t t)
-    {
-        check_list_count(op_, "scan outputs", values.size(), results_.size(), t);
-        if (t == 0)
-            open(values);
-        for (std::size_t k = 0; k < values.size(); ++k)
-            if (!is_shaped_like(values[k], writers_[k].element_shape()))
-                fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), shape_of(values[k]), t);
-        for (std::size_t k = 0; k < values.size(); ++k)
-            writers_[k].push(values[k]);
-    }
-
-    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but [0].
-    std::vector<stacked> finish() &&
-    {
-        if (length_ == 0)
-            for (std::size_t k = 0; k < results_.size(); ++k)
-                make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
-                                            ? shape{0}
-                                            : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
-        return std::move(results_);
-    }
-
-private:
-    void open(std::vector<Y> const& values)
-    {
-        std::vector<shape> dims;
-        for (std::size_t k = 0; k < values.size(); ++k)
-            dims.push_back(stacked_shape(op_, k, shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            make_shape(results_[k], dims[k]);
-            std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
-            writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
-                kernel::time_axis(layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));
-        }
-    }
-
-    std::string_view op_;
-    std::size_t length_;
-    scan_options const& options_;
-    std::vector<stacked> results_;
-    std::vector<stack_writer<item_t<stacked>>> writers_{};
-};
 
 /// Inputs that are walked together.
 template <class X>
