@@ -1,9 +1,9 @@
-// if_ inside a loop against C++'s own branch.
+// if_ inside a loop against C++'s own branch, and against ONNX Runtime.
 
 #include <xloom/if.hpp>
 #include <xloom/loop_into.hpp>
 
-#include "support.hpp"
+#include "loop_model.hpp"
 
 namespace {
 
@@ -37,17 +37,17 @@ void xloom_rows(rows& o)
         o.h, {}, {.max_trip_count = o.trips()});
 }
 
-/// The same with numbers.
-using items = operands<float, vector>;
+/// With numbers: h goes down by x where it is above 0, else up by 1, so that the branch depends on the iteration before.
+using items = operands<float, float>;
 
 void hand_items(items& o)
 {
     float h = 0.0f;
     for (std::size_t t = 0; t < o.iterations; ++t) {
-        if (o.x(t % 2) > 0.0f)
-            h = h + 0.5f;
+        if (h > 0.0f)
+            h = h - o.x;
         else
-            h = h * 0.5f;
+            h = h + 1.0f;
     }
     o.h = h;
 }
@@ -56,12 +56,24 @@ void xloom_items(items& o)
 {
     o.h = 0.0f;
     xloom::loop_into(
-        [&x = o.x](std::int64_t t, float& h) {
+        [x = o.x](std::int64_t, float& h) {
             h = xloom::if_(
-                x(static_cast<std::size_t>(t) % 2) > 0.0f, [&] { return h + 0.5f; }, [&] { return h * 0.5f; });
+                h > 0.0f, [&] { return h - x; }, [&] { return h + 1.0f; });
             return true;
         },
         o.h, {}, {.max_trip_count = o.trips()});
+}
+
+onnx_graph items_model(items& o)
+{
+    onnx_graph const down{.outputs = {scalar<float>("lower")}, .nodes = {{"Sub", {"h", "x"}, {"lower"}}}};
+    onnx_graph const up{.outputs = {scalar<float>("higher")}, .nodes = {constant("one", 1.0f), {"Add", {"h", "one"}, {"higher"}}}};
+    onnx_node const branch{"If", {"is_above"}, {"next_h"}, {subgraph("then_branch", down), subgraph("else_branch", up)}};
+    return loop_model(o,
+        {.inputs = {bound("h", o.h)},
+            .outputs = {bound("next_h", o.h)},
+            .nodes = {{"Identity", {"cond"}, {"next_cond"}}, constant("zero", 0.0f), {"Greater", {"h", "zero"}, {"is_above"}}, branch}},
+        {bound("x", o.x)}, {bound("final_h", o.h)});
 }
 
 } // namespace
@@ -72,10 +84,10 @@ int main(int argc, char** argv)
         std::string const iterations = "/iterations:" + std::to_string(T);
         add_case("if_/f32/size:scalar" + iterations,
             [=] {
-                return items{0.0f, vector{-1.0f, 1.0f}, vector{0.0f}, T};
+                return items{0.0f, 0.625f, 0.0f, T};
             },
-            {{"hand", hand_items}, {"xloom", xloom_items}});
-        for (std::size_t const n : sizes)
+            {{"hand", hand_items}, {"xloom", xloom_items}, {.impl = "onnxruntime", .model = items_model}});
+        for (std::size_t const n : sizes_of(T))
             add_case("if_/f32/size:" + std::to_string(n) + iterations,
                 [=] {
                     return rows{{vector::from_shape({n}), made_up<vector>({n}), vector{0.0f}, T}};

@@ -1,9 +1,9 @@
-// loop_into and loop against a hand-written loop around the same body.
+// loop_into and loop against a hand-written loop around the same body, and against ONNX Runtime.
 
 #include <xloom/loop.hpp>
 #include <xloom/loop_into.hpp>
 
-#include "support.hpp"
+#include "loop_model.hpp"
 
 namespace {
 
@@ -58,8 +58,7 @@ void xloom_pure_rows(rows& o)
             return xloom::loop_step{h(0) < limit, h + x, h + x};
         },
         o.h, {.max_trip_count = o.trips()});
-    o.h = std::move(result.final_state);
-    o.y = std::move(result.scan_outputs);
+    o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
 }
 
 /// Each iteration adds the number x to the number h.
@@ -126,6 +125,34 @@ void xloom_pure_add_less(items& o)
               .final_state;
 }
 
+/// The condition goes through as it is: less to do than the others have.
+onnx_graph rows_model(rows& o)
+{
+    return loop_model(o,
+        {.inputs = {bound("h", o.h)},
+            .outputs = {bound("next_h", o.h), element("y_t", o.y)},
+            .nodes = {{"Identity", {"cond"}, {"next_cond"}}, {"Add", {"h", "x"}, {"next_h"}}, {"Identity", {"next_h"}, {"y_t"}}}},
+        {bound("x", o.x)}, {bound("final_h", o.h), bound("y", o.y)});
+}
+
+onnx_graph add_model(items& o)
+{
+    return loop_model(o,
+        {.inputs = {bound("h", o.h)},
+            .outputs = {bound("next_h", o.h)},
+            .nodes = {{"Identity", {"cond"}, {"next_cond"}}, {"Add", {"h", "x"}, {"next_h"}}}},
+        {bound("x", o.x)}, {bound("final_h", o.h)});
+}
+
+onnx_graph add_less_model(items& o)
+{
+    return loop_model(o,
+        {.inputs = {bound("h", o.h)},
+            .outputs = {bound("next_h", o.h)},
+            .nodes = {constant("limit", limit), {"Add", {"h", "x"}, {"next_h"}}, {"Less", {"next_h", "limit"}, {"next_cond"}}}},
+        {bound("x", o.x)}, {bound("final_h", o.h)});
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -134,15 +161,17 @@ int main(int argc, char** argv)
         std::string const iterations = "/iterations:" + std::to_string(T);
         auto const make_items = [=] { return items{0.0f, 0.5f, 0.0f, T}; };
         add_case("loop_into/f32/body:add" + iterations, make_items,
-            {{"hand", hand_add}, {"xloom_raw", xloom_add}, {"xloom_pure", xloom_pure_add}});
+            {{"hand", hand_add}, {"xloom", xloom_add}, {"xloom_pure", xloom_pure_add}, {.impl = "onnxruntime", .model = add_model}});
         add_case("loop_into/f32/body:add_less" + iterations, make_items,
-            {{"hand", hand_add_less}, {"xloom_raw", xloom_add_less}, {"xloom_pure", xloom_pure_add_less}});
-        for (std::size_t const n : sizes)
+            {{"hand", hand_add_less}, {"xloom", xloom_add_less}, {"xloom_pure", xloom_pure_add_less},
+                {.impl = "onnxruntime", .model = add_less_model}});
+        for (std::size_t const n : sizes_of(T))
             add_case("loop_into/f32/size:" + std::to_string(n) + iterations,
                 [=] {
                     return rows{vector::from_shape({n}), made_up<vector>({n}), matrix::from_shape({T, n}), T};
                 },
-                {{"hand", hand_rows}, {"xloom_raw", xloom_rows}, {"xloom_noalias", xloom_noalias_rows}, {"xloom_pure", xloom_pure_rows}});
+                {{"hand", hand_rows}, {"xloom", xloom_rows}, {"xloom_noalias", xloom_noalias_rows}, {"xloom_pure", xloom_pure_rows},
+                    {.impl = "onnxruntime", .model = rows_model}});
     }
     return run_cases(argc, argv);
 }

@@ -1,34 +1,54 @@
 #include "onnx_model.hpp"
 
-#include <type_traits>
-
 #include <onnx/onnx_pb.h>
 
 namespace bench {
 namespace {
 
-void add_attribute(onnx::NodeProto& node, onnx_attribute const& attribute)
+void fill(onnx::GraphProto& proto, onnx_graph const& graph, std::string const& name);
+
+/// Writes the value of an attribute where its type belongs.
+struct attribute_writer {
+    onnx::AttributeProto& proto;
+
+    void operator()(std::int64_t value) const
+    {
+        proto.set_type(onnx::AttributeProto::INT);
+        proto.set_i(value);
+    }
+    void operator()(float value) const
+    {
+        proto.set_type(onnx::AttributeProto::FLOAT);
+        proto.set_f(value);
+    }
+    void operator()(std::string const& value) const
+    {
+        proto.set_type(onnx::AttributeProto::STRING);
+        proto.set_s(value);
+    }
+    void operator()(std::vector<std::int64_t> const& values) const
+    {
+        proto.set_type(onnx::AttributeProto::INTS);
+        proto.mutable_ints()->Assign(values.begin(), values.end());
+    }
+    void operator()(std::vector<onnx_graph> const& graph) const
+    {
+        proto.set_type(onnx::AttributeProto::GRAPH);
+        fill(*proto.mutable_g(), graph.front(), proto.name());
+    }
+};
+
+void fill(onnx::NodeProto& proto, onnx_node const& node)
 {
-    onnx::AttributeProto& proto = *node.add_attribute();
-    proto.set_name(attribute.name);
-    std::visit(
-        [&proto](auto const& value) {
-            using type = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<type, std::int64_t>) {
-                proto.set_type(onnx::AttributeProto::INT);
-                proto.set_i(value);
-            } else if constexpr (std::is_same_v<type, float>) {
-                proto.set_type(onnx::AttributeProto::FLOAT);
-                proto.set_f(value);
-            } else if constexpr (std::is_same_v<type, std::string>) {
-                proto.set_type(onnx::AttributeProto::STRING);
-                proto.set_s(value);
-            } else {
-                proto.set_type(onnx::AttributeProto::INTS);
-                proto.mutable_ints()->Assign(value.begin(), value.end());
-            }
-        },
-        attribute.value);
+    proto.set_op_type(node.op);
+    proto.set_domain(node.domain);
+    proto.mutable_input()->Assign(node.inputs.begin(), node.inputs.end());
+    proto.mutable_output()->Assign(node.outputs.begin(), node.outputs.end());
+    for (onnx_attribute const& attribute : node.attributes) {
+        onnx::AttributeProto& added = *proto.add_attribute();
+        added.set_name(attribute.name);
+        std::visit(attribute_writer{added}, attribute.value);
+    }
 }
 
 void add_weight(onnx::GraphProto& graph, onnx_operand const& operand)
@@ -50,35 +70,47 @@ void describe(onnx::ValueInfoProto& value, onnx_operand const& operand)
         shape.add_dim()->set_dim_value(length);
 }
 
+void fill(onnx::GraphProto& proto, onnx_graph const& graph, std::string const& name)
+{
+    proto.set_name(name);
+    for (onnx_operand const& input : graph.inputs) {
+        if (input.is_weight)
+            add_weight(proto, input);
+        else if (!input.name.empty())
+            describe(*proto.add_input(), input);
+    }
+    for (onnx_node const& node : graph.nodes)
+        fill(*proto.add_node(), node);
+    for (onnx_operand const& output : graph.outputs)
+        if (!output.name.empty())
+            describe(*proto.add_output(), output);
+}
+
+void import_opset(onnx::ModelProto& model, std::string const& domain, std::int64_t version)
+{
+    auto& opset = *model.add_opset_import();
+    opset.set_domain(domain);
+    opset.set_version(version);
+}
+
 } // namespace
 
-std::string serialized(onnx_model const& model)
+onnx_graph model_of(onnx_node node, std::vector<onnx_operand> inputs, std::vector<onnx_operand> outputs)
+{
+    for (onnx_operand const& input : inputs)
+        node.inputs.push_back(input.name);
+    for (onnx_operand const& output : outputs)
+        node.outputs.push_back(output.name);
+    return {std::move(inputs), std::move(outputs), {std::move(node)}};
+}
+
+std::string serialized(onnx_graph const& model)
 {
     onnx::ModelProto proto;
     proto.set_ir_version(8);
-    auto& opset = *proto.add_opset_import();
-    opset.set_domain(model.domain);
-    opset.set_version(model.opset);
-
-    onnx::GraphProto& graph = *proto.mutable_graph();
-    graph.set_name(model.op);
-    onnx::NodeProto& node = *graph.add_node();
-    node.set_op_type(model.op);
-    node.set_domain(model.domain);
-    for (onnx_attribute const& attribute : model.attributes)
-        add_attribute(node, attribute);
-    for (onnx_operand const& input : model.inputs) {
-        node.add_input(input.name);
-        if (input.is_weight)
-            add_weight(graph, input);
-        else if (!input.name.empty())
-            describe(*graph.add_input(), input);
-    }
-    for (onnx_operand const& output : model.outputs) {
-        node.add_output(output.name);
-        if (!output.name.empty())
-            describe(*graph.add_output(), output);
-    }
+    import_opset(proto, "", 18);
+    import_opset(proto, "com.microsoft", 1);
+    fill(*proto.mutable_graph(), model, "benchmark");
     return proto.SerializeAsString();
 }
 

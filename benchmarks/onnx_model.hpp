@@ -1,8 +1,10 @@
 #pragma once
-// An ONNX model of one operator, for the peer to run.
+// ONNX models for the peer to run, described in a few lines.
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,7 +24,7 @@ inline constexpr int onnx_type<bool> = 9;
 template <>
 inline constexpr int onnx_type<double> = 11;
 
-/// An operand of the operator, and where its items lie, in row-major order. One without a name is left out.
+/// An operand of a graph, and where its items lie, in row-major order. One without a name is left out.
 struct onnx_operand {
     std::string name;
     bool is_weight = false; ///< its items stand in the model
@@ -32,14 +34,31 @@ struct onnx_operand {
     std::size_t bytes = 0;
 };
 
-/// An input or an output, bound to a row-major tensor.
+/// A plain number.
+template <class T>
+onnx_operand scalar(std::string name)
+{
+    static_assert(onnx_type<T> != 0);
+    return {std::move(name), false, onnx_type<T>, {}};
+}
+
+/// An input or an output, bound to a row-major tensor or to a plain number.
 template <class Tensor>
 onnx_operand bound(std::string name, Tensor& tensor)
 {
-    using item = typename Tensor::value_type;
-    static_assert(onnx_type<item> != 0);
-    return {std::move(name), false, onnx_type<item>, {tensor.shape().begin(), tensor.shape().end()}, tensor.data(),
-        tensor.size() * sizeof(item)};
+    if constexpr (std::is_arithmetic_v<Tensor>) {
+        onnx_operand operand = scalar<Tensor>(std::move(name));
+        operand.data = &tensor;
+        operand.bytes = sizeof(Tensor);
+        return operand;
+    } else {
+        using item = typename Tensor::value_type;
+        onnx_operand operand = scalar<item>(std::move(name));
+        operand.shape.assign(tensor.shape().begin(), tensor.shape().end());
+        operand.data = tensor.data();
+        operand.bytes = tensor.size() * sizeof(item);
+        return operand;
+    }
 }
 
 /// An input that never changes.
@@ -51,20 +70,45 @@ onnx_operand weight(std::string name, Tensor& tensor)
     return operand;
 }
 
+/// What a body sees of a tensor that is walked along an axis: its type and its other dimensions.
+template <class Tensor>
+onnx_operand element(std::string name, Tensor& tensor, std::ptrdiff_t axis = 0)
+{
+    onnx_operand operand = bound(std::move(name), tensor);
+    operand.shape.erase(operand.shape.begin() + axis);
+    return operand;
+}
+
+struct onnx_graph;
+
 struct onnx_attribute {
     std::string name;
-    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>> value;
+    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<onnx_graph>> value; ///< a graph is one of one
 };
 
-struct onnx_model {
+struct onnx_node {
     std::string op;
-    std::string domain; ///< ONNX's own has no name
-    std::int64_t opset;
-    std::vector<onnx_attribute> attributes;
-    std::vector<onnx_operand> inputs, outputs;
+    std::vector<std::string> inputs{}, outputs{};
+    std::vector<onnx_attribute> attributes{};
+    std::string domain{}; ///< ONNX's own has no name
 };
+
+/// A model, or the body or branch of a node, which may use the names of the graphs around it.
+struct onnx_graph {
+    std::vector<onnx_operand> inputs{}, outputs{}; ///< weights are among the inputs
+    std::vector<onnx_node> nodes;
+};
+
+inline onnx_attribute subgraph(std::string name, onnx_graph graph) { return {std::move(name), std::vector<onnx_graph>{std::move(graph)}}; }
+
+/// A plain number, named for the nodes after it.
+inline onnx_node constant(std::string name, float number) { return {"Constant", {}, {std::move(name)}, {{"value_float", number}}}; }
+inline onnx_node constant(std::string name, std::int64_t number) { return {"Constant", {}, {std::move(name)}, {{"value_int", number}}}; }
+
+/// A model of one node, which gets the operands in their order.
+onnx_graph model_of(onnx_node node, std::vector<onnx_operand> inputs, std::vector<onnx_operand> outputs);
 
 /// The model as a file has it.
-std::string serialized(onnx_model const& model);
+std::string serialized(onnx_graph const& model);
 
 } // namespace bench

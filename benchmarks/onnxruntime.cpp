@@ -112,7 +112,7 @@ struct onnxruntime_session::implementation {
     }
 };
 
-onnxruntime_session::onnxruntime_session(onnx_model const& model, std::size_t threads)
+onnxruntime_session::onnxruntime_session(onnx_graph const& model, std::size_t threads)
     : onnxruntime_session(serialized(model), model.inputs, model.outputs, threads)
 {}
 

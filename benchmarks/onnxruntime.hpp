@@ -20,7 +20,7 @@ bool has_onnxruntime();
 /// optimisations, the arena, nothing else at the same time. Stops the program if the peer refuses something.
 class onnxruntime_session {
 public:
-    onnxruntime_session(onnx_model const& model, std::size_t threads);
+    onnxruntime_session(onnx_graph const& model, std::size_t threads);
     /// The contents of a model's file.
     onnxruntime_session(
         std::string const& file, std::vector<onnx_operand> const& inputs, std::vector<onnx_operand> const& outputs, std::size_t threads);

@@ -20,7 +20,7 @@ bool has_onnxruntime()
 
 struct onnxruntime_session::implementation {};
 
-onnxruntime_session::onnxruntime_session(onnx_model const&, std::size_t) { std::abort(); }
+onnxruntime_session::onnxruntime_session(onnx_graph const&, std::size_t) { std::abort(); }
 onnxruntime_session::onnxruntime_session(
     std::string const&, std::vector<onnx_operand> const&, std::vector<onnx_operand> const&, std::size_t)
 {

@@ -3,11 +3,9 @@
 
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <random>
 #include <string_view>
 
-#include "onnxruntime.hpp"
 #include "peak.hpp"
 #include "support.hpp"
 
@@ -68,7 +66,6 @@ struct recurrent_operands {
     recurrent_results y;
     recurrent_work work;
     bool is_row; ///< a batch of one, which is as fast as weights are read
-    std::unique_ptr<onnxruntime_session> peer{};
 
     auto const& results() const { return y; }
     /// Makes sure that the results are a series' own.
@@ -81,11 +78,10 @@ struct recurrent_operands {
     benchmark::UserCounters counters() const
     {
         auto const rate = [](double amount) { return Counter(amount, Counter::kIsIterationInvariantRate); };
-        auto const inverse = [](double amount) { return Counter(amount, Counter::kIsIterationInvariantRate | Counter::kInvert); };
-        benchmark::UserCounters all{{"call", inverse(1)}, {"GFLOP/s", rate(work.flops * 1e-9)},
+        benchmark::UserCounters all{{"call", seconds_each(1)}, {"GFLOP/s", rate(work.flops * 1e-9)},
             {"peak", rate(work.flops * 1e-9 / (fma_peak() * static_cast<double>(work.threads)))}};
         if (work.score_elements > 0)
-            all.insert({"ns/score", inverse(work.score_elements * 1e-9)});
+            all.insert({"ns/score", seconds_each(work.score_elements * 1e-9)});
         if (is_row)
             all.insert({"GB/s", rate(work.step_weights * 1e-9)});
         return all;
@@ -100,12 +96,6 @@ struct recurrent_operands {
         y.Y_c = result.Y_c;
     }
 };
-
-template <class Operands>
-void run_peer(Operands& o)
-{
-    o.peer->run();
-}
 
 /// "/T:50/N:16" of {"T", 50}, {"N", 16}.
 inline std::string text_of(std::initializer_list<std::pair<std::string_view, std::size_t>> letters)

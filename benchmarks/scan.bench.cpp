@@ -1,4 +1,4 @@
-// scan_into and scan against a hand-written time loop around the same body.
+// scan_into and scan against a hand-written time loop around the same body, and against ONNX Runtime.
 
 #include <xloom/scan.hpp>
 #include <xloom/scan_into.hpp>
@@ -46,8 +46,7 @@ void xloom_pure_rows(rows& o)
 {
     o.h.fill(0.0f);
     auto result = xloom::scan([](auto const& h, auto const& x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, o.h, o.x);
-    o.h = std::move(result.final_state);
-    o.y = std::move(result.scan_outputs);
+    o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
 }
 
 /// x and y are [T], their elements are plain numbers.
@@ -72,8 +71,7 @@ void xloom_items(items& o)
 void xloom_pure_items(items& o)
 {
     auto result = xloom::scan([](float h, float x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, 0.0f, o.x);
-    o.h = result.final_state;
-    o.y = std::move(result.scan_outputs);
+    o.returned.emplace(result.final_state, std::move(result.scan_outputs));
 }
 
 /// x and y are [n, T], walked along axis 1.
@@ -114,6 +112,20 @@ void xloom_planes(planes& o)
         {.input_axes = {1}, .output_axes = {1}});
 }
 
+/// A Scan whose body is an Add, and an Identity because an output cannot have two names.
+template <std::int64_t Axis, class Operands>
+onnx_graph running_sum(Operands& o)
+{
+    onnx_graph body{.inputs = {bound("h", o.h), element("x_t", o.x, Axis)},
+        .outputs = {bound("next_h", o.h), element("y_t", o.y, Axis)},
+        .nodes = {{"Add", {"h", "x_t"}, {"next_h"}}, {"Identity", {"next_h"}, {"y_t"}}}};
+    std::vector<std::int64_t> const axes{Axis};
+    return model_of(
+        {.op = "Scan",
+            .attributes = {subgraph("body", body), {"num_scan_inputs", 1}, {"scan_input_axes", axes}, {"scan_output_axes", axes}}},
+        {bound("h0", o.h0), bound("x", o.x)}, {bound("final_h", o.h), bound("y", o.y)});
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -124,23 +136,25 @@ int main(int argc, char** argv)
             [=] {
                 return items{0.0f, made_up<vector>({T}), vector::from_shape({T}), T};
             },
-            {{"hand", hand_items}, {"xloom_raw", xloom_items}, {"xloom_pure", xloom_pure_items}});
-        for (std::size_t const n : sizes)
+            {{"hand", hand_items}, {"xloom", xloom_items}, {"xloom_pure", xloom_pure_items},
+                {.impl = "onnxruntime", .model = running_sum<0>}});
+        for (std::size_t const n : sizes_of(T))
             add_case("scan_into/f32/size:" + std::to_string(n) + iterations,
                 [=] {
                     return rows{vector::from_shape({n}), made_up<matrix>({T, n}), matrix::from_shape({T, n}), T};
                 },
-                {{"hand", hand_rows}, {"xloom_raw", xloom_rows}, {"xloom_noalias", xloom_noalias_rows}, {"xloom_pure", xloom_pure_rows}});
+                {{"hand", hand_rows}, {"xloom", xloom_rows}, {"xloom_noalias", xloom_noalias_rows}, {"xloom_pure", xloom_pure_rows},
+                    {.impl = "onnxruntime", .model = running_sum<0>}});
         add_case("scan_into/f32/axis:1/shape:64xT" + iterations,
             [=] {
                 return columns{{vector::from_shape({64}), made_up<matrix>({64, T}), matrix::from_shape({64, T}), T}};
             },
-            {{"hand", hand_columns}, {"xloom_raw", xloom_columns}});
+            {{"hand", hand_columns}, {"xloom", xloom_columns}, {.impl = "onnxruntime", .model = running_sum<1>}});
         add_case("scan_into/f32/axis:1/shape:8xTx64" + iterations,
             [=] {
                 return planes{matrix::from_shape({8, 64}), made_up<cube>({8, T, 64}), cube::from_shape({8, T, 64}), T};
             },
-            {{"hand", hand_planes}, {"xloom_raw", xloom_planes}});
+            {{"hand", hand_planes}, {"xloom", xloom_planes}, {.impl = "onnxruntime", .model = running_sum<1>}});
     }
     return run_cases(argc, argv);
 }

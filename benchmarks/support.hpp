@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,10 +18,20 @@
 
 #include <xloom/adapt/xtensor.hpp>
 
+#include "onnxruntime.hpp"
+
 namespace bench {
 
-inline constexpr std::size_t sizes[] = {1, 16, 64, 256, 4096};
 inline constexpr std::size_t lengths[] = {1'000, 10'000, 100'000};
+
+/// The sizes of the elements that are tried with so many iterations: x and y take no more than 160 MB each.
+inline std::vector<std::size_t> sizes_of(std::size_t length)
+{
+    std::vector<std::size_t> sizes{1, 16, 64, 256};
+    if (length <= 10'000)
+        sizes.push_back(4096);
+    return sizes;
+}
 
 /// No running sum gets here; a loop that tests for it does not end early.
 inline constexpr float limit = 1e9f;
@@ -58,25 +69,45 @@ Tensor made_up(typename Tensor::shape_type const& shape)
     return tensor;
 }
 
-/// What a case works on: a state h, inputs x, room for the outputs y.
+/// Zero, or a tensor of zeros.
+template <class H>
+H zero_like(H const& h)
+{
+    if constexpr (std::is_arithmetic_v<H>)
+        return H{};
+    else
+        return H(xt::zeros_like(h));
+}
+
+/// What a case works on: a state h, inputs x, room for the outputs y. All of it stays where it is, for the peer is bound to it.
 template <class H, class X, class Y = X>
 struct operands {
     H h;
     X x;
     Y y;
     std::size_t iterations;
+    H h0 = zero_like(h);                       ///< what the peer starts from; the others set h
+    std::optional<std::pair<H, Y>> returned{}; ///< of a series that does not write into h and y
 
     std::int64_t trips() const { return static_cast<std::int64_t>(iterations); }
-    auto results() const { return std::pair<H, Y>(h, y); }
+    std::pair<H, Y> results() const { return returned ? *returned : std::pair<H, Y>(h, y); }
     /// Makes sure that the results are a series' own.
-    void clear() { y *= 0.0f; }
+    void clear()
+    {
+        returned.reset();
+        y *= 0.0f;
+    }
 };
 
-/// One way to do the work of a case. It leaves its results in the operands: the same as the others, if clear() came before.
+/// One way to do the work of a case: a function, or a model for ONNX Runtime, with which the series is left out where that is not there.
+/// It leaves its results in the operands: the same as the others, if clear() came before.
 template <class Operands>
 struct series {
     char const* impl;
-    void (*run)(Operands&);
+    void (*run)(Operands&) = nullptr;
+    onnx_graph (*model)(Operands&) = nullptr;
+    /// Of a series that is known to be wrong at times, which is not compared with the others: how wrong it is.
+    benchmark::UserCounters (*count_errors)(Operands&, std::function<void()> const& run) = nullptr;
 };
 
 /// The same bit for bit, unless the operands say themselves what is close enough.
@@ -89,60 +120,91 @@ bool has_results(Operands const& operands, Results const& expected)
         return operands.results() == expected;
 }
 
+/// The case whose series are timed at present.
+struct open_case {
+    std::string name;
+    std::shared_ptr<void> operands;
+    std::vector<std::function<void()>> runs; ///< of each series
+};
+inline open_case current;
+
+template <class Operands>
+std::function<void()> run_of(series<Operands> const& each, Operands& operands, std::size_t threads)
+{
+    if (each.model == nullptr)
+        return [run = each.run, &operands] { run(operands); };
+    auto const session = std::make_shared<onnxruntime_session>(each.model(operands), threads);
+    return [session] { session->run(); };
+}
+
 /// Runs the series once each and stops the program unless all give the results of the first.
 template <class Operands>
-void require_same_results(std::string const& name, Operands& operands, std::vector<series<Operands>> const& all)
+void require_same_results(Operands& operands, std::vector<series<Operands>> const& all)
 {
     operands.clear();
-    all.front().run(operands);
+    current.runs.front()();
     auto const expected = operands.results();
-    for (auto const& each : all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
         operands.clear();
-        each.run(operands);
-        if (!has_results(operands, expected)) {
-            std::cerr << name << ": impl:" << each.impl << " differs from impl:" << all.front().impl << '\n';
+        current.runs[i]();
+        if (all[i].count_errors == nullptr && !has_results(operands, expected)) {
+            std::cerr << current.name << ": impl:" << all[i].impl << " differs from impl:" << all.front().impl << '\n';
             std::exit(EXIT_FAILURE);
         }
     }
 }
 
+/// Makes the operands of a case and opens the peer's models, unless that is done, and compares the results of its series.
+template <class Operands, class Make>
+Operands& open(std::string const& name, Make const& make, std::vector<series<Operands>> const& all, std::size_t threads)
+{
+    if (name != current.name) {
+        current = {}; // what the last case took is free before this one takes its own
+        auto const made = std::make_shared<Operands>(make());
+        current = {name, made, {}};
+        for (auto const& each : all)
+            current.runs.push_back(run_of(each, *made, threads));
+        require_same_results(*made, all);
+    }
+    return *static_cast<Operands*>(current.operands.get());
+}
+
 using benchmark::Counter;
 
-/// What is told beside the time: of operands that do not say, the seconds an iteration.
+/// Seconds for one of so many equal parts of a call.
+inline Counter seconds_each(double parts) { return Counter(parts, Counter::kIsIterationInvariantRate | Counter::kInvert); }
+
+/// What is told beside the time. Every series has `call`, the seconds of all the work that the case is named after. Where the work is a
+/// row of equal parts (the iterations of a loop, updates, slices), `iteration` is the seconds of one of them.
 template <class Operands>
 benchmark::UserCounters counters_of(Operands const& operands)
 {
     if constexpr (requires { operands.counters(); })
         return operands.counters();
     else
-        return {{"iteration", Counter(static_cast<double>(operands.iterations), Counter::kIsIterationInvariantRate | Counter::kInvert)}};
+        return {{"call", seconds_each(1)}, {"iteration", seconds_each(static_cast<double>(operands.iterations))}};
 }
-
-inline std::shared_ptr<void> current_operands;
-inline std::string current_name;
 
 /// Registers the series of a case as work/impl:..., or work/threads:2/impl:... Its operands are made, and the results compared, before
 /// the first of them is timed, and dropped when another case comes. With threads the wall's time counts, else the processor's.
 template <class Make, class Operands = std::invoke_result_t<Make>>
-void add_case(std::string const& work, Make make, std::vector<series<Operands>> const& all, std::size_t threads = 1)
+void add_case(std::string const& work, Make make, std::vector<series<Operands>> all, std::size_t threads = 1)
 {
     std::string const name = threads == 1 ? work : work + "/threads:" + std::to_string(threads);
-    for (auto const& each : all) {
-        auto* const added = benchmark::RegisterBenchmark((name + "/impl:" + each.impl).c_str(), [=](benchmark::State& state) {
-            if (name != current_name) {
-                current_operands.reset();
-                current_operands = std::make_shared<Operands>(make());
-                current_name = name;
-                require_same_results(name, *static_cast<Operands*>(current_operands.get()), all);
-            }
-            auto& operands = *static_cast<Operands*>(current_operands.get());
+    std::erase_if(all, [](auto const& each) { return each.model != nullptr && !has_onnxruntime(); });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        auto* const added = benchmark::RegisterBenchmark((name + "/impl:" + all[i].impl).c_str(), [=](benchmark::State& state) {
+            Operands& operands = open(name, make, all, threads);
+            auto const& run = current.runs[i];
             if (threads > 1) // the last series' threads may still spin, waiting for more work
                 std::this_thread::sleep_for(std::chrono::milliseconds(100));
             for (auto _ : state) {
-                each.run(operands);
+                run();
                 benchmark::ClobberMemory();
             }
             state.counters = counters_of(operands);
+            if (all[i].count_errors != nullptr)
+                state.counters.merge(all[i].count_errors(operands, run));
         });
         if (threads > 1)
             added->UseRealTime();
