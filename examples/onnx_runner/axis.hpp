@@ -49,6 +49,8 @@ inline std::size_t items_between(xloom::shape const& dims, std::size_t first, st
 /// A shape that a model gives as numbers.
 inline xloom::shape shape_of(std::vector<std::int64_t> const& numbers)
 {
+    if (numbers.size() > xloom::max_rank)
+        throw runner_error(xloom::detail::concat("a shape of rank ", numbers.size(), " is given, more than ", xloom::max_rank));
     xloom::shape dims;
     for (std::int64_t const number : numbers) {
         if (number < 0)

@@ -149,15 +149,19 @@ tensor convert(tensor const& from, element_type to, xloom::cast_options options)
         });
         return result;
     }
+    reservation characters;
     with_hub(from.type(), [&]<class Hub>(std::type_identity<Hub>) {
         std::array<Hub, most> block;
         for (std::size_t at = 0; at < size; at += most) {
             std::size_t const count = std::min(most, size - at);
             load<Hub>(from, at, {block.data(), count});
-            if (to == element_type::string)
-                std::transform(block.data(), block.data() + count, result.items<std::string>().data() + at, text_of<Hub>);
-            else
+            if (to != element_type::string)
                 store<Hub>({block.data(), count}, result, at, options);
+            for (std::size_t i = 0; to == element_type::string && i < count; ++i) {
+                std::string& text = result.items<std::string>()[at + i];
+                text = text_of(block[i]);
+                characters.grow(text.size());
+            }
         }
     });
     return result;

@@ -12,13 +12,18 @@ namespace {
 
 using xloom::detail::concat;
 
-/// What Protobuf can make of a file, within its own limits on size and depth.
-template <class Message>
-Message parse(std::string const& path, char const* what)
+std::ifstream opened(std::string const& path)
 {
     std::ifstream file(path, std::ios::binary);
     if (!file)
         throw runner_error("the file " + path + " cannot be opened");
+    return file;
+}
+
+/// What Protobuf can make of a file, within its own limits on size and depth.
+template <class Message>
+Message parse(std::istream& file, std::string const& path, char const* what)
+{
     google::protobuf::SetLogHandler(nullptr); // the sentence below is enough
     Message message;
     if (!message.ParseFromIstream(&file))
@@ -64,17 +69,17 @@ value read(onnx::SequenceProto const& proto)
 
 } // namespace
 
-recorded_value read_recorded(std::string const& path, onnx::TypeProto const& type)
+recorded_value read_recorded(std::istream& file, std::string const& path, onnx::TypeProto const& type)
 try {
     auto const read_as = [&](auto const& message) { return recorded_value{message.name(), read(message)}; };
     switch (type.value_case()) {
     case onnx::TypeProto::VALUE_NOT_SET:
     case onnx::TypeProto::kTensorType:
-        return read_as(parse<onnx::TensorProto>(path, "tensor"));
+        return read_as(parse<onnx::TensorProto>(file, path, "tensor"));
     case onnx::TypeProto::kSequenceType:
-        return read_as(parse<onnx::SequenceProto>(path, "sequence"));
+        return read_as(parse<onnx::SequenceProto>(file, path, "sequence"));
     case onnx::TypeProto::kOptionalType:
-        return read_as(parse<onnx::OptionalProto>(path, "optional"));
+        return read_as(parse<onnx::OptionalProto>(file, path, "optional"));
     default:
         throw not_implemented("sparse tensors, maps and opaque types are not implemented");
     }
@@ -85,14 +90,26 @@ try {
     throw runner_error(what.find(path) == std::string::npos ? path + ": " + what : what);
 }
 
+recorded_value read_recorded(std::string const& path, onnx::TypeProto const& type)
+{
+    std::ifstream file = opened(path);
+    return read_recorded(file, path, type);
+}
+
 value read_value(std::string const& path, onnx::TypeProto const& type) { return read_recorded(path, type).held; }
 
-onnx::ModelProto read_model(std::string const& path)
+onnx::ModelProto read_model(std::istream& file, std::string const& path)
 {
-    auto model = parse<onnx::ModelProto>(path, "model");
+    auto model = parse<onnx::ModelProto>(file, path, "model");
     if (!model.has_graph())
         throw runner_error("the file " + path + " is no model of ONNX: it has no graph");
     return model;
+}
+
+onnx::ModelProto read_model(std::string const& path)
+{
+    std::ifstream file = opened(path);
+    return read_model(file, path);
 }
 
 } // namespace runner

@@ -9,19 +9,18 @@ namespace runner {
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 31;
-
-void refuse_more_than(std::size_t most, xloom::shape const& dims)
+void require_room(std::size_t item_size, xloom::shape const& dims)
 {
-    if (!xloom::is_countable(dims) || xloom::element_count(dims) > most)
-        throw runner_error(xloom::detail::concat("a tensor of the shape ", dims, " would take more than 2^31 bytes"));
+    std::size_t const most = current_budget().tensor_bytes;
+    if (!xloom::is_countable(dims) || xloom::element_count(dims) > most / item_size)
+        throw runner_error(xloom::detail::concat("a tensor of the shape ", dims, " would take more than ", most, " bytes"));
 }
 
 } // namespace
 
 tensor new_tensor(element_type type, xloom::shape const& dims)
 {
-    refuse_more_than(most_bytes / (type == element_type::string ? sizeof(std::string) : item_bytes(type)), dims);
+    require_room(type == element_type::string ? sizeof(std::string) : item_bytes(type), dims);
     return tensor(type, dims);
 }
 
@@ -33,7 +32,7 @@ void require_room_for(tensor const& source, xloom::shape const& dims)
         for (std::string const& each : source.items<std::string>())
             largest = std::max(largest, each.size());
     }
-    refuse_more_than(most_bytes / largest, dims);
+    require_room(largest, dims);
 }
 
 tensor new_tensor_like(tensor const& source, xloom::shape const& dims)
@@ -112,6 +111,8 @@ tensor concatenated(std::vector<tensor> const& parts, std::int64_t given_axis)
                 "it cannot join " + describe(first) + " and " + describe(next) + xloom::detail::concat(" along axis ", axis));
         dims[axis] += next.shape()[axis];
     }
+    for (tensor const& each : parts)
+        require_room_for(each, dims);
     tensor result = new_tensor(first.type(), dims);
     auto const [outer, length, inner] = around(dims, axis);
     std::size_t before = 0;
@@ -128,13 +129,13 @@ std::vector<tensor> split_along(tensor const& from, std::size_t axis, std::vecto
 {
     auto const [outer, length, inner] = around(from.shape(), axis);
     std::size_t left = length;
+    bool is_possible = true;
     for (std::int64_t const each : lengths) {
-        if (each < 0 || static_cast<std::size_t>(each) > left)
-            throw runner_error(xloom::detail::concat("an axis of ", length, " cannot be split into ", lengths));
+        is_possible = is_possible && each >= 0 && static_cast<std::size_t>(each) <= left;
         left -= static_cast<std::size_t>(each);
     }
-    if (left != 0)
-        throw runner_error(xloom::detail::concat("an axis of ", length, " cannot be split into ", lengths));
+    if (!is_possible || left != 0)
+        throw runner_error(xloom::detail::concat("an axis of ", length, " cannot be split into these ", lengths.size(), " parts"));
     std::vector<tensor> parts;
     std::size_t before = 0;
     for (std::int64_t const each : lengths) {

@@ -9,7 +9,7 @@
 
 namespace runner {
 
-/// A new tensor of at most 2^31 bytes: sizes come from models, which may lie.
+/// A new tensor of at most as many bytes as the budget allows for one: for sizes that a model gives as numbers.
 tensor new_tensor(element_type type, xloom::shape const& dims);
 /// Of the same type, to be filled with copies of its items; the bytes of long strings count.
 tensor new_tensor_like(tensor const& source, xloom::shape const& dims);

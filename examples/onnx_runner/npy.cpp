@@ -1,7 +1,10 @@
 #include "npy.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <complex>
 #include <fstream>
+#include <numeric>
 #include <vector>
 
 #if __has_include(<xtensor/io/xnpy.hpp>)
@@ -12,6 +15,8 @@
 #include <xtensor/xnpy.hpp>
 #endif
 
+#include "convert.hpp"
+#include "moves.hpp"
 #include "types.hpp"
 
 namespace runner {
@@ -35,33 +40,132 @@ struct stored<xloom::small_int<Element>> {
 };
 
 template <class T>
-tensor read(std::istream& file, element_type type)
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
+/// As a file's head names the type: "<f4".
+template <class T>
+std::string type_name()
 {
-    constexpr auto row_major = xt::layout_type::row_major;
-    auto const loaded = xt::load_npy<typename stored<T>::type>(file);
-    if (!file)
+    char const kind = std::is_same_v<T, bool>       ? 'b'
+                      : is_complex<T>               ? 'c'
+                      : std::is_floating_point_v<T> ? 'f'
+                      : std::is_signed_v<T>         ? 'i'
+                                                    : 'u';
+    return concat(sizeof(T) == 1 ? "|" : "<", std::string(1, kind), sizeof(T));
+}
+
+std::string read_bytes(std::istream& file, std::size_t count)
+{
+    std::string bytes(count, '\0');
+    if (!file.read(bytes.data(), static_cast<std::streamsize>(count)))
+        throw runner_error("it ends within its head");
+    return bytes;
+}
+
+/// What a file tells of its items: a dictionary as Python writes it, with three keys.
+class npy_head {
+public:
+    explicit npy_head(std::istream& file)
+    {
+        constexpr std::size_t most = 1 << 16;
+        std::string const start = read_bytes(file, 8);
+        if (!start.starts_with("\x93NUMPY") || start[6] < 1 || start[6] > 3)
+            throw runner_error("it does not begin as a .npy file");
+        std::string const length_bytes = read_bytes(file, start[6] == 1 ? 2 : 4);
+        std::size_t length = 0;
+        for (std::size_t i = 0; i < length_bytes.size(); ++i)
+            length |= std::size_t{static_cast<unsigned char>(length_bytes[i])} << 8 * i;
+        if (length > most)
+            throw runner_error(concat("its head has ", length, " bytes, more than ", most));
+        text_ = read_bytes(file, length);
+        std::erase(text_, ' ');
+    }
+
+    std::string type() const
+    {
+        std::string_view const text = behind("'descr':");
+        return std::string(text.substr(0, text.find(',')));
+    }
+    bool is_column_major() const { return behind("'fortran_order':").starts_with("True"); }
+    xloom::shape dims() const
+    {
+        xloom::shape dims;
+        std::string_view rest = behind("'shape':(");
+        while (!rest.starts_with(')')) {
+            std::size_t dim = 0;
+            auto const read = std::from_chars(rest.data(), rest.data() + rest.size(), dim);
+            rest.remove_prefix(static_cast<std::size_t>(read.ptr - rest.data()));
+            if (read.ec != std::errc() || !(rest.starts_with(',') || rest.starts_with(')')))
+                throw runner_error("its shape is no list of sizes");
+            rest.remove_prefix(rest.starts_with(',') ? 1 : 0);
+            dims.push_back(dim);
+        }
+        return dims;
+    }
+
+private:
+    std::string_view behind(std::string_view key) const
+    {
+        std::size_t const at = text_.find(key);
+        if (at == std::string::npos)
+            throw runner_error(concat("its head has no ", key));
+        return std::string_view(text_).substr(at + key.size());
+    }
+
+    std::string text_;
+};
+
+std::size_t bytes_left(std::istream& file)
+{
+    auto const here = file.tellg();
+    auto const end = file.seekg(0, std::ios::end).tellg();
+    file.seekg(here);
+    return static_cast<std::size_t>(end - here);
+}
+
+/// Not with xtensor's reader, which believes whatever a head says of sizes.
+template <class T>
+tensor read(std::istream& file)
+{
+    npy_head const head(file);
+    if (std::string const wanted = "'" + type_name<T>() + "'"; head.type() != wanted)
+        throw runner_error("its items are " + head.type().substr(0, 40) + ", not " + wanted);
+    xloom::shape dims = head.dims();
+    std::vector<std::size_t> order(dims.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (head.is_column_major()) {
+        std::reverse(dims.begin(), dims.end());
+        std::reverse(order.begin(), order.end());
+    }
+    if (!xloom::is_countable(dims, sizeof(T)) || xloom::element_count(dims) * sizeof(T) > bytes_left(file))
         throw runner_error("it ends before its last item");
-    xloom::shape const dims(loaded.shape().begin(), loaded.shape().end());
-    if (!xloom::is_countable(dims, sizeof(typename stored<T>::type)))
-        throw runner_error(concat("the shape ", dims, " has more items than can be counted"));
-    tensor result(type, dims);
-    std::transform(loaded.template begin<row_major>(), loaded.template end<row_major>(), result.items<T>().begin(),
-        [](auto const& item) { return static_cast<T>(item); });
-    return result;
+    tensor result(xloom::element_type_of<T>, dims);
+    file.read(reinterpret_cast<char*>(result.bytes()), static_cast<std::streamsize>(result.size() * sizeof(T)));
+    if constexpr (std::is_same_v<T, bool>)
+        if (std::any_of(result.bytes(), result.bytes() + result.size(), [](std::byte each) { return each > std::byte{1}; }))
+            throw runner_error("it holds a byte that is no bool");
+    return head.is_column_major() ? transposed(result, order) : result;
 }
 
 } // namespace
+
+tensor read_npy(std::istream& file, std::string const& path, element_type type)
+{
+    try {
+        return with_plain_type(type, [&]<class T>(std::type_identity<T>) { return convert(read<typename stored<T>::type>(file), type); });
+    } catch (std::exception const& error) {
+        throw runner_error(concat("the file ", path, " cannot be read as ", name_of(type), ": ", error.what()));
+    }
+}
 
 tensor read_npy(std::string const& path, element_type type)
 {
     std::ifstream file(path, std::ios::binary);
     if (!file)
         throw runner_error("the file " + path + " cannot be opened");
-    try {
-        return with_plain_type(type, [&]<class T>(std::type_identity<T>) { return read<T>(file, type); });
-    } catch (std::exception const& error) {
-        throw runner_error(concat("the file ", path, " cannot be read as ", name_of(type), ": ", error.what()));
-    }
+    return read_npy(file, path, type);
 }
 
 void write_npy(std::string const& path, tensor const& t)

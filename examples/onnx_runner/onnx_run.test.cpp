@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(fixture, "what it refuses")
     std::string const x = program / "x.npy";
     runner::write_npy(x, tensor::of<double>({1, 2}, std::vector<double>{1, 2}));
     CHECK(program.complaint({model, "x=" + x}) ==
-          "the input 'x': the file " + x + " cannot be read as float: Cast error: formats not matching <f8 vs <f4");
+          "the input 'x': the file " + x + " cannot be read as float: its items are '<f8', not '<f4'");
     runner::write_npy(x, tensor::of<float>({1, 2}, std::vector<float>{1, 2}));
     std::string const bytes = read_file(x);
     program.write("x.npy", bytes.substr(0, bytes.size() - 1));

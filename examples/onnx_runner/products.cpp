@@ -5,6 +5,8 @@
 
 #include <xloom/packed_matrix.hpp>
 
+#include "budget.hpp"
+
 namespace runner {
 
 namespace {
@@ -55,6 +57,7 @@ namespace runner {
 template <class T>
 void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
 {
+    spend_products(static_cast<double>(M) * static_cast<double>(K) * static_cast<double>(N));
     // To lay out B anew pays off for several rows only, and for columns that fill a register.
     bool const is_small = M < 6 || N < 8;
     if (K != 0 && B.row_step == 1 && is_small) {

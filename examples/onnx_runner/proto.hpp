@@ -1,6 +1,7 @@
 #pragma once
 // ONNX's files: models, and the values that its test folders hold.
 
+#include <istream>
 #include <string>
 
 #include <onnx/onnx_pb.h>
@@ -21,5 +22,9 @@ struct recorded_value {
 recorded_value read_recorded(std::string const& path, onnx::TypeProto const& type);
 value read_value(std::string const& path, onnx::TypeProto const& type);
 onnx::ModelProto read_model(std::string const& path);
+
+/// The same from an open file. Its path is for messages.
+recorded_value read_recorded(std::istream& file, std::string const& path, onnx::TypeProto const& type);
+onnx::ModelProto read_model(std::istream& file, std::string const& path);
 
 } // namespace runner

@@ -9,6 +9,7 @@ tensor string_table::numbers_of(tensor const& strings)
     std::size_t i = 0;
     for (std::string const& each : strings.items<std::string>()) {
         to[i++] = strings_.size();
+        taken_.grow(sizeof(std::string) + each.size());
         strings_.push_back(each);
     }
     return numbers;

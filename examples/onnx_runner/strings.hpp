@@ -16,6 +16,7 @@ public:
 
 private:
     std::vector<std::string> strings_{};
+    reservation taken_{};
 };
 
 } // namespace runner

@@ -1,8 +1,28 @@
 #include "value.hpp"
 
+#include <algorithm>
+
 #include "types.hpp"
 
 namespace runner {
+
+namespace {
+
+/// What a tensor takes besides its items, about.
+constexpr std::size_t bytes_of_a_tensor = 512;
+
+/// An empty tensor has no items, but its other dimensions may become those of a loop, or of what is made of it: they must be possible, too.
+void require_possible(xloom::shape const& dims, std::size_t item_size)
+{
+    xloom::shape filled = dims;
+    std::replace(filled.begin(), filled.end(), std::size_t{0}, std::size_t{1});
+    bool const is_possible = xloom::is_countable(filled, item_size) &&
+                             (filled == dims || xloom::element_count(filled) <= current_budget().tensor_bytes / item_size);
+    if (!is_possible)
+        throw runner_error(xloom::detail::concat("a tensor of the shape ", dims, " does not fit in memory"));
+}
+
+} // namespace
 
 std::size_t item_bytes(element_type type)
 {
@@ -11,26 +31,24 @@ std::size_t item_bytes(element_type type)
     return with_type(type, []<class T>(std::type_identity<T>) -> std::size_t { return sizeof(T); });
 }
 
-tensor::tensor(element_type type, xloom::shape const& dims) : type_(type), item_size_(item_bytes(type)), dims_(dims)
+tensor::storage::storage(std::size_t byte_count, std::size_t string_count)
+    : taken(bytes_of_a_tensor + byte_count + string_count * sizeof(std::string)), bytes(byte_count), strings(string_count)
+{}
+
+tensor::tensor(element_type type, std::size_t item_size, xloom::shape const& dims) : type_(type), item_size_(item_size), dims_(dims)
 {
-    if (!xloom::is_countable(dims, item_size_))
-        throw runner_error("a tensor of the shape " + xloom::detail::concat(dims) + " does not fit in memory");
-    if (type == element_type::string)
-        storage_->strings.resize(size());
-    else
-        storage_->bytes.resize(size() * item_size_);
+    bool const is_string = type == element_type::string;
+    require_possible(dims, is_string ? sizeof(std::string) : item_size);
+    storage_ = std::make_shared<storage>(is_string ? 0 : size() * item_size, is_string ? size() : 0);
 }
 
-tensor tensor::of_bytes(xloom::shape const& dims)
-{
-    tensor result;
-    result.dims_ = dims;
-    result.storage_->bytes.resize(xloom::element_count(dims));
-    return result;
-}
+tensor::tensor(element_type type, xloom::shape const& dims) : tensor(type, item_bytes(type), dims) {}
+
+tensor tensor::of_bytes(xloom::shape const& dims) { return {element_type::undefined, 1, dims}; }
 
 tensor tensor::reshaped(xloom::shape const& dims) const
 {
+    require_possible(dims, 1);
     if (xloom::element_count(dims) != size())
         throw runner_error(xloom::detail::concat("a tensor of the shape ", dims_, " cannot be reshaped to ", dims));
     tensor result = *this;
@@ -46,6 +64,17 @@ tensor tensor::as_type(element_type type) const
     result.type_ = type;
     result.item_size_ = item_bytes(type);
     return result;
+}
+
+void tensor::reserve_characters() const
+{
+    std::size_t characters = 0;
+    for (std::string const& each : storage_->strings)
+        characters += each.size();
+    if (characters > storage_->characters) {
+        storage_->taken.grow(characters - storage_->characters);
+        storage_->characters = characters;
+    }
 }
 
 void tensor::require_type(element_type wanted) const

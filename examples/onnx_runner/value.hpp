@@ -15,6 +15,8 @@
 #include <xloom/core/element_type_of.hpp>
 #include <xloom/storage_types.hpp>
 
+#include "budget.hpp"
+
 namespace runner {
 
 /// What is wrong with a model, a tensor or a call, in one line.
@@ -28,11 +30,11 @@ using xloom::element_type;
 /// Bytes of an item in memory. A string's item is its number in a table of the tensor's own.
 std::size_t item_bytes(element_type type);
 
-/// A row-major tensor. Its items are written once, by the code that makes it; copies share them.
+/// A row-major tensor. Its items are written once, by the code that makes it; copies share them, and what they take of the budget.
 class tensor {
 public:
-    tensor() = default;
-    /// Items unspecified; strings empty.
+    tensor() : tensor(element_type::undefined, 1, {0}) {}
+    /// Items unspecified; strings empty. Throws if the budget has no room for it.
     tensor(element_type type, xloom::shape const& dims);
     /// Without a type: rows of bytes, for code that only moves them. The last dimension counts the bytes of an item.
     static tensor of_bytes(xloom::shape const& dims);
@@ -82,18 +84,26 @@ public:
     tensor reshaped(xloom::shape const& dims) const;
     tensor as_type(element_type type) const;
 
+    /// Strings grow after a tensor is made: takes the bytes of their characters, too. To be called once they are written.
+    void reserve_characters() const;
+
 private:
     struct storage {
+        storage(std::size_t byte_count, std::size_t string_count);
+
+        reservation taken; // first: nothing is allocated if it throws
+        std::size_t characters = 0;
         std::vector<std::byte> bytes;
         std::vector<std::string> strings;
     };
 
+    tensor(element_type type, std::size_t item_size, xloom::shape const& dims);
     void require_type(element_type wanted) const;
 
-    element_type type_ = element_type::undefined;
-    std::size_t item_size_ = 1;
-    xloom::shape dims_{0};
-    std::shared_ptr<storage> storage_ = std::make_shared<storage>();
+    element_type type_;
+    std::size_t item_size_;
+    xloom::shape dims_;
+    std::shared_ptr<storage> storage_;
 };
 
 struct value;

@@ -1,0 +1,52 @@
+#pragma once
+// What models may take of the machine. They come from files, which may lie: a number in one must not be worth all memory, or a day.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace runner {
+
+struct budget {
+    std::size_t bytes = std::size_t{1} << 31;        ///< of all tensors together
+    std::size_t tensor_bytes = std::size_t{1} << 28; ///< of one that an operator makes
+    std::uint64_t steps = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// The budget of the process.
+budget const& current_budget();
+
+/// Another budget while it lives, its steps not spent yet.
+class with_budget {
+public:
+    explicit with_budget(budget const& limits);
+    ~with_budget();
+    with_budget(with_budget const&) = delete;
+    with_budget& operator=(with_budget const&) = delete;
+
+private:
+    budget before_;
+    std::uint64_t steps_before_;
+};
+
+/// A node that runs is a step. Throws a runner_error if there are no more.
+void spend_steps(std::uint64_t count = 1);
+/// So are 2^16 products of numbers: tensors that are small enough may have very many.
+void spend_products(double count);
+
+/// Bytes that are taken while it lives. Throws a runner_error if there are not so many left.
+class reservation {
+public:
+    explicit reservation(std::size_t bytes = 0) { grow(bytes); }
+    ~reservation();
+    reservation(reservation const&) = delete;
+    reservation& operator=(reservation const&) = delete;
+
+    std::size_t bytes() const { return bytes_; }
+    void grow(std::size_t more);
+
+private:
+    std::size_t bytes_ = 0;
+};
+
+} // namespace runner
