@@ -1,4 +1,4 @@
-// gather_nd_into against hand-written loops behind a bounds check, and against plain xtensor.
+// gather_nd_into against hand-written loops behind a bounds check, plain xtensor, and ONNX Runtime.
 
 #include <xloom/gather_nd.hpp>
 
@@ -11,6 +11,8 @@ using namespace bench;
 
 template <class T, class Index, std::size_t Rank>
 struct gather_operands {
+    using index = Index;
+
     xt::xtensor<T, Rank> data;
     index_table<Index> indices;
     xt::xtensor<T, Rank == 1 ? 1 : 2> y; ///< [count], or [count, items of a slice]
@@ -86,11 +88,26 @@ void xloom_into(Operands& o)
     xloom::gather_nd_into(o.data, o.indices, o.y, {.bounds = Bounds});
 }
 
+template <class Operands>
+onnx_graph gather_model(Operands& o)
+{
+    return model_of({.op = "GatherND"}, {bound("data", o.data), bound("indices", o.indices)}, {bound("output", o.y)});
+}
+
+/// The peer knows 64-bit indices only.
+template <class Make, class Operands = std::invoke_result_t<Make>>
+void add_gather(std::string const& work, Make const& make, std::vector<series<Operands>> all)
+{
+    if constexpr (std::is_same_v<typename Operands::index, std::int64_t>)
+        all.push_back({.impl = "onnxruntime", .model = gather_model<Operands>});
+    add_case(work, make, all);
+}
+
 template <class T, class Index>
 void add_items(std::string const& types, std::size_t n, std::size_t count)
 {
     using o = items<T, Index>;
-    add_case("gather_nd/" + types + "/data:" + std::to_string(n) + "/indices:" + std::to_string(count),
+    add_gather("gather_nd/" + types + "/data:" + std::to_string(n) + "/indices:" + std::to_string(count),
         [=] {
             return o{made_up<xt::xtensor<T, 1>>({n}), random_tuples<Index>(count, 1, n), xt::xtensor<T, 1>::from_shape({count}), count};
         },
@@ -102,7 +119,7 @@ template <class T>
 void add_rows(std::string const& type, std::size_t count, std::size_t m)
 {
     std::string const shape = std::to_string(count) + "x" + std::to_string(m);
-    add_case("gather_nd/" + type + "/data:" + shape + "/indices:" + std::to_string(count),
+    add_gather("gather_nd/" + type + "/data:" + shape + "/indices:" + std::to_string(count),
         [=] {
             return rows<T>{made_up<xt::xtensor<T, 2>>({count, m}), random_tuples<std::int64_t>(count, 1, count),
                 xt::xtensor<T, 2>::from_shape({count, m}), count};
@@ -124,7 +141,7 @@ int main(int argc, char** argv)
     add_rows<float>("f32", 10'000, 256);
     add_rows<double>("f64", 10'000, 256);
     add_rows<std::int64_t>("i64", 10'000, 256);
-    add_case("gather_nd/f32/data:1024x1024x16/indices:100000",
+    add_gather("gather_nd/f32/data:1024x1024x16/indices:100000",
         [] {
             return cells{made_up<xt::xtensor<float, 3>>({1024, 1024, 16}), random_tuples<std::int64_t>(100'000, 2, 1024),
                 xt::xtensor<float, 2>::from_shape({100'000, 16}), 100'000};

@@ -2,7 +2,6 @@
 
 #include <xloom/tbb.hpp>
 
-#include "../tests/support/xtensor_extras.hpp"
 #include "lstm_operands.hpp"
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <xloom/lstm.hpp>
 
+#include "../tests/support/xtensor_extras.hpp"
 #include "recurrent_operands.hpp"
 
 namespace bench {

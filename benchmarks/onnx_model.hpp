@@ -96,7 +96,7 @@ struct onnx_node {
 /// A model, or the body or branch of a node, which may use the names of the graphs around it.
 struct onnx_graph {
     std::vector<onnx_operand> inputs{}, outputs{}; ///< weights are among the inputs
-    std::vector<onnx_node> nodes;
+    std::vector<onnx_node> nodes{};
 };
 
 inline onnx_attribute subgraph(std::string name, onnx_graph graph) { return {std::move(name), std::vector<onnx_graph>{std::move(graph)}}; }

@@ -1,34 +1,13 @@
-// scatter_nd_into and scatter_nd against hand-written loops behind a bounds check, and against plain xtensor.
+// scatter_nd_into and scatter_nd against hand-written loops behind a bounds check, plain xtensor, and ONNX Runtime.
 
-#include <xloom/scatter_nd.hpp>
+#include <xloom/tbb.hpp>
 
 #include "../tests/support/xtensor_extras.hpp"
-#include "nd_operands.hpp"
+#include "scatter_operands.hpp"
 
 namespace {
 
 using namespace bench;
-
-template <class T, class Index, std::size_t Rank>
-struct scatter_operands {
-    xt::xtensor<T, Rank> data;
-    index_table<Index> indices;
-    xt::xtensor<T, Rank == 1 ? 1 : 2> updates; ///< [count], or [count, items of a slice]
-    xt::xtensor<T, Rank> y;
-    std::size_t iterations; ///< updates
-
-    auto const& results() const { return y; }
-    void clear() { y = data; }
-};
-
-/// Data [n], and `count` updates of single items.
-template <class T, class Index>
-using items = scatter_operands<T, Index, 1>;
-/// Data [n, m], and updates of rows.
-template <class T>
-using rows = scatter_operands<T, std::int64_t, 2>;
-/// Data [n, n, m], and updates of the m items at a pair of indices.
-using cells = scatter_operands<float, std::int64_t, 3>;
 
 /// As the operator's: NaN wins.
 template <class T, xloom::reduction Kind>
@@ -67,28 +46,6 @@ void xtensor_items(items<T, Index>& o)
 {
     for (std::size_t i = 0; i < o.iterations; ++i)
         o.y(o.indices(i, 0)) += o.updates(i);
-}
-
-template <class Operands, xloom::reduction Kind, xloom::bounds Bounds = xloom::bounds::check>
-void xloom_in_place(Operands& o)
-{
-    xloom::scatter_nd_into(o.y, o.indices, o.updates, {.reduction = Kind, .bounds = Bounds});
-}
-
-template <class T>
-void hand_items_copy(items<T, std::int64_t>& o)
-{
-    auto y = o.data;
-    require_in_range(o.indices, y.size());
-    for (std::size_t i = 0; i < o.iterations; ++i)
-        y.data()[wrapped(o.indices.data()[i], y.size())] += o.updates.data()[i];
-    o.y = std::move(y);
-}
-
-template <class T>
-void xloom_items_copy(items<T, std::int64_t>& o)
-{
-    o.y = xloom::scatter_nd(o.data, o.indices, o.updates, {.reduction = xloom::reduction::add});
 }
 
 template <class T>
@@ -133,41 +90,83 @@ void hand_cells(cells& o)
     }
 }
 
-template <class T, class Index>
-items<T, Index> make_items(std::size_t n, std::size_t count, bool only_signs)
+/// The case in place, and under /copying the one that copies the data first; the peer, which knows 64-bit indices only, always copies.
+template <xloom::reduction Kind, auto Hand, class Make, class Operands = std::invoke_result_t<Make>>
+void add_scatter(std::string const& work, Make const& make, std::vector<series<Operands>> in_place = {})
 {
-    auto updates = made_up<xt::xtensor<T, 1>>({count});
-    if (only_signs) // else repeated products overflow
-        for (T& update : updates.storage())
-            update = update < T{} ? T{-1} : T{1};
-    auto const data = made_up<xt::xtensor<T, 1>>({n});
-    return {data, random_tuples<Index>(count, 1, n), updates, data, count};
+    constexpr auto in_data = xloom_in_place<Operands, Kind>;
+    in_place.insert(
+        in_place.begin(), {{"hand", Hand}, {"xloom", in_data}, {"xloom_assume", xloom_in_place<Operands, Kind, xloom::bounds::assume>}});
+    std::vector<series<Operands>> copies{
+        {"hand", copying<Operands, Hand>}, {"xloom", copying<Operands, in_data>}, {"xloom_returned", xloom_returned<Operands, Kind>}};
+    if constexpr (std::is_same_v<typename Operands::index, std::int64_t>)
+        for (auto* const all : {&in_place, &copies})
+            all->push_back({.impl = "onnxruntime", .model = scatter_model<Operands, Kind>});
+    add_case(work, make, in_place);
+    add_case(work + "/copying", make, copies);
 }
 
 template <class T, class Index, xloom::reduction Kind>
 void add_items(std::string const& types, std::size_t n, std::size_t count)
 {
-    using o = items<T, Index>;
-    std::vector<series<o>> all = {{"hand", hand_items<T, Index, Kind>}, {"xloom", xloom_in_place<o, Kind>},
-        {"xloom_assume", xloom_in_place<o, Kind, xloom::bounds::assume>}};
+    std::vector<series<items<T, Index>>> plain;
     if (Kind == xloom::reduction::add)
-        all.push_back({"xtensor", xtensor_items<T, Index>});
-    add_case(
+        plain.push_back({"xtensor", xtensor_items<T, Index>});
+    add_scatter<Kind, hand_items<T, Index, Kind>>(
         "scatter_nd/" + std::string(name_of(Kind)) + "/" + types + "/data:" + std::to_string(n) + "/updates:" + std::to_string(count),
-        [=] { return make_items<T, Index>(n, count, Kind == xloom::reduction::mul); }, all);
+        [=] { return make_items<T, Index>(n, count, Kind == xloom::reduction::mul); }, plain);
 }
 
 template <class T>
 void add_rows(std::string const& type, std::size_t count, std::size_t m)
 {
     std::string const shape = std::to_string(count) + "x" + std::to_string(m);
-    add_case("scatter_nd/add/" + type + "/data:" + shape + "/updates:" + std::to_string(count),
+    add_scatter<xloom::reduction::add, hand_rows<T>>("scatter_nd/add/" + type + "/data:" + shape + "/updates:" + std::to_string(count),
         [=] {
             auto const data = made_up<xt::xtensor<T, 2>>({count, m});
             return rows<T>{data, random_tuples<std::int64_t>(count, 1, count), data, data, count};
         },
-        {{"hand", hand_rows<T>}, {"xloom", xloom_in_place<rows<T>, xloom::reduction::add>},
-            {"xloom_assume", xloom_in_place<rows<T>, xloom::reduction::add, xloom::bounds::assume>}, {"xtensor", xtensor_rows<T>}});
+        {{"xtensor", xtensor_rows<T>}});
+}
+
+using counts = items<float, std::int64_t>;
+
+/// On two threads.
+void xloom_counts(counts& o)
+{
+    static xloom::tbb_policy const threads(2);
+    xloom::scatter_nd_into(o.y, o.indices, o.updates, threads, {.reduction = xloom::reduction::add});
+}
+
+/// Each update adds 1 to a count: how many of them get lost where threads meet.
+benchmark::UserCounters lost_additions(counts& o, std::function<void()> const& run)
+{
+    constexpr std::size_t runs = 20;
+    double lost = 0;
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < runs; ++i) {
+        o.clear();
+        run();
+        double const missing = static_cast<double>(o.iterations) - xt::sum<double>(o.y)();
+        lost += missing;
+        wrong += missing != 0 ? 1 : 0;
+    }
+    return {{"runs", double(runs)}, {"wrong_runs", double(wrong)}, {"lost/run", lost / double(runs)}};
+}
+
+/// Many updates of few items.
+void add_counts(std::size_t n, std::size_t count)
+{
+    constexpr auto add = xloom::reduction::add;
+    add_case(
+        "scatter_nd/add/f32/data:" + std::to_string(n) + "/updates:" + std::to_string(count),
+        [=] {
+            auto const zero = xt::xtensor<float, 1>(xt::zeros<float>({n}));
+            return counts{zero, random_tuples<std::int64_t>(count, 1, n), xt::ones<float>({count}), zero, count};
+        },
+        {{"hand", hand_items<float, std::int64_t, add>}, {"xloom", xloom_counts},
+            {.impl = "onnxruntime", .model = scatter_model<counts, add>, .count_errors = lost_additions}},
+        2);
 }
 
 } // namespace
@@ -185,19 +184,16 @@ int main(int argc, char** argv)
     add_items<float, std::int64_t, reduction::add>("f32", million, 100'000);
     add_items<float, std::int32_t, reduction::add>("f32/indices:int32", million, 100'000);
     add_items<double, std::int64_t, reduction::add>("f64", million, million);
-    add_case("scatter_nd/add/f32/data:1000000/updates:100000/copying",
-        [] { return make_items<float, std::int64_t>(million, 100'000, false); },
-        {{"hand", hand_items_copy<float>}, {"xloom", xloom_items_copy<float>}});
     add_rows<float>("f32", 10'000, 3);
     add_rows<float>("f32", 10'000, 256);
     add_rows<double>("f64", 10'000, 256);
     add_rows<std::int64_t>("i64", 10'000, 256);
-    add_case("scatter_nd/add/f32/data:1024x1024x16/updates:100000",
+    add_scatter<reduction::add, hand_cells<16>>("scatter_nd/add/f32/data:1024x1024x16/updates:100000",
         [] {
             auto const data = made_up<xt::xtensor<float, 3>>({1024, 1024, 16});
             return cells{data, random_tuples<std::int64_t>(100'000, 2, 1024), made_up<xt::xtensor<float, 2>>({100'000, 16}), data, 100'000};
         },
-        {{"hand", hand_cells<16>}, {"hand_plain", hand_cells<0>}, {"xloom", xloom_in_place<cells, reduction::add>},
-            {"xloom_assume", xloom_in_place<cells, reduction::add, xloom::bounds::assume>}});
+        {{"hand_plain", hand_cells<0>}});
+    add_counts(4, 1'600'000);
     return run_cases(argc, argv);
 }
