@@ -42,19 +42,17 @@ struct attn_lstm_operands : recurrent_operands {
           size(s),
           policy(its_policy),
           X(uniform<cube>({s.T, s.N, s.I}, 1, 1.0)),
-          W(uniform<cube>({1, 4 * s.H, s.I + s.C()}, 2, weight_limit())),
-          R(uniform<cube>({1, 4 * s.H, s.H}, 3, weight_limit())),
-          B(uniform<matrix>({1, 8 * s.H}, 4, weight_limit())),
-          QW(uniform<cube>({1, s.H, s.A}, 5, weight_limit())),
-          MW(uniform<cube>({1, s.E, s.A}, 6, weight_limit())),
-          V(uniform<matrix>({1, s.A}, 7, weight_limit())),
+          W(uniform<cube>({1, 4 * s.H, s.I + s.C()}, 2, weight_limit(s.H))),
+          R(uniform<cube>({1, 4 * s.H, s.H}, 3, weight_limit(s.H))),
+          B(uniform<matrix>({1, 8 * s.H}, 4, weight_limit(s.H))),
+          QW(uniform<cube>({1, s.H, s.A}, 5, weight_limit(s.H))),
+          MW(uniform<cube>({1, s.E, s.A}, 6, weight_limit(s.H))),
+          V(uniform<matrix>({1, s.A}, 7, weight_limit(s.H))),
           M(uniform<cube>({s.N, s.S, s.E}, 8, 1.0)),
-          AW(uniform<cube>({1, s.H + s.E, s.L}, 9, weight_limit())),
+          AW(uniform<cube>({1, s.H + s.E, s.L}, 9, weight_limit(s.H))),
           packed(constants()),
           workspace(xloom::attn_lstm_workspace_for(packed, {s.T, s.N, s.S}, xloom::bahdanau(), policy))
     {}
-
-    double weight_limit() const { return 1.0 / std::sqrt(static_cast<double>(size.H)); }
 
     xloom::attn_lstm_constants<float> constants() const
     {

@@ -14,13 +14,6 @@ void xloom_plain(lstm_operands<Policy>& o)
     o.keep(xloom::lstm(o.X, {.W = o.W, .R = o.R, .B = o.B}, {}, o.policy));
 }
 
-/// sums += item * row, over all gates.
-void add_product(float* __restrict sums, float item, float const* __restrict row, std::size_t count)
-{
-    for (std::size_t j = 0; j < count; ++j)
-        sums[j] += item * row[j];
-}
-
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 
 template <class Policy>

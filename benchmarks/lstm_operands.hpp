@@ -33,16 +33,14 @@ struct lstm_operands : recurrent_operands {
           size(s),
           policy(its_policy),
           X(uniform<cube>({s.T, s.N, s.I}, 1, 1.0)),
-          W(uniform<cube>({1, 4 * s.H, s.I}, 2, weight_limit())),
-          R(uniform<cube>({1, 4 * s.H, s.H}, 3, weight_limit())),
-          B(uniform<matrix>({1, 8 * s.H}, 4, weight_limit())),
+          W(uniform<cube>({1, 4 * s.H, s.I}, 2, weight_limit(s.H))),
+          R(uniform<cube>({1, 4 * s.H, s.H}, 3, weight_limit(s.H))),
+          B(uniform<matrix>({1, 8 * s.H}, 4, weight_limit(s.H))),
           W_turned(xt::transpose(xt::view(W, 0))),
           R_turned(xt::transpose(xt::view(R, 0))),
           packed(xloom::lstm_constants<float>{.W = W, .R = R, .B = B}),
           workspace(xloom::lstm_workspace(packed, {s.T, s.N}, policy))
     {}
-
-    double weight_limit() const { return 1.0 / std::sqrt(static_cast<double>(size.H)); }
 };
 
 template <class Policy>

@@ -14,6 +14,16 @@ namespace bench {
 using matrix = xt::xtensor<float, 2>;
 using cube = xt::xtensor<float, 3>;
 
+/// How large the weights of a cell with H states are: its sums stay as large as a state.
+inline double weight_limit(std::size_t H) { return 1.0 / std::sqrt(static_cast<double>(H)); }
+
+/// sums += item * row: of the loops by hand.
+inline void add_product(float* __restrict sums, float item, float const* __restrict row, std::size_t count)
+{
+    for (std::size_t j = 0; j < count; ++j)
+        sums[j] += item * row[j];
+}
+
 /// What every recurrent operator gives.
 struct recurrent_results {
     xt::xtensor<float, 4> Y;
