@@ -1,6 +1,10 @@
 #include "graph.hpp"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <xloom/infer/merge.hpp>
 
 #include "operators.hpp"
 #include "proto.hpp"
@@ -9,8 +13,9 @@ namespace runner {
 
 namespace {
 
-/// "Add 'sum' (node 3)": for messages.
-std::string describe(onnx::NodeProto const& node) { return node.op_type() + (node.name().empty() ? "" : " '" + node.name() + "'"); }
+using xloom::detail::concat;
+
+constexpr std::size_t deepest = 32;
 
 std::int64_t opset_of(onnx::NodeProto const& node, opsets const& versions)
 {
@@ -21,88 +26,179 @@ std::int64_t opset_of(onnx::NodeProto const& node, opsets const& versions)
     return found->second;
 }
 
-} // namespace
-
-value const* scope::find(std::string const& name) const
+operation const& operation_of(onnx::NodeProto const& node)
 {
-    for (scope const* each = this; each != nullptr; each = each->outer_)
-        if (auto const found = each->values_.find(name); found != each->values_.end())
-            return &found->second;
-    return nullptr;
+    operation const* const found = find_operation(node.domain(), node.op_type());
+    if (found == nullptr)
+        throw not_implemented("operator " + (node.domain().empty() ? "" : node.domain() + ".") + node.op_type() + " is not implemented");
+    return *found;
 }
 
-graph::graph(onnx::GraphProto const& proto, opsets const& versions, std::unordered_set<std::string> const& outer) : proto_(proto)
+/// What a graph declares, by name.
+using declarations = std::unordered_map<std::string, onnx::TypeProto const*>;
+
+declarations declarations_of(onnx::GraphProto const& graph)
 {
-    std::unordered_set<std::string> known = outer;
-    for (auto const& initializer : proto.initializer()) {
-        initializers_.emplace_back(initializer.name(), read_tensor(initializer));
-        known.insert(initializer.name());
-    }
+    declarations all;
+    for (auto const* const list : {&graph.input(), &graph.output(), &graph.value_info()})
+        for (auto const& each : *list)
+            all.emplace(each.name(), &each.type());
+    return all;
+}
+
+xloom::partial_type declared_type(declarations const& all, std::string const& name)
+{
+    auto const found = all.find(name);
+    return found == all.end() ? xloom::untyped : type_of(*found->second);
+}
+
+/// f(), with the node's name in front of what it throws.
+template <class F>
+auto about(onnx::NodeProto const& node, F f)
+try {
+    return f();
+} catch (not_implemented const&) {
+    throw;
+} catch (std::exception const& error) {
+    throw runner_error(describe(node) + ": " + error.what());
+}
+
+void require_agreement(std::string_view what, std::string const& name, value const& v, xloom::partial_type const& inferred)
+{
+    if (!agrees(v, inferred))
+        throw runner_error(concat(what, " '", name, "' is ", describe(v), ", but must be ", inferred));
+}
+
+} // namespace
+
+graph::graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer) : proto_(proto)
+{
+    name_table names(outer);
+    if (names.depth() > deepest)
+        throw runner_error(concat("graphs are nested more than ", deepest, " deep"));
     if (proto.sparse_initializer_size() != 0)
         throw not_implemented("sparse initializers are not implemented");
+    for (auto const& initializer : proto.initializer())
+        keep_constant(names.place_of(initializer.name()), read_tensor(initializer));
     std::unordered_set<std::string> inputs;
     for (auto const& input : proto.input()) {
         if (!inputs.insert(input.name()).second)
             throw runner_error("the graph has two inputs '" + input.name() + "'");
-        known.insert(input.name());
+        input_places_.push_back(names.place_of(input.name()));
     }
-    for (auto const& node : proto.node()) {
-        add_step(node, versions, known);
-        for (auto const& output : node.output())
-            known.insert(output);
-    }
-    for (auto const& output : proto.output())
-        if (!known.contains(output.name()))
+    input_types_.resize(inputs.size());
+    initial_.resize(names.size());
+    for (auto const& node : proto.node())
+        add_step(node, versions, names);
+    for (auto const& output : proto.output()) {
+        auto const found = names.find(output.name());
+        if (!found)
             throw runner_error("the graph's output '" + output.name() + "' is made by no node");
+        outputs_.push_back(*found);
+    }
 }
 
-void graph::add_step(onnx::NodeProto const& node, opsets const& versions, std::unordered_set<std::string> const& known)
+void graph::keep_constant(std::size_t place, value v)
 {
-    for (auto const& input : node.input())
-        if (!input.empty() && !known.contains(input))
+    constants_.push_back(std::move(v));
+    initial_.resize(std::max(initial_.size(), place + 1));
+    initial_[place] = &constants_.back();
+}
+
+void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names)
+{
+    step added{&node, &operation_of(node), opset_of(node, versions)};
+    for (auto const& input : node.input()) {
+        added.inputs.push_back(input.empty() ? std::nullopt : names.find(input));
+        if (!input.empty() && !added.inputs.back())
             throw runner_error(describe(node) + ": its input '" + input + "' is made by no node before it");
-    step result{&node, find_operation(node.domain(), node.op_type()), opset_of(node, versions), {}};
-    if (result.run == nullptr)
-        throw not_implemented("operator " + (node.domain().empty() ? "" : node.domain() + ".") + node.op_type() + " is not implemented");
+    }
     for (auto const& attribute : node.attribute())
         if (attribute.type() == onnx::AttributeProto::GRAPH)
-            result.bodies.emplace(attribute.name(), std::make_unique<graph>(attribute.g(), versions, known));
-    steps_.push_back(std::move(result));
+            added.bodies.emplace(attribute.name(), std::make_unique<graph>(attribute.g(), versions, &names));
+    for (auto const& output : node.output()) {
+        if (names.has_own(output))
+            throw runner_error(describe(node) + ": its output '" + output + "' is there already");
+        added.outputs.push_back(output.empty() ? std::nullopt : std::optional(names.place_of(output)));
+    }
+    added.output_types.resize(added.outputs.size());
+    initial_.resize(names.size());
+    if (node.op_type() == "Constant" && added.outputs.size() == 1 && added.outputs[0]) {
+        value constant = about(node, [&] { return added.what->run(call({node, added.opset, added.bodies}, {}, {})).at(0); });
+        keep_constant(*added.outputs[0], std::move(constant));
+    } else {
+        steps_.push_back(std::move(added));
+    }
+}
+
+types graph::infer(types const& inputs, facts const* outer)
+{
+    if (inputs.size() != input_places_.size())
+        throw runner_error(concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
+    auto const declared = declarations_of(proto_);
+    facts known{outer, std::vector<fact>(initial_.size())};
+    for (std::size_t place = 0; place < initial_.size(); ++place)
+        if (initial_[place] != nullptr)
+            known.own[place] = {type_of(*initial_[place]), initial_[place]};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        input_types_[i] = merge_type(inputs[i], declared_type(declared, proto_.input(static_cast<int>(i)).name()));
+        known.own[input_places_[i]] = {input_types_[i]};
+    }
+    for (step& each : steps_)
+        about(*each.node, [&] {
+            std::vector<fact const*> arguments;
+            for (auto const& input : each.inputs)
+                arguments.push_back(input ? &known[*input] : nullptr);
+            types declared_outputs;
+            for (auto const& name : each.node->output())
+                declared_outputs.push_back(declared_type(declared, name));
+            each.output_types = each.what->infer(typing({*each.node, each.opset, each.bodies}, arguments, declared_outputs, known));
+            each.output_types.resize(each.outputs.size());
+            for (std::size_t k = 0; k < each.outputs.size(); ++k) {
+                each.output_types[k] = merge_type(each.output_types[k], declared_outputs[k]);
+                if (each.outputs[k])
+                    known.own[*each.outputs[k]].type = each.output_types[k];
+            }
+        });
+    types results;
+    for (std::size_t k = 0; k < outputs_.size(); ++k)
+        results.push_back(merge_type(known[outputs_[k]].type, type_of(proto_.output(static_cast<int>(k)).type())));
+    return results;
 }
 
 std::vector<value> graph::run(std::vector<value> const& inputs, scope const* outer) const
 {
-    if (inputs.size() > static_cast<std::size_t>(proto_.input_size()))
-        throw runner_error(xloom::detail::concat("the graph has ", proto_.input_size(), " inputs, but ", inputs.size(), " are given"));
-    scope names(outer);
-    for (auto const& [name, initializer] : initializers_)
-        names.put(name, initializer);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        names.put(proto_.input(static_cast<int>(i)).name(), inputs[i]);
-    for (step const& each : steps_) {
-        std::vector<value const*> arguments;
-        for (auto const& input : each.node->input()) {
-            arguments.push_back(input.empty() ? nullptr : names.find(input));
-            if (!input.empty() && arguments.back() == nullptr)
-                throw runner_error(describe(*each.node) + ": its input '" + input + "' is not given");
-        }
-        std::vector<value> outputs;
-        try {
-            outputs = (*each.run)(call(*each.node, each.opset, each.bodies, arguments, names));
-        } catch (not_implemented const&) {
-            throw;
-        } catch (std::exception const& error) {
-            throw runner_error(describe(*each.node) + ": " + error.what());
-        }
-        for (std::size_t k = 0; k < outputs.size() && k < static_cast<std::size_t>(each.node->output_size()); ++k)
-            if (std::string const& name = each.node->output(static_cast<int>(k)); !name.empty())
-                names.put(name, std::move(outputs[k]));
+    if (inputs.size() > input_places_.size())
+        throw runner_error(concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
+    scope known{outer, initial_};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        require_agreement("the input", proto_.input(static_cast<int>(i)).name(), inputs[i], input_types_[i]);
+        known.own[input_places_[i]] = &inputs[i];
     }
+    std::vector<value> made;
+    made.reserve(initial_.size()); // they must not move
+    std::vector<value const*> arguments;
+    for (step const& each : steps_)
+        about(*each.node, [&] {
+            arguments.clear();
+            for (auto const& input : each.inputs) {
+                arguments.push_back(input ? known[*input] : nullptr);
+                if (input && arguments.back() == nullptr)
+                    throw runner_error("its input '" + each.node->input(static_cast<int>(arguments.size() - 1)) + "' is not given");
+            }
+            auto results = each.what->run(call({*each.node, each.opset, each.bodies}, arguments, known));
+            for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
+                if (each.outputs[k]) {
+                    require_agreement("its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
+                    made.push_back(std::move(results[k]));
+                    known.own[*each.outputs[k]] = &made.back();
+                }
+        });
     std::vector<value> results;
-    for (auto const& output : proto_.output()) {
-        value const* const found = names.find(output.name());
+    for (std::size_t k = 0; k < outputs_.size(); ++k) {
+        value const* const found = known[outputs_[k]];
         if (found == nullptr)
-            throw runner_error("the graph's output '" + output.name() + "' was not made");
+            throw runner_error("the graph's output '" + proto_.output(static_cast<int>(k)).name() + "' was not made");
         results.push_back(*found);
     }
     return results;
@@ -111,71 +207,8 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
 value const& call::at(std::size_t i) const
 {
     if (!has(i))
-        throw runner_error(xloom::detail::concat("its input ", i, " is missing"));
+        throw runner_error(concat("its input ", i, " is missing"));
     return *inputs_[i];
-}
-
-std::vector<std::int64_t> call::integers_at(std::size_t i) const
-{
-    tensor const& t = tensor_at(i);
-    if (t.type() == element_type::int32) {
-        auto const items = t.items<std::int32_t>();
-        return {items.begin(), items.end()};
-    }
-    auto const items = t.items<std::int64_t>();
-    return {items.begin(), items.end()};
-}
-
-onnx::AttributeProto const* call::find(std::string_view name) const
-{
-    for (auto const& attribute : node_.attribute())
-        if (attribute.name() == name)
-            return &attribute;
-    return nullptr;
-}
-
-std::int64_t call::integer(std::string_view name, std::int64_t otherwise) const
-{
-    auto const* const found = find(name);
-    return found == nullptr ? otherwise : found->i();
-}
-
-double call::number(std::string_view name, double otherwise) const
-{
-    auto const* const found = find(name);
-    return found == nullptr ? otherwise : static_cast<double>(found->f());
-}
-
-std::string call::text(std::string_view name, std::string const& otherwise) const
-{
-    auto const* const found = find(name);
-    return found == nullptr ? otherwise : found->s();
-}
-
-std::vector<std::int64_t> call::integers(std::string_view name) const
-{
-    auto const* const found = find(name);
-    return found == nullptr ? std::vector<std::int64_t>{} : std::vector<std::int64_t>(found->ints().begin(), found->ints().end());
-}
-
-std::vector<double> call::numbers(std::string_view name) const
-{
-    auto const* const found = find(name);
-    return found == nullptr ? std::vector<double>{} : std::vector<double>(found->floats().begin(), found->floats().end());
-}
-
-std::vector<std::string> call::texts(std::string_view name) const
-{
-    auto const* const found = find(name);
-    return found == nullptr ? std::vector<std::string>{} : std::vector<std::string>(found->strings().begin(), found->strings().end());
-}
-
-graph const& call::body(std::string const& name) const
-{
-    auto const found = bodies_.find(name);
-    if (found == bodies_.end())
-        throw runner_error("its graph '" + name + "' is missing");
-    return *found->second;
 }
 
 } // namespace runner

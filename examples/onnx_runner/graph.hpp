@@ -1,54 +1,40 @@
 #pragma once
-// A graph that is ready to run: every operator found, every name known.
+// A graph that is ready to run: every operator found, every name resolved, every type inferred that can be.
 
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <onnx/onnx_pb.h>
 
+#include "frame.hpp"
+#include "inference.hpp"
+#include "node.hpp"
 #include "value.hpp"
 
 namespace runner {
 
-/// An operator that the runner does not have.
-class not_implemented : public runner_error {
-public:
-    using runner_error::runner_error;
-};
-
 /// The opset of each domain that a model imports; "" is ONNX's own.
 using opsets = std::map<std::string, std::int64_t>;
 
-/// The names that a graph sees: its own, then those around it.
-class scope {
-public:
-    explicit scope(scope const* outer = nullptr) : outer_(outer) {}
+struct operation;
 
-    void put(std::string const& name, value v) { values_.insert_or_assign(name, std::move(v)); }
-    value const* find(std::string const& name) const;
-
-private:
-    scope const* outer_;
-    std::unordered_map<std::string, value> values_{};
-};
-
-class call;
-/// An operator: its outputs from its inputs and attributes.
-using operation = std::function<std::vector<value>(call const&)>;
+/// The values of a graph that is being run; null: not made yet.
+using scope = frame<value const*>;
 
 class graph {
 public:
     /// Names that come from around it are in `outer`. Throws if an operator, a name or an initializer is not as it must be.
-    graph(onnx::GraphProto const& proto, opsets const& versions, std::unordered_set<std::string> const& outer = {});
+    graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer = nullptr);
 
     onnx::GraphProto const& proto() const { return proto_; }
+
+    /// Infers the types of all values, of bodies too, from what is given of the inputs' (untyped where nothing is) and what the graph
+    /// declares; every run is then checked against them. The outputs' types, in their order. Throws if types contradict each other.
+    types infer(types const& inputs, facts const* outer = nullptr);
 
     /// The outputs, in their order. Inputs in theirs; those that are missing must have initializers.
     std::vector<value> run(std::vector<value> const& inputs, scope const* outer = nullptr) const;
@@ -56,52 +42,42 @@ public:
 private:
     struct step {
         onnx::NodeProto const* node;
-        operation const* run;
+        operation const* what;
         std::int64_t opset;
-        std::map<std::string, std::unique_ptr<graph>> bodies;
+        graphs bodies{};
+        std::vector<std::optional<slot>> inputs{};
+        std::vector<std::optional<std::size_t>> outputs{}; ///< places
+        types output_types{};
     };
 
-    void add_step(onnx::NodeProto const& node, opsets const& versions, std::unordered_set<std::string> const& known);
+    void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
+    void keep_constant(std::size_t place, value v);
 
     onnx::GraphProto const& proto_;
-    std::vector<std::pair<std::string, value>> initializers_{};
+    std::deque<value> constants_{};       // initializers and Constants
+    std::vector<value const*> initial_{}; // by place: a constant, or nothing yet
+    std::vector<std::size_t> input_places_{};
     std::vector<step> steps_{};
+    std::vector<slot> outputs_{};
+    types input_types_{};
 };
 
 /// A node that is being run.
-class call {
+class call : public node_view {
 public:
-    call(onnx::NodeProto const& node, std::int64_t opset, std::map<std::string, std::unique_ptr<graph>> const& bodies,
-        std::vector<value const*> const& inputs, scope const& around)
-        : node_(node), opset_(opset), bodies_(bodies), inputs_(inputs), around_(around)
+    call(node_view const& node, std::vector<value const*> const& inputs, scope const& around)
+        : node_view(node), inputs_(inputs), around_(around)
     {}
 
-    std::int64_t opset() const { return opset_; }
     scope const& around() const { return around_; }
-    std::size_t output_count() const { return static_cast<std::size_t>(node_.output_size()); }
-    bool wants_output(std::size_t k) const { return k < output_count() && !node_.output(static_cast<int>(k)).empty(); }
 
     std::size_t input_count() const { return inputs_.size(); }
     bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
     value const& at(std::size_t i) const;
     tensor const& tensor_at(std::size_t i) const { return at(i).as_tensor(); }
-    /// The items of an integer tensor (int32 or int64), as ONNX's axes, shapes and lengths come.
-    std::vector<std::int64_t> integers_at(std::size_t i) const;
-
-    bool has_attribute(std::string_view name) const { return find(name) != nullptr; }
-    std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
-    double number(std::string_view name, double otherwise) const;
-    std::string text(std::string_view name, std::string const& otherwise) const;
-    std::vector<std::int64_t> integers(std::string_view name) const; ///< empty if it is not there
-    std::vector<double> numbers(std::string_view name) const;
-    std::vector<std::string> texts(std::string_view name) const;
-    onnx::AttributeProto const* find(std::string_view name) const;
-    graph const& body(std::string const& name) const;
+    std::vector<std::int64_t> integers_at(std::size_t i) const { return integers_of(tensor_at(i)); }
 
 private:
-    onnx::NodeProto const& node_;
-    std::int64_t opset_;
-    std::map<std::string, std::unique_ptr<graph>> const& bodies_;
     std::vector<value const*> const& inputs_;
     scope const& around_;
 };

@@ -47,6 +47,9 @@ opsets opsets_of(onnx::ModelProto const& proto)
 
 model::model(std::string const& path) : model(read_model(path)) {}
 
-model::model(onnx::ModelProto proto) : proto_(runnable(std::move(proto))), graph_(proto_.graph(), opsets_of(proto_)) {}
+model::model(onnx::ModelProto proto) : proto_(runnable(std::move(proto))), graph_(proto_.graph(), opsets_of(proto_))
+{
+    graph_.infer(types(static_cast<std::size_t>(proto_.graph().input_size())));
+}
 
 } // namespace runner

@@ -1,13 +1,20 @@
 #pragma once
-// The table of operators. A newcomer writes a function from a call to its outputs in one of the operators_*.cpp, and adds it to the list at
-// that file's end.
+// The table of operators. A newcomer writes two functions in one of the operators_*.cpp, or takes the second from type_rules.hpp: from a
+// call to its outputs, and from what is known of the inputs' types to what follows of the outputs'. Both go to the list at that file's end.
 
+#include <functional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "graph.hpp"
 
 namespace runner {
+
+struct operation {
+    std::function<std::vector<value>(call const&)> run;
+    std::function<types(typing const&)> infer; ///< of outputs that it leaves out, or untyped, nothing is known
+};
 
 /// From "Add", or "com.microsoft.AttnLSTM", to what it does.
 using operator_table = std::unordered_map<std::string, operation>;

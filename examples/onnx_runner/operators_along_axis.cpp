@@ -5,6 +5,7 @@
 #include "axis.hpp"
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -112,10 +113,10 @@ std::vector<value> run_softmax(call const& c)
 
 void add_along_axis_operators(operator_table& table)
 {
-    table["CumSum"] = run_cumulative<plus>;
-    table["CumProd"] = run_cumulative<times>;
-    table["Softmax"] = run_softmax<false>;
-    table["LogSoftmax"] = run_softmax<true>;
+    table["CumSum"] = {run_cumulative<plus>, same_type};
+    table["CumProd"] = {run_cumulative<times>, same_type};
+    table["Softmax"] = {run_softmax<false>, same_type};
+    table["LogSoftmax"] = {run_softmax<true>, same_type};
 }
 
 } // namespace runner

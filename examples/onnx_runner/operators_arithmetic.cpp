@@ -5,6 +5,7 @@
 #include "convert.hpp"
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -236,20 +237,20 @@ std::vector<value> run_clip(call const& c)
 
 void add_arithmetic_operators(operator_table& table)
 {
-    table["Add"] = run_binary<add>;
-    table["Sub"] = run_binary<subtract>;
-    table["Mul"] = run_binary<multiply>;
-    table["Div"] = run_binary<divide>;
-    table["Mod"] = run_mod;
-    table["Pow"] = run_pow;
-    table["Neg"] = run_unary<negate>;
-    table["Abs"] = run_unary<absolute>;
-    table["Sign"] = run_unary<sign>;
-    table["Max"] = run_fold<larger>;
-    table["Min"] = run_fold<smaller>;
-    table["Sum"] = run_fold<add>;
-    table["Mean"] = run_mean;
-    table["Clip"] = run_clip;
+    table["Add"] = {run_binary<add>, broadcast_type};
+    table["Sub"] = {run_binary<subtract>, broadcast_type};
+    table["Mul"] = {run_binary<multiply>, broadcast_type};
+    table["Div"] = {run_binary<divide>, broadcast_type};
+    table["Mod"] = {run_mod, broadcast_type};
+    table["Pow"] = {run_pow, broadcast_type};
+    table["Neg"] = {run_unary<negate>, same_type};
+    table["Abs"] = {run_unary<absolute>, same_type};
+    table["Sign"] = {run_unary<sign>, same_type};
+    table["Max"] = {run_fold<larger>, broadcast_type};
+    table["Min"] = {run_fold<smaller>, broadcast_type};
+    table["Sum"] = {run_fold<add>, broadcast_type};
+    table["Mean"] = {run_mean, broadcast_type};
+    table["Clip"] = {run_clip, same_type};
 }
 
 } // namespace runner

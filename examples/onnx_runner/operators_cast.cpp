@@ -22,12 +22,15 @@ xloom::cast_options options_of(call const& c)
 }
 
 /// The attribute `to`: a number, and up to opset 5 a name.
-element_type target_of(call const& c)
+element_type target_of(node_view const& c)
 {
     if (!c.has_attribute("to"))
         throw runner_error("its attribute 'to' is missing");
-    std::int64_t number = c.integer("to", 0);
-    if (std::string const name = c.text("to", ""); !name.empty()) {
+    std::int64_t number = 0;
+    if (c.opset() >= 6) {
+        number = c.integer("to", 0);
+    } else {
+        std::string const name = c.text("to", "");
         onnx::TensorProto_DataType type{};
         if (!onnx::TensorProto_DataType_Parse(name, &type))
             throw runner_error("the attribute 'to' names no element type: '" + name + "'");
@@ -40,14 +43,18 @@ element_type target_of(call const& c)
 
 std::vector<value> run_cast(call const& c) { return {convert(c.tensor_at(0), target_of(c), options_of(c))}; }
 
+types cast_type(typing const& node) { return {xloom::tensor_type(target_of(node), node.shape_at(0))}; }
+
 std::vector<value> run_cast_like(call const& c) { return {convert(c.tensor_at(0), c.tensor_at(1).type(), options_of(c))}; }
+
+types cast_like_type(typing const& node) { return {xloom::tensor_type(node.at(1).element(), node.shape_at(0))}; }
 
 } // namespace
 
 void add_cast_operators(operator_table& table)
 {
-    table["Cast"] = run_cast;
-    table["CastLike"] = run_cast_like;
+    table["Cast"] = {run_cast, cast_type};
+    table["CastLike"] = {run_cast_like, cast_like_type};
 }
 
 } // namespace runner

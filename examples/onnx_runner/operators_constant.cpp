@@ -7,6 +7,7 @@
 #include "elementwise.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -42,9 +43,9 @@ tensor read_sparse(onnx::SparseTensorProto const& sparse)
 
 std::vector<value> run_constant(call const& c)
 {
-    if (auto const* const found = c.find("value"))
+    if (auto const* const found = c.find("value", onnx::AttributeProto::TENSOR))
         return {read_tensor(found->t())};
-    if (auto const* const found = c.find("sparse_value"))
+    if (auto const* const found = c.find("sparse_value", onnx::AttributeProto::SPARSE_TENSOR))
         return {read_sparse(found->sparse_tensor())};
     if (c.has_attribute("value_float"))
         return {tensor::scalar(static_cast<float>(c.number("value_float", 0)))};
@@ -52,7 +53,7 @@ std::vector<value> run_constant(call const& c)
         return {tensor::scalar(c.integer("value_int", 0))};
     if (c.has_attribute("value_string"))
         return {tensor::scalar(c.text("value_string", ""))};
-    if (auto const* const found = c.find("value_floats"))
+    if (auto const* const found = c.find("value_floats", onnx::AttributeProto::FLOATS))
         return {tensor::of<float>(
             {static_cast<std::size_t>(found->floats_size())}, {found->floats().data(), found->floats().data() + found->floats_size()})};
     if (c.has_attribute("value_ints")) {
@@ -68,13 +69,20 @@ std::vector<value> run_constant(call const& c)
 
 std::vector<value> run_constant_of_shape(call const& c)
 {
-    auto const* const found = c.find("value");
+    auto const* const found = c.find("value", onnx::AttributeProto::TENSOR);
     tensor const item = found == nullptr ? tensor::scalar(0.0f) : read_tensor(found->t());
     if (item.size() != 1)
         throw runner_error(xloom::detail::concat("its value has ", item.size(), " items instead of 1"));
     tensor result = new_tensor_like(item, shape_of(c.integers_at(0)));
     fill_items(result, 0, result.size(), item);
     return {result};
+}
+
+types constant_of_shape_type(typing const& node)
+{
+    auto const* const found = node.find("value", onnx::AttributeProto::TENSOR);
+    element_type const element = found == nullptr ? element_type::float_ : read_tensor(found->t()).type();
+    return {xloom::tensor_type(element, shape_in(node, 0))};
 }
 
 template <class T>
@@ -117,13 +125,18 @@ std::vector<value> run_range(call const& c)
         })};
 }
 
+types range_type(typing const& node) { return type_like_first(node, unknown_dims(1)); }
+
+/// Constants are made before types are inferred.
+types constant_type(typing const&) { return {}; }
+
 } // namespace
 
 void add_constant_operators(operator_table& table)
 {
-    table["Constant"] = run_constant;
-    table["ConstantOfShape"] = run_constant_of_shape;
-    table["Range"] = run_range;
+    table["Constant"] = {run_constant, constant_type};
+    table["ConstantOfShape"] = {run_constant_of_shape, constant_of_shape_type};
+    table["Range"] = {run_range, range_type};
 }
 
 } // namespace runner

@@ -3,8 +3,12 @@
 #include "moves.hpp"
 #include "operators.hpp"
 #include "strings.hpp"
+#include "type_rules.hpp"
 
 #include <xloom/if.hpp>
+#include <xloom/infer/if.hpp>
+#include <xloom/infer/loop.hpp>
+#include <xloom/infer/scan.hpp>
 #include <xloom/loop_list.hpp>
 #include <xloom/scan_list.hpp>
 
@@ -31,6 +35,34 @@ values if_(call const& node)
     return xloom::if_(
         item_of<bool>(cond, "cond"), [&] { return then_branch.run({}, &node.around()); },
         [&] { return else_branch.run({}, &node.around()); });
+}
+
+/// As many as xloom's inference takes; none: there are more, or of one it is not known what it holds.
+std::optional<xloom::type_list> known_list(types const& all)
+{
+    auto const is_known = [](partial_type const& type) { return type.element() != element_type::undefined; };
+    if (all.size() > xloom::max_operands || !std::all_of(all.begin(), all.end(), is_known))
+        return std::nullopt;
+    return xloom::type_list(all.begin(), all.end());
+}
+
+void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_list const& all)
+{
+    for (partial_type const& type : all)
+        if (!xloom::is_allowed(op, opset, type))
+            throw runner_error(xloom::detail::concat(name_of(op), " does not take ", type, " at opset ", opset));
+}
+
+types if_types(typing const& node)
+{
+    auto const then_types = known_list(node.body_types("then_branch", {})), else_types = known_list(node.body_types("else_branch", {}));
+    if (!then_types || !else_types || node.output_count() > xloom::max_operands)
+        return {};
+    require_allowed(xloom::control_flow::if_, node.opset(), *then_types);
+    auto const branch = [](xloom::type_list const& result) { return [&result](xloom::type_list const&) { return result; }; };
+    xloom::type_list const declared(node.declared().begin(), node.declared().end());
+    auto const result = xloom::infer_if(branch(*then_types), branch(*else_types), declared, {.opset = node.opset()});
+    return {result.begin(), result.end()};
 }
 
 /// The type that a graph declares of a value: its element type and, as far as they are known, its dimensions (unknown: 0).
@@ -149,6 +181,35 @@ values loop(call const& node)
     for (std::size_t k = 0; k < outputs.count(); ++k)
         all.emplace_back(outputs.typed(k, result.scan_outputs[k], 0));
     return all;
+}
+
+/// The body as xloom's inference calls it. What it does not know of one output it says of none.
+auto body_of(typing const& node)
+{
+    return [&node](xloom::type_list const& given) {
+        return known_list(node.body_types("body", {given.begin(), given.end()})).value_or(xloom::type_list{});
+    };
+}
+
+/// What is left where the inputs tell too little, or are too many: the body by what it declares itself.
+types types_of_unknown(typing const& node)
+{
+    (void)node.body_types("body", types(static_cast<std::size_t>(node.body("body").proto().input_size())));
+    return {};
+}
+
+types loop_types(typing const& node)
+{
+    types inputs = node.inputs();
+    inputs.resize(std::max<std::size_t>(inputs.size(), 2));
+    auto const carried = known_list({inputs.begin() + 2, inputs.end()});
+    if (!carried || inputs.size() > xloom::max_operands || node.output_count() > xloom::max_operands)
+        return types_of_unknown(node);
+    require_allowed(xloom::control_flow::loop, node.opset(), *carried);
+    inputs[1] = xloom::tensor_type(element_type::bool_); // in the body, of the rank that it declares
+    auto const result = xloom::infer_loop(xloom::type_list(inputs.begin(), inputs.end()), body_of(node),
+        xloom::type_list(node.declared().begin(), node.declared().end()), {.opset = node.opset()});
+    return {result.begin(), result.end()};
 }
 
 /// One of Scan's lists of axes: as many as there are operands, 0 where there is no list. A tensor's last axis, its bytes, is no axis of
@@ -301,13 +362,35 @@ values scan(call const& node)
     return scan(body, node.around(), operands);
 }
 
+types scan_types(typing const& node)
+{
+    types inputs = node.inputs();
+    bool const is_batched = node.opset() < 9;
+    auto const operands = known_list({inputs.begin() + (is_batched && !inputs.empty() ? 1 : 0), inputs.end()});
+    if (!operands || inputs.size() > xloom::max_operands || node.output_count() > xloom::max_operands)
+        return types_of_unknown(node);
+    require_allowed(xloom::control_flow::scan, node.opset(), *operands);
+    auto const axes = [&](char const* name) {
+        auto const given = node.integers(name);
+        return given.empty() ? std::nullopt : std::optional(xloom::axes(given.begin(), given.end()));
+    };
+    xloom::scan_attributes attributes{.opset = node.opset()};
+    if (node.has_attribute("num_scan_inputs"))
+        attributes.num_scan_inputs = node.integer("num_scan_inputs", 0);
+    attributes.scan_input_axes = axes("scan_input_axes");
+    attributes.scan_output_axes = axes("scan_output_axes");
+    auto const result = xloom::infer_scan(xloom::type_list(inputs.begin(), inputs.end()), body_of(node),
+        xloom::type_list(node.declared().begin(), node.declared().end()), attributes);
+    return {result.begin(), result.end()};
+}
+
 } // namespace
 
 void add_control_flow_operators(operator_table& table)
 {
-    table["If"] = if_;
-    table["Loop"] = loop;
-    table["Scan"] = static_cast<values (*)(call const&)>(scan);
+    table["If"] = {if_, if_types};
+    table["Loop"] = {loop, loop_types};
+    table["Scan"] = {static_cast<values (*)(call const&)>(scan), scan_types};
 }
 
 } // namespace runner

@@ -8,6 +8,7 @@
 #include "moves.hpp"
 #include "operators.hpp"
 #include "products.hpp"
+#include "type_rules.hpp"
 #include "types.hpp"
 
 namespace runner {
@@ -181,8 +182,19 @@ std::vector<value> run_conv(call const& c)
     return {convert(result, x.type())};
 }
 
+types conv_type(typing const& node)
+{
+    partial_shape const &x = node.shape_at(0), &w = node.shape_at(1);
+    if (x.rank() < 2)
+        return type_like_first(node, xloom::unknown_rank);
+    partial_shape dims = unknown_dims(x.rank());
+    dims[0] = x[0];
+    dims[1] = w.rank() == x.rank() ? w[0] : xloom::unknown;
+    return type_like_first(node, dims);
+}
+
 } // namespace
 
-void add_convolution_operators(operator_table& table) { table["Conv"] = run_conv; }
+void add_convolution_operators(operator_table& table) { table["Conv"] = {run_conv, conv_type}; }
 
 } // namespace runner

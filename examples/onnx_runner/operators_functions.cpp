@@ -4,6 +4,7 @@
 
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -21,17 +22,18 @@ tensor map_floats(tensor const& x, F f)
 template <class F>
 operation plain(F f)
 {
-    return [f](call const& c) { return std::vector<value>{map_floats(c.tensor_at(0), f)}; };
+    return {[f](call const& c) { return std::vector<value>{map_floats(c.tensor_at(0), f)}; }, same_type};
 }
 
 /// One with a parameter: the attribute `alpha`.
 template <class F>
 operation with_alpha(double otherwise, F f)
 {
-    return [=](call const& c) {
+    auto const run = [=](call const& c) {
         double const alpha = c.number("alpha", otherwise);
         return std::vector<value>{map_floats(c.tensor_at(0), [=](auto x) { return f(x, static_cast<decltype(x)>(alpha)); })};
     };
+    return {run, same_type};
 }
 
 std::vector<value> run_hard_sigmoid(call const& c)
@@ -76,7 +78,7 @@ void add_function_operators(operator_table& table)
     table["Floor"] = plain([](auto x) { return std::floor(x); });
     table["Ceil"] = plain([](auto x) { return std::ceil(x); });
     table["Round"] = plain([](auto x) { return std::nearbyint(x); }); // halves to even
-    table["Relu"] = run_relu;
+    table["Relu"] = {run_relu, same_type};
     table["Tanh"] = plain([](auto x) { return std::tanh(x); });
     table["Sigmoid"] = plain([](auto x) { return 1 / (1 + std::exp(-x)); });
     table["Softplus"] = plain([](auto x) { return (x > 0 ? x : 0) + std::log1p(std::exp(-std::fabs(x))); });
@@ -84,8 +86,8 @@ void add_function_operators(operator_table& table)
     table["Elu"] = with_alpha(1.0, [](auto x, auto alpha) { return x < 0 ? alpha * std::expm1(x) : x; });
     table["LeakyRelu"] = with_alpha(0.01, [](auto x, auto alpha) { return x < 0 ? alpha * x : x; });
     table["ThresholdedRelu"] = with_alpha(1.0, [](auto x, auto alpha) { return x > alpha ? x : 0; });
-    table["HardSigmoid"] = run_hard_sigmoid;
-    table["Selu"] = run_selu;
+    table["HardSigmoid"] = {run_hard_sigmoid, same_type};
+    table["Selu"] = {run_selu, same_type};
 }
 
 } // namespace runner

@@ -1,12 +1,14 @@
 // ScatterND and GatherND: xloom's. Gather, GatherElements and ScatterElements beside them.
 
 #include <xloom/gather_nd.hpp>
+#include <xloom/infer/gather_nd.hpp>
 #include <xloom/infer/scatter_nd.hpp>
 #include <xloom/scatter_nd.hpp>
 
 #include "axis.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 #include "types.hpp"
 #include "views.hpp"
 
@@ -16,7 +18,7 @@ namespace {
 
 using values = std::vector<value>;
 
-xloom::reduction reduction_of(call const& node)
+xloom::reduction reduction_of(node_view const& node)
 {
     std::string const name = node.text("reduction", "none");
     if (name == name_of(xloom::reduction::none))
@@ -59,6 +61,25 @@ values scatter_nd(call const& node)
     return with_scattered_type(data.type(), run);
 }
 
+/// Whether it is known that data, input 0, is a tensor, and of what. Throws if its opset has none of these.
+bool has_known_data(typing const& node, xloom::indexing op, std::int64_t opset)
+{
+    partial_type const& data = node.at(0);
+    if (!data.is_tensor() || data.element() == element_type::undefined)
+        return false;
+    if (!xloom::is_allowed(op, opset, data.element()))
+        throw runner_error(xloom::detail::concat(name_of(op), " does not take ", name_of(data.element()), " at opset ", opset));
+    return true;
+}
+
+types scatter_nd_type(typing const& node)
+{
+    if (!has_known_data(node, xloom::indexing::scatter_nd, node.opset()))
+        return {};
+    return {xloom::infer_scatter_nd(
+        node.at(0), node.at(1), node.at(2), node.declared_at(0), {.opset = node.opset(), .reduction = reduction_of(node)})};
+}
+
 values gather_nd(call const& node)
 {
     tensor const& data = node.tensor_at(0);
@@ -72,6 +93,19 @@ values gather_nd(call const& node)
         return {result};
     });
 }
+
+types infer_gather_nd(typing const& node, std::int64_t opset)
+{
+    if (!has_known_data(node, xloom::indexing::gather_nd, opset))
+        return {};
+    return {
+        xloom::infer_gather_nd(node.at(0), node.at(1), node.declared_at(0), {.opset = opset, .batch_dims = node.integer("batch_dims", 0)})};
+}
+
+types gather_nd_type(typing const& node) { return infer_gather_nd(node, node.opset()); }
+
+/// com.microsoft's counts opsets of its own.
+types contributed_gather_nd_type(typing const& node) { return infer_gather_nd(node, xloom::latest_opset); }
 
 std::size_t wrapped(std::int64_t index, std::size_t length)
 {
@@ -106,6 +140,19 @@ values gather(call const& node)
     return {result};
 }
 
+types gather_type(typing const& node)
+{
+    partial_shape const &data = node.shape_at(0), &indices = node.shape_at(1);
+    if (!data.has_rank() || !indices.has_rank())
+        return type_like_first(node, xloom::unknown_rank);
+    std::size_t const axis = axis_of(node.integer("axis", 0), data.rank());
+    partial_shape dims = data;
+    dims.erase(axis);
+    for (std::size_t i = 0; i < indices.rank(); ++i)
+        dims.insert(axis + i, indices[i]);
+    return type_like_first(node, dims);
+}
+
 /// For each item of indices: f(its number, the item of data that it names). The other coordinates are its own.
 template <class F>
 void for_each_named(
@@ -137,6 +184,8 @@ values gather_elements(call const& node)
     return {result};
 }
 
+types gather_elements_type(typing const& node) { return type_like_first(node, node.shape_at(1)); }
+
 /// As ScatterND at the positions that the indices name: its reductions, on tuples made of them.
 values scatter_elements(call const& node)
 {
@@ -163,13 +212,13 @@ values scatter_elements(call const& node)
 
 void add_indexing_operators(operator_table& table)
 {
-    table["ScatterND"] = scatter_nd;
-    table["GatherND"] = gather_nd;
-    table["com.microsoft.GatherND"] = gather_nd;
-    table["Gather"] = gather;
-    table["GatherElements"] = gather_elements;
-    table["ScatterElements"] = scatter_elements;
-    table["Scatter"] = scatter_elements; // its name before opset 11
+    table["ScatterND"] = {scatter_nd, scatter_nd_type};
+    table["GatherND"] = {gather_nd, gather_nd_type};
+    table["com.microsoft.GatherND"] = {gather_nd, contributed_gather_nd_type};
+    table["Gather"] = {gather, gather_type};
+    table["GatherElements"] = {gather_elements, gather_elements_type};
+    table["ScatterElements"] = {scatter_elements, same_type};
+    table["Scatter"] = {scatter_elements, same_type}; // its name before opset 11
 }
 
 } // namespace runner

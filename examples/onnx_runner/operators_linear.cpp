@@ -7,6 +7,7 @@
 #include "elementwise.hpp"
 #include "operators.hpp"
 #include "products.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -94,6 +95,24 @@ std::vector<value> run_matmul(call const& c)
     return {convert(result.reshaped(dims), c.tensor_at(0).type())};
 }
 
+types matmul_type(typing const& node)
+{
+    partial_shape a = node.shape_at(0), b = node.shape_at(1);
+    if (a.rank() == 0 || b.rank() == 0) // unknown, too
+        return type_like_first(node, xloom::unknown_rank);
+    bool const is_row = a.rank() == 1, is_column = b.rank() == 1;
+    xloom::dim const M = is_row ? xloom::unknown : a[a.rank() - 2], N = is_column ? xloom::unknown : b[b.rank() - 1];
+    for (partial_shape* const each : {&a, &b})
+        for (std::size_t k = 0; k < 2 && each->rank() != 0; ++k)
+            each->erase(each->rank() - 1);
+    partial_shape dims = broadcast(a, b);
+    if (!is_row)
+        dims.insert(dims.rank(), M);
+    if (!is_column)
+        dims.insert(dims.rank(), N);
+    return type_like_first(node, dims);
+}
+
 /// alpha or beta for items of a type: whole for whole numbers.
 template <class T>
 T factor(call const& c, char const* name)
@@ -131,12 +150,21 @@ std::vector<value> run_gemm(call const& c)
     return {convert(result, c.tensor_at(0).type())};
 }
 
+types gemm_type(typing const& node)
+{
+    auto const dim_of = [&](std::size_t i, char const* is_transposed, std::size_t axis) {
+        partial_shape const& x = node.shape_at(i);
+        return x.rank() == 2 ? x[node.integer(is_transposed, 0) != 0 ? 1 - axis : axis] : xloom::unknown;
+    };
+    return type_like_first(node, {dim_of(0, "transA", 0), dim_of(1, "transB", 1)});
+}
+
 } // namespace
 
 void add_linear_operators(operator_table& table)
 {
-    table["MatMul"] = run_matmul;
-    table["Gemm"] = run_gemm;
+    table["MatMul"] = {run_matmul, matmul_type};
+    table["Gemm"] = {run_gemm, gemm_type};
 }
 
 } // namespace runner

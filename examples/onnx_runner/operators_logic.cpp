@@ -4,6 +4,7 @@
 
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -115,25 +116,27 @@ std::vector<value> run_where(call const& c)
     return {result};
 }
 
+types where_type(typing const& node) { return {xloom::tensor_type(node.at(1).element(), broadcast_inputs(node, 0))}; }
+
 std::vector<value> run_identity(call const& c) { return {c.at(0)}; }
 
 } // namespace
 
 void add_logic_operators(operator_table& table)
 {
-    table["And"] = run_logic<both>;
-    table["Or"] = run_logic<either>;
-    table["Xor"] = run_logic<one_of_two>;
-    table["Not"] = run_not;
-    table["Less"] = run_comparison<less>;
-    table["LessOrEqual"] = run_comparison<less_or_equal>;
-    table["Greater"] = run_comparison<greater>;
-    table["GreaterOrEqual"] = run_comparison<greater_or_equal>;
-    table["Equal"] = run_equal;
-    table["IsNaN"] = run_is_nan;
-    table["IsInf"] = run_is_inf;
-    table["Where"] = run_where;
-    table["Identity"] = run_identity;
+    table["And"] = {run_logic<both>, truth_type};
+    table["Or"] = {run_logic<either>, truth_type};
+    table["Xor"] = {run_logic<one_of_two>, truth_type};
+    table["Not"] = {run_not, truth_type};
+    table["Less"] = {run_comparison<less>, truth_type};
+    table["LessOrEqual"] = {run_comparison<less_or_equal>, truth_type};
+    table["Greater"] = {run_comparison<greater>, truth_type};
+    table["GreaterOrEqual"] = {run_comparison<greater_or_equal>, truth_type};
+    table["Equal"] = {run_equal, truth_type};
+    table["IsNaN"] = {run_is_nan, truth_type};
+    table["IsInf"] = {run_is_inf, truth_type};
+    table["Where"] = {run_where, where_type};
+    table["Identity"] = {run_identity, same_type};
 }
 
 } // namespace runner

@@ -7,6 +7,7 @@
 #include "convert.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -20,6 +21,19 @@ std::vector<value> run_concat(call const& c)
     for (std::size_t i = 0; i < c.input_count(); ++i)
         parts.push_back(c.tensor_at(i));
     return {concatenated(parts, c.integer("axis", 1))};
+}
+
+types concat_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    if (!dims.has_rank())
+        return same_type(node);
+    std::size_t const axis = axis_of(node.integer("axis", 1), dims.rank());
+    for (std::size_t i = 1; i < node.input_count(); ++i) {
+        partial_shape const& next = node.shape_at(i);
+        dims[axis] = next.rank() == dims.rank() ? dim_sum(dims[axis], next[axis]) : xloom::unknown;
+    }
+    return type_like_first(node, dims);
 }
 
 /// The lengths of the parts: given (attribute `split` before opset 13, input since), or equal; the last may then be shorter since 18.
@@ -52,6 +66,14 @@ std::vector<value> run_split(call const& c)
     if (parts.size() != c.output_count())
         throw runner_error(xloom::detail::concat("there are ", parts.size(), " parts for ", c.output_count(), " outputs"));
     return {parts.begin(), parts.end()};
+}
+
+types split_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    if (dims.has_rank())
+        dims[axis_of(node.integer("axis", 0), dims.rank())] = xloom::unknown;
+    return types(node.output_count(), type_like_first(node, dims)[0]);
 }
 
 struct axis_slice {
@@ -116,6 +138,20 @@ std::vector<value> run_slice(call const& c)
         moves[axis] *= slice.step;
     }
     return {strided(x, first, dims, moves)};
+}
+
+/// Axes that may be sliced get unknown dimensions.
+types slice_type(typing const& node)
+{
+    partial_shape const& x = node.shape_at(0);
+    if (!x.has_rank())
+        return same_type(node);
+    std::vector<bool> marks(x.rank(), true);
+    if (node.opset() < 10 && node.has_attribute("axes"))
+        marks = marked_axes(node.integers("axes"), x.rank());
+    else if (node.opset() >= 10 && node.integers_at(3))
+        marks = marked_axes(*node.integers_at(3), x.rank());
+    return type_like_first(node, without_dims(x, marks));
 }
 
 enum class pad_mode { constant, reflect, edge, wrap };
@@ -225,6 +261,18 @@ std::vector<value> run_pad(call const& c)
     return {x};
 }
 
+types pad_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    std::size_t const rank = dims.rank();
+    auto const pads = node.opset() >= 11 ? node.integers_at(1) : std::optional(node.integers(node.opset() < 2 ? "paddings" : "pads"));
+    bool const has_axes = node.opset() >= 18 && node.has(3);
+    bool const is_known = pads && !has_axes && pads->size() == 2 * rank;
+    for (std::size_t a = 0; a < rank; ++a)
+        dims[a] = is_known ? dim_sum(dim_sum(dims[a], (*pads)[a]), (*pads)[rank + a]) : xloom::unknown;
+    return type_like_first(node, dims);
+}
+
 std::vector<value> run_reverse_sequence(call const& c)
 {
     tensor const& x = c.tensor_at(0);
@@ -253,11 +301,11 @@ std::vector<value> run_reverse_sequence(call const& c)
 
 void add_piece_operators(operator_table& table)
 {
-    table["Concat"] = run_concat;
-    table["Split"] = run_split;
-    table["Slice"] = run_slice;
-    table["Pad"] = run_pad;
-    table["ReverseSequence"] = run_reverse_sequence;
+    table["Concat"] = {run_concat, concat_type};
+    table["Split"] = {run_split, split_type};
+    table["Slice"] = {run_slice, slice_type};
+    table["Pad"] = {run_pad, pad_type};
+    table["ReverseSequence"] = {run_reverse_sequence, same_type};
 }
 
 } // namespace runner

@@ -2,10 +2,15 @@
 
 #include <xloom/attn_lstm.hpp>
 #include <xloom/gru.hpp>
+#include <xloom/infer/attn_lstm.hpp>
+#include <xloom/infer/gru.hpp>
+#include <xloom/infer/lstm.hpp>
+#include <xloom/infer/rnn.hpp>
 #include <xloom/lstm.hpp>
 #include <xloom/rnn.hpp>
 
 #include "operators.hpp"
+#include "type_rules.hpp"
 #include "types.hpp"
 #include "views.hpp"
 
@@ -15,13 +20,18 @@ namespace {
 
 using values = std::vector<value>;
 
+xloom::direction direction_of(node_view const& node)
+{
+    std::string const name = node.text("direction", "forward");
+    return xloom::parse_direction("direction", name == "foward" ? "forward" : name); // GRU-1's own spelling
+}
+
 /// The attributes that all of them have.
 template <class Options>
 Options options_of(call const& node, std::vector<std::string> const& activations)
 {
     Options options;
-    std::string const direction = node.text("direction", "forward");
-    options.direction = xloom::parse_direction("direction", direction == "foward" ? "forward" : direction); // GRU-1's own spelling
+    options.direction = direction_of(node);
     for (std::string const& name : activations)
         options.activations.push_back(name);
     for (double const alpha : node.numbers("activation_alpha"))
@@ -39,6 +49,57 @@ Options options_of(call const& node, std::vector<std::string> const& activations
     if constexpr (requires { options.linear_before_reset; })
         options.linear_before_reset = node.integer("linear_before_reset", 0) != 0;
     return options;
+}
+
+bool has_known_element(typing const& node) { return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined; }
+
+xloom::recurrent_attributes attributes_of(typing const& node, xloom::recurrent op)
+{
+    if (!xloom::is_allowed(op, node.opset(), node.at(0).element()))
+        throw runner_error(
+            xloom::detail::concat(name_of(op), " does not take ", name_of(node.at(0).element()), " at opset ", node.opset()));
+    return {.opset = node.opset(),
+        .direction = direction_of(node),
+        .hidden_size = node.integer("hidden_size", 0),
+        .layout = node.integer("layout", 0),
+        .output_sequence = node.integer("output_sequence", 0) != 0};
+}
+
+types lstm_types(typing const& node)
+{
+    if (!has_known_element(node))
+        return {};
+    auto const [Y, Y_h, Y_c] = xloom::infer_lstm({.X = node.at(0)},
+        {.Y = node.declared_at(0), .Y_h = node.declared_at(1), .Y_c = node.declared_at(2)}, attributes_of(node, xloom::recurrent::lstm));
+    return {Y, Y_h, Y_c};
+}
+
+types gru_types(typing const& node)
+{
+    if (!has_known_element(node))
+        return {};
+    auto const [Y, Y_h] = xloom::infer_gru(
+        {.X = node.at(0)}, {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, xloom::recurrent::gru));
+    return {Y, Y_h};
+}
+
+types rnn_types(typing const& node)
+{
+    if (!has_known_element(node))
+        return {};
+    auto const [Y, Y_h] = xloom::infer_rnn(
+        {.X = node.at(0)}, {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, xloom::recurrent::rnn));
+    return {Y, Y_h};
+}
+
+types attn_lstm_types(typing const& node)
+{
+    if (!has_known_element(node))
+        return {};
+    auto const inferred = xloom::infer_attn_lstm({.X = node.at(0), .M = node.at(11)},
+        {.Y = node.declared_at(0), .Y_h = node.declared_at(1), .Y_c = node.declared_at(2)},
+        {.direction = direction_of(node), .hidden_size = node.integer("hidden_size", 0)});
+    return {inferred.Y, inferred.Y_h, inferred.Y_c};
 }
 
 /// Optional inputs as operands that may be left out.
@@ -138,10 +199,10 @@ values attn_lstm(call const& node)
 
 void add_recurrent_operators(operator_table& table)
 {
-    table["LSTM"] = lstm;
-    table["GRU"] = gru;
-    table["RNN"] = rnn;
-    table["com.microsoft.AttnLSTM"] = attn_lstm;
+    table["LSTM"] = {lstm, lstm_types};
+    table["GRU"] = {gru, gru_types};
+    table["RNN"] = {rnn, rnn_types};
+    table["com.microsoft.AttnLSTM"] = {attn_lstm, attn_lstm_types};
 }
 
 } // namespace runner

@@ -6,6 +6,7 @@
 #include "convert.hpp"
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -143,6 +144,25 @@ reduction reduction_of(call const& c, std::int64_t axes_input_since)
     return result;
 }
 
+template <std::int64_t AxesInputSince>
+types reduction_type(typing const& node)
+{
+    partial_shape const& x = node.shape_at(0);
+    known_axes const axes = axes_of(node, AxesInputSince);
+    bool const keeps = node.integer("keepdims", 1) != 0;
+    if (!x.has_rank() || (axes.are_given && !axes.list))
+        return type_like_first(node, keeps && x.has_rank() ? unknown_dims(x.rank()) : partial_shape(xloom::unknown_rank));
+    std::vector<bool> marks = marked_axes(axes.list.value_or(std::vector<std::int64_t>{}), x.rank());
+    bool const is_noop = node.opset() >= AxesInputSince && node.integer("noop_with_empty_axes", 0) != 0;
+    if ((!axes.list || axes.list->empty()) && !is_noop)
+        marks.assign(x.rank(), true);
+    partial_shape left;
+    for (std::size_t a = 0; a < x.rank(); ++a)
+        if (!marks[a] || keeps)
+            left.insert(left.rank(), marks[a] ? xloom::dim(1) : x[a]);
+    return type_like_first(node, left);
+}
+
 template <class F, class T>
 tensor reduce_rows(reduction const& r)
 {
@@ -170,6 +190,18 @@ std::vector<value> run_reduce_order(call const& c)
     reduction const r = reduction_of(c, 18);
     return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int32_t, std::int64_t, std::uint8_t,
         std::uint32_t, std::uint64_t, bool>(r.rows.type(), [&]<class T>(std::type_identity<T>) { return reduce_rows<F, T>(r); })};
+}
+
+types arg_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    if (dims.has_rank()) {
+        std::size_t const axis = axis_of(node.integer("axis", 0), dims.rank());
+        dims.erase(axis);
+        if (node.integer("keepdims", 1) != 0)
+            dims.insert(axis, 1);
+    }
+    return {xloom::tensor_type(element_type::int64, dims)};
 }
 
 /// Where the best item is, the first or the last of them.
@@ -208,16 +240,16 @@ std::vector<value> run_arg(call const& c)
 
 void add_reduction_operators(operator_table& table)
 {
-    table["ReduceSum"] = run_reduce<sum, 13>;
-    table["ReduceMean"] = run_reduce<mean, 18>;
-    table["ReduceProd"] = run_reduce<product, 18>;
-    table["ReduceSumSquare"] = run_reduce<sum_of_squares, 18>;
-    table["ReduceL1"] = run_reduce<sum_of_magnitudes, 18>;
-    table["ReduceL2"] = run_reduce<euclidean_norm, 18>;
-    table["ReduceMax"] = run_reduce_order<largest>;
-    table["ReduceMin"] = run_reduce_order<smallest>;
-    table["ArgMax"] = run_arg<std::greater<>>;
-    table["ArgMin"] = run_arg<std::less<>>;
+    table["ReduceSum"] = {run_reduce<sum, 13>, reduction_type<13>};
+    table["ReduceMean"] = {run_reduce<mean, 18>, reduction_type<18>};
+    table["ReduceProd"] = {run_reduce<product, 18>, reduction_type<18>};
+    table["ReduceSumSquare"] = {run_reduce<sum_of_squares, 18>, reduction_type<18>};
+    table["ReduceL1"] = {run_reduce<sum_of_magnitudes, 18>, reduction_type<18>};
+    table["ReduceL2"] = {run_reduce<euclidean_norm, 18>, reduction_type<18>};
+    table["ReduceMax"] = {run_reduce_order<largest>, reduction_type<18>};
+    table["ReduceMin"] = {run_reduce_order<smallest>, reduction_type<18>};
+    table["ArgMax"] = {run_arg<std::greater<>>, arg_type};
+    table["ArgMin"] = {run_arg<std::less<>>, arg_type};
 }
 
 } // namespace runner

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include <xloom/infer/union.hpp>
+
 #include "axis.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
@@ -36,6 +39,12 @@ std::size_t last_position(std::size_t count)
 
 values sequence_empty(call const&) { return {value(sequence())}; }
 
+types sequence_empty_type(typing const& node)
+{
+    auto const element = static_cast<element_type>(node.integer("dtype", static_cast<std::int64_t>(element_type::float_)));
+    return {sequence_of(xloom::tensor_type(element))};
+}
+
 values sequence_construct(call const& node)
 {
     sequence result;
@@ -44,11 +53,23 @@ values sequence_construct(call const& node)
     return {value(result)};
 }
 
+types sequence_construct_type(typing const& node)
+{
+    partial_type element = node.at(0);
+    for (std::size_t i = 1; i < node.input_count(); ++i)
+        element = element.with_shape(xloom::union_shape(element.shape(), node.shape_at(i)));
+    return {sequence_of(element)};
+}
+
+bool is_sequence(partial_type const& type) { return type.kind() == xloom::type_kind::sequence; }
+
 values sequence_at(call const& node)
 {
     sequence const& all = node.at(0).as_sequence();
     return {all[position_of(node, 1, all.size(), false)]};
 }
+
+types sequence_at_type(typing const& node) { return is_sequence(node.at(0)) ? types{node.at(0).inner()} : types{}; }
 
 values sequence_insert(call const& node)
 {
@@ -56,6 +77,13 @@ values sequence_insert(call const& node)
     std::size_t const position = node.has(2) ? position_of(node, 2, all.size(), true) : all.size();
     all.insert(all.begin() + static_cast<std::ptrdiff_t>(position), node.at(1));
     return {value(all)};
+}
+
+types sequence_insert_type(typing const& node)
+{
+    if (!is_sequence(node.at(0)))
+        return {};
+    return {node.at(0).with_shape(xloom::union_shape(node.shape_at(0), node.shape_at(1)))};
 }
 
 values sequence_erase(call const& node)
@@ -89,6 +117,18 @@ values sequence_map(call const& node)
     return {results.begin(), results.end()};
 }
 
+types sequence_map_type(typing const& node)
+{
+    types given = node.inputs();
+    for (partial_type& each : given)
+        if (is_sequence(each))
+            each = each.inner();
+    types results;
+    for (partial_type const& each : node.body_types("body", given))
+        results.push_back(sequence_of(each));
+    return results;
+}
+
 std::vector<tensor> tensors_of(sequence const& all)
 {
     std::vector<tensor> tensors;
@@ -112,6 +152,21 @@ values concat_from_sequence(call const& node)
         }
     }
     return {concatenated(parts, axis)};
+}
+
+types concat_from_sequence_type(typing const& node)
+{
+    if (!is_sequence(node.at(0)))
+        return {};
+    partial_shape dims = node.shape_at(0);
+    if (!dims.has_rank())
+        return {node.at(0).inner()};
+    bool const is_new = node.integer("new_axis", 0) != 0;
+    std::size_t const axis = axis_of(node.integer("axis", 0), dims.rank() + (is_new ? 1 : 0));
+    if (!is_new)
+        dims.erase(axis);
+    dims.insert(axis, xloom::unknown);
+    return type_like_first(node, dims);
 }
 
 /// The lengths of the parts: one number for all but a shorter last, or a list; without any, 1.
@@ -139,6 +194,18 @@ values split_to_sequence(call const& node)
     return {value(parts)};
 }
 
+types split_to_sequence_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    if (dims.has_rank()) {
+        std::size_t const axis = axis_of(node.integer("axis", 0), dims.rank());
+        dims.erase(axis);
+        if (node.has(1) || node.integer("keepdims", 1) != 0)
+            dims.insert(axis, xloom::unknown);
+    }
+    return {sequence_of(node.at(0).with_shape(dims))};
+}
+
 value empty_optional() { return value::optional_value(); }
 
 values optional(call const& node)
@@ -146,6 +213,12 @@ values optional(call const& node)
     if (!node.has(0))
         return {empty_optional()};
     return {value::optional_value{std::make_shared<value const>(node.at(0))}};
+}
+
+types optional_type(typing const& node)
+{
+    auto const* const found = node.find("type", onnx::AttributeProto::TYPE_PROTO);
+    return {optional_of(node.has(0) || found == nullptr ? node.at(0) : type_of(found->tp()))};
 }
 
 values optional_has_element(call const& node)
@@ -164,22 +237,28 @@ values optional_get_element(call const& node)
     return {*input.as_optional().held};
 }
 
+types optional_get_element_type(typing const& node)
+{
+    bool const is_optional = node.at(0).kind() == xloom::type_kind::optional;
+    return {is_optional ? node.at(0).inner() : node.at(0)};
+}
+
 } // namespace
 
 void add_sequence_operators(operator_table& table)
 {
-    table["SequenceEmpty"] = sequence_empty;
-    table["SequenceConstruct"] = sequence_construct;
-    table["SequenceAt"] = sequence_at;
-    table["SequenceInsert"] = sequence_insert;
-    table["SequenceErase"] = sequence_erase;
-    table["SequenceLength"] = sequence_length;
-    table["SequenceMap"] = sequence_map;
-    table["ConcatFromSequence"] = concat_from_sequence;
-    table["SplitToSequence"] = split_to_sequence;
-    table["Optional"] = optional;
-    table["OptionalHasElement"] = optional_has_element;
-    table["OptionalGetElement"] = optional_get_element;
+    table["SequenceEmpty"] = {sequence_empty, sequence_empty_type};
+    table["SequenceConstruct"] = {sequence_construct, sequence_construct_type};
+    table["SequenceAt"] = {sequence_at, sequence_at_type};
+    table["SequenceInsert"] = {sequence_insert, sequence_insert_type};
+    table["SequenceErase"] = {sequence_erase, same_type};
+    table["SequenceLength"] = {sequence_length, count_type};
+    table["SequenceMap"] = {sequence_map, sequence_map_type};
+    table["ConcatFromSequence"] = {concat_from_sequence, concat_from_sequence_type};
+    table["SplitToSequence"] = {split_to_sequence, split_to_sequence_type};
+    table["Optional"] = {optional, optional_type};
+    table["OptionalHasElement"] = {optional_has_element, flag_type};
+    table["OptionalGetElement"] = {optional_get_element, optional_get_element_type};
 }
 
 } // namespace runner

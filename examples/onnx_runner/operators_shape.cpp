@@ -8,23 +8,44 @@
 #include "convert.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "type_rules.hpp"
 
 namespace runner {
 
 namespace {
 
-/// From opset 15 on a part of the shape: `start` and `end` count from the back if they are negative, and are clamped.
-std::vector<value> run_shape(call const& c)
+struct part_of_shape {
+    std::int64_t start, end;
+};
+
+/// From opset 15 on `start` and `end` count from the back if they are negative, and are clamped.
+part_of_shape part_of(node_view const& c, std::size_t rank_given)
 {
-    xloom::shape const& dims = c.tensor_at(0).shape();
-    auto const rank = static_cast<std::int64_t>(dims.size());
+    auto const rank = static_cast<std::int64_t>(rank_given);
     auto const bound = [&](char const* attribute, std::int64_t otherwise) {
         std::int64_t const at = c.opset() < 15 ? otherwise : c.integer(attribute, otherwise);
         return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank);
     };
-    std::int64_t const start = bound("start", 0), end = std::max(start, bound("end", rank));
+    std::int64_t const start = bound("start", 0);
+    return {start, std::max(start, bound("end", rank))};
+}
+
+std::vector<value> run_shape(call const& c)
+{
+    xloom::shape const& dims = c.tensor_at(0).shape();
+    auto const [start, end] = part_of(c, dims.size());
     std::vector<std::int64_t> const part(dims.begin() + start, dims.begin() + end);
     return {tensor::of<std::int64_t>({part.size()}, part)};
+}
+
+types shape_type(typing const& node)
+{
+    xloom::dim length;
+    if (node.shape_at(0).has_rank()) {
+        auto const [start, end] = part_of(node, node.shape_at(0).rank());
+        length = end - start;
+    }
+    return {xloom::tensor_type(element_type::int64, {length})};
 }
 
 std::vector<value> run_size(call const& c) { return {tensor::scalar(static_cast<std::int64_t>(c.tensor_at(0).size()))}; }
@@ -57,6 +78,21 @@ std::vector<value> run_reshape(call const& c)
     return {x.reshaped(dims)};
 }
 
+types reshape_type(typing const& node)
+{
+    bool const is_attribute = node.opset() < 5;
+    if (!is_attribute && !node.integers_at(1))
+        return type_like_first(node, shape_in(node, 1));
+    bool const keeps = node.integer("allowzero", 0) == 0;
+    partial_shape const& x = node.shape_at(0);
+    partial_shape dims;
+    for (std::int64_t const wanted : is_attribute ? node.integers("shape") : *node.integers_at(1)) {
+        xloom::dim const kept = dims.rank() < x.rank() ? x[dims.rank()] : xloom::unknown;
+        dims.insert(dims.rank(), wanted < 0 ? xloom::unknown : wanted == 0 && keeps ? kept : xloom::dim(wanted));
+    }
+    return type_like_first(node, dims);
+}
+
 std::vector<value> run_squeeze(call const& c)
 {
     tensor const& x = c.tensor_at(0);
@@ -71,6 +107,21 @@ std::vector<value> run_squeeze(call const& c)
             left.push_back(dims[a]);
     }
     return {x.reshaped(left)};
+}
+
+types squeeze_type(typing const& node)
+{
+    partial_shape const& x = node.shape_at(0);
+    known_axes const axes = axes_of(node, 13);
+    auto const is_open = [](xloom::dim const& each) { return !each.has_value(); };
+    if (!x.has_rank() || (axes.are_given ? !axes.list : std::any_of(x.begin(), x.end(), is_open)))
+        return type_like_first(node, xloom::unknown_rank);
+    std::vector<bool> const marks = marked_axes(axes.list.value_or(std::vector<std::int64_t>{}), x.rank());
+    partial_shape left;
+    for (std::size_t a = 0; a < x.rank(); ++a)
+        if (axes.are_given ? !marks[a] : x[a] != xloom::dim(1))
+            left.insert(left.rank(), x[a]);
+    return type_like_first(node, left);
 }
 
 std::vector<value> run_unsqueeze(call const& c)
@@ -88,6 +139,19 @@ std::vector<value> run_unsqueeze(call const& c)
     return {x.reshaped(dims)};
 }
 
+types unsqueeze_type(typing const& node)
+{
+    partial_shape const& x = node.shape_at(0);
+    known_axes const axes = axes_of(node, 13);
+    if (!x.has_rank() || !axes.list)
+        return type_like_first(node, xloom::unknown_rank);
+    partial_shape dims;
+    std::size_t next = 0;
+    for (bool const is_new : marked_axes(*axes.list, x.rank() + axes.list->size()))
+        dims.insert(dims.rank(), is_new ? xloom::dim(1) : x[next++]);
+    return type_like_first(node, dims);
+}
+
 std::vector<value> run_flatten(call const& c)
 {
     tensor const& x = c.tensor_at(0);
@@ -97,10 +161,11 @@ std::vector<value> run_flatten(call const& c)
     return {x.reshaped({items_between(x.shape(), 0, split), items_between(x.shape(), split, rank)})};
 }
 
-std::vector<value> run_transpose(call const& c)
+types flatten_type(typing const& node) { return type_like_first(node, unknown_dims(2)); }
+
+/// Axis i of the result is axis order[i].
+std::vector<std::size_t> order_of(node_view const& c, std::size_t rank)
 {
-    tensor const& x = c.tensor_at(0);
-    std::size_t const rank = x.shape().size();
     std::vector<std::int64_t> perm = c.integers("perm");
     if (!c.has_attribute("perm")) {
         perm.resize(rank);
@@ -112,7 +177,24 @@ std::vector<value> run_transpose(call const& c)
     std::vector<std::size_t> order;
     for (std::int64_t const axis : perm)
         order.push_back(axis_of(axis, rank));
-    return {transposed(x, order)};
+    return order;
+}
+
+std::vector<value> run_transpose(call const& c)
+{
+    tensor const& x = c.tensor_at(0);
+    return {transposed(x, order_of(c, x.shape().size()))};
+}
+
+types transpose_type(typing const& node)
+{
+    partial_shape const& x = node.shape_at(0);
+    if (!x.has_rank())
+        return same_type(node);
+    partial_shape dims;
+    for (std::size_t const axis : order_of(node, x.rank()))
+        dims.insert(dims.rank(), x[axis]);
+    return type_like_first(node, dims);
 }
 
 std::vector<value> run_expand(call const& c)
@@ -121,6 +203,8 @@ std::vector<value> run_expand(call const& c)
     xloom::shape const dims = broadcast(x.shape(), shape_of(c.integers_at(1)));
     return {strided(x, 0, dims, broadcast_steps(x.shape(), dims))};
 }
+
+types expand_type(typing const& node) { return type_like_first(node, broadcast(node.shape_at(0), shape_in(node, 1))); }
 
 tensor repeated(tensor const& x, std::size_t axis, std::size_t times)
 {
@@ -171,19 +255,28 @@ std::vector<value> run_tile(call const& c)
     return {result};
 }
 
+types tile_type(typing const& node)
+{
+    partial_shape dims = node.shape_at(0);
+    partial_shape const repeats = node.opset() < 6 ? partial_shape(xloom::unknown_rank) : shape_in(node, 1);
+    for (std::size_t a = 0; a < dims.rank(); ++a)
+        dims[a] = a < repeats.rank() ? dim_product({dims[a], repeats[a]}) : xloom::unknown;
+    return type_like_first(node, dims);
+}
+
 } // namespace
 
 void add_shape_operators(operator_table& table)
 {
-    table["Shape"] = run_shape;
-    table["Size"] = run_size;
-    table["Reshape"] = run_reshape;
-    table["Squeeze"] = run_squeeze;
-    table["Unsqueeze"] = run_unsqueeze;
-    table["Flatten"] = run_flatten;
-    table["Transpose"] = run_transpose;
-    table["Expand"] = run_expand;
-    table["Tile"] = run_tile;
+    table["Shape"] = {run_shape, shape_type};
+    table["Size"] = {run_size, count_type};
+    table["Reshape"] = {run_reshape, reshape_type};
+    table["Squeeze"] = {run_squeeze, squeeze_type};
+    table["Unsqueeze"] = {run_unsqueeze, unsqueeze_type};
+    table["Flatten"] = {run_flatten, flatten_type};
+    table["Transpose"] = {run_transpose, transpose_type};
+    table["Expand"] = {run_expand, expand_type};
+    table["Tile"] = {run_tile, tile_type};
 }
 
 } // namespace runner

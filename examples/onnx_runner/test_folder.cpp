@@ -5,6 +5,7 @@
 
 #include "compare.hpp"
 #include "model.hpp"
+#include "moves.hpp"
 #include "proto.hpp"
 
 namespace runner {
@@ -14,12 +15,21 @@ namespace {
 namespace fs = std::filesystem;
 using xloom::detail::concat;
 
-/// Older releases of ONNX recorded bfloat16 as the uint16 of its bits.
-value as_declared(value read, onnx::TypeProto const& type)
+/// Older releases of ONNX recorded bfloat16 as the uint16 of its bits, and a tensor of which only the type is read as one item.
+value as_declared(value read, onnx::TypeProto const& proto)
 {
-    bool const bits_only = type.has_tensor_type() && type.tensor_type().elem_type() == onnx::TensorProto::BFLOAT16 && read.is_tensor() &&
-                           read.as_tensor().type() == element_type::uint16;
-    return bits_only ? read.as_tensor().as_type(element_type::bfloat16) : read;
+    xloom::partial_type const type = type_of(proto);
+    if (!type.is_tensor() || !read.is_tensor())
+        return read;
+    tensor t = read.as_tensor();
+    if (type.element() == element_type::bfloat16 && t.type() == element_type::uint16)
+        t = t.as_type(element_type::bfloat16);
+    xloom::shape dims;
+    for (xloom::dim const& each : type.shape())
+        dims.push_back(each.has_value() ? static_cast<std::size_t>(each.value()) : 1);
+    if (t.shape() == xloom::shape{1} && dims.size() > 1)
+        t = strided(t, 0, dims, xloom::strides(dims.size(), 0));
+    return t;
 }
 
 /// A data set's files kind_0.pb, kind_1.pb, ..., each read as the type that the graph declares.

@@ -1,0 +1,89 @@
+#include "node.hpp"
+
+#include "graph.hpp"
+
+namespace runner {
+
+namespace {
+
+using attribute = onnx::AttributeProto;
+
+attribute const* find_any(onnx::NodeProto const& node, std::string_view name)
+{
+    for (attribute const& each : node.attribute())
+        if (each.name() == name)
+            return &each;
+    return nullptr;
+}
+
+} // namespace
+
+std::vector<std::int64_t> integers_of(tensor const& t)
+{
+    if (t.type() == element_type::int32) {
+        auto const items = t.items<std::int32_t>();
+        return {items.begin(), items.end()};
+    }
+    auto const items = t.items<std::int64_t>();
+    return {items.begin(), items.end()};
+}
+
+std::string describe(onnx::NodeProto const& node) { return node.op_type() + (node.name().empty() ? "" : " '" + node.name() + "'"); }
+
+attribute const* node_view::find(std::string_view name, attribute::AttributeType type) const
+{
+    attribute const* const found = find_any(node_, name);
+    // Models were older than the field `type` once.
+    if (found != nullptr && found->type() != type && found->type() != attribute::UNDEFINED)
+        throw runner_error(xloom::detail::concat("its attribute '", name, "' must be ", attribute::AttributeType_Name(type), ", but is ",
+            attribute::AttributeType_Name(found->type())));
+    return found;
+}
+
+bool node_view::has_attribute(std::string_view name) const { return find_any(node_, name) != nullptr; }
+
+std::int64_t node_view::integer(std::string_view name, std::int64_t otherwise) const
+{
+    auto const* const found = find(name, attribute::INT);
+    return found == nullptr ? otherwise : found->i();
+}
+
+double node_view::number(std::string_view name, double otherwise) const
+{
+    auto const* const found = find(name, attribute::FLOAT);
+    return found == nullptr ? otherwise : static_cast<double>(found->f());
+}
+
+std::string node_view::text(std::string_view name, std::string const& otherwise) const
+{
+    auto const* const found = find(name, attribute::STRING);
+    return found == nullptr ? otherwise : found->s();
+}
+
+std::vector<std::int64_t> node_view::integers(std::string_view name) const
+{
+    auto const* const found = find(name, attribute::INTS);
+    return found == nullptr ? std::vector<std::int64_t>{} : std::vector<std::int64_t>(found->ints().begin(), found->ints().end());
+}
+
+std::vector<double> node_view::numbers(std::string_view name) const
+{
+    auto const* const found = find(name, attribute::FLOATS);
+    return found == nullptr ? std::vector<double>{} : std::vector<double>(found->floats().begin(), found->floats().end());
+}
+
+std::vector<std::string> node_view::texts(std::string_view name) const
+{
+    auto const* const found = find(name, attribute::STRINGS);
+    return found == nullptr ? std::vector<std::string>{} : std::vector<std::string>(found->strings().begin(), found->strings().end());
+}
+
+graph& node_view::body(std::string const& name) const
+{
+    auto const found = bodies_.find(name);
+    if (found == bodies_.end())
+        throw runner_error("its graph '" + name + "' is missing");
+    return *found->second;
+}
+
+} // namespace runner
