@@ -43,13 +43,13 @@ void add_scatter(std::size_t count)
 
 int main(int argc, char** argv)
 {
-    for (std::size_t const T : {8, 16, 32, 64, 128})
+    for (std::size_t T = 8; T <= 128; T *= 2)
         add_recurrent("T:" + std::to_string(T), {.T = T});
-    for (std::size_t const N : {1, 2, 4, 8, 16, 32})
+    for (std::size_t N = 1; N <= 32; N *= 2)
         add_recurrent("N:" + std::to_string(N), {.N = N});
-    for (std::size_t const H : {16, 32, 64, 128, 256})
+    for (std::size_t H = 16; H <= 256; H *= 2)
         add_recurrent("H:" + std::to_string(H), {.H = H});
-    for (std::size_t const count : {1'000, 10'000, 100'000, 1'000'000})
+    for (std::size_t count = 1'000; count <= 1'000'000; count *= 10)
         add_scatter(count);
     return run_cases(argc, argv);
 }

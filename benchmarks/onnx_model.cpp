@@ -95,15 +95,6 @@ void import_opset(onnx::ModelProto& model, std::string const& domain, std::int64
 
 } // namespace
 
-onnx_graph model_of(onnx_node node, std::vector<onnx_operand> inputs, std::vector<onnx_operand> outputs)
-{
-    for (onnx_operand const& input : inputs)
-        node.inputs.push_back(input.name);
-    for (onnx_operand const& output : outputs)
-        node.outputs.push_back(output.name);
-    return {std::move(inputs), std::move(outputs), {std::move(node)}};
-}
-
 std::string serialized(onnx_graph const& model)
 {
     onnx::ModelProto proto;

@@ -106,7 +106,14 @@ inline onnx_node constant(std::string name, float number) { return {"Constant", 
 inline onnx_node constant(std::string name, std::int64_t number) { return {"Constant", {}, {std::move(name)}, {{"value_int", number}}}; }
 
 /// A model of one node, which gets the operands in their order.
-onnx_graph model_of(onnx_node node, std::vector<onnx_operand> inputs, std::vector<onnx_operand> outputs);
+inline onnx_graph model_of(onnx_node node, std::vector<onnx_operand> inputs, std::vector<onnx_operand> outputs)
+{
+    for (onnx_operand const& input : inputs)
+        node.inputs.push_back(input.name);
+    for (onnx_operand const& output : outputs)
+        node.outputs.push_back(output.name);
+    return {std::move(inputs), std::move(outputs), {std::move(node)}};
+}
 
 /// The model as a file has it.
 std::string serialized(onnx_graph const& model);

@@ -117,8 +117,8 @@ onnx_graph model(cell_operands& o)
 int main(int argc, char** argv)
 {
     constexpr std::size_t T = 100;
-    for (std::size_t const N : {1, 16})
-        for (std::size_t const H : {64, 256})
+    for (std::size_t N : {1u, 16u})
+        for (std::size_t H : {64u, 256u})
             add_case("scan_cell/f32/tanh/N:" + std::to_string(N) + "/H:" + std::to_string(H) + "/iterations:100",
                 [=] { return cell_operands(T, N, H); },
                 {{"hand", hand}, {"xloom", xloom_cell}, {"xloom_rnn", xloom_rnn}, {.impl = "onnxruntime", .model = model}});
