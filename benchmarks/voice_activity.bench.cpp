@@ -1,10 +1,12 @@
-// The network of examples/voice_activity on a recording, chunk by chunk, against ONNX Runtime on the same file.
+// Silero's network on a recording, chunk by chunk: as examples/voice_activity has it, and three files of it through examples/onnx_runner
+// and ONNX Runtime.
 
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <limits>
 
+#include "../examples/onnx_runner/voice_activity.hpp"
 #include "../examples/voice_activity/detector.hpp"
 #include "onnxruntime.hpp"
 #include "support.hpp"
@@ -22,7 +24,8 @@ std::string read_file(std::string const& path)
 struct recording_operands {
     xt::xtensor<float, 2> chunks;
     xt::xtensor<float, 1> probability;
-    detector detect;
+    detector detect{weights(VOICE_ACTIVITY_MODELS "/silero_vad_16k_op15.onnx")};
+    std::unique_ptr<runner::voice_activity_model> runner_model;
 
     // What the peer is bound to: the last samples of the chunk before and the chunk, the LSTM's state, the sample rate.
     xt::xtensor<float, 2> input = xt::zeros<float>({std::size_t{1}, context_size + chunk_size});
@@ -32,7 +35,9 @@ struct recording_operands {
     std::unique_ptr<onnxruntime_session> peer{};
 
     explicit recording_operands(std::string const& model)
-        : chunks(read_recording(VOICE_ACTIVITY_RECORDING).chunks), probability(xt::zeros<float>({chunks.shape(0)})), detect(weights(model))
+        : chunks(read_recording(VOICE_ACTIVITY_RECORDING).chunks),
+          probability(xt::zeros<float>({chunks.shape(0)})),
+          runner_model(std::make_unique<runner::voice_activity_model>(model))
     {
         if (!has_onnxruntime())
             return;
@@ -56,6 +61,7 @@ struct recording_operands {
 };
 
 void run_xloom(recording_operands& o) { o.probability = o.detect(o.chunks); }
+void run_runner(recording_operands& o) { o.probability = (*o.runner_model)(o.chunks); }
 
 void run_peer(recording_operands& o)
 {
@@ -74,10 +80,11 @@ void run_peer(recording_operands& o)
 
 int main(int argc, char** argv)
 {
-    std::vector<series<recording_operands>> all{{"xloom", run_xloom}};
+    std::vector<series<recording_operands>> all{{"xloom", run_xloom}, {"runner", run_runner}};
     if (has_onnxruntime())
         all.push_back({"onnxruntime", run_peer});
-    add_case(
-        "voice_activity/chunk:32ms", [] { return recording_operands(VOICE_ACTIVITY_MODEL); }, all);
+    for (std::string const name : {"silero_vad_16k_op15", "silero_vad", "silero_vad_op18_ifless"})
+        add_case(
+            "voice_activity/model:" + name, [=] { return recording_operands(VOICE_ACTIVITY_MODELS "/" + name + ".onnx"); }, all);
     return run_cases(argc, argv);
 }
