@@ -104,18 +104,20 @@ void copy_row(T const* from, spatial_axis const& axis, std::int64_t place, T* to
     }
 }
 
-/// What the kernel sees of a channel at output number `place`; zeros outside of the input.
+/// What the kernel sees at output number `place`, channel by channel; zeros outside of the input.
 template <class T>
-void copy_window(T const* channel, spatial_axes const& axes, std::int64_t place, T* window)
+void copy_window(T const* input, std::size_t channels, spatial_axes const& axes, std::int64_t place, T* window)
 {
     auto const& [deep, down, across] = axes;
     std::int64_t const z = place / across.output / down.output, y = place / across.output % down.output, x = place % across.output;
-    for (std::int64_t i = 0; i < deep.kernel; ++i)
-        for (std::int64_t j = 0; j < down.kernel; ++j, window += across.kernel) {
-            std::int64_t const plane = deep.position(z, i), row = down.position(y, j);
-            bool const is_inside = deep.contains(plane) && down.contains(row);
-            copy_row(is_inside ? channel + (plane * down.input + row) * across.input : nullptr, across, x, window);
-        }
+    T const* channel = input;
+    for (std::size_t c = 0; c < channels; ++c, channel += product_of(axes, &spatial_axis::input))
+        for (std::int64_t i = 0; i < deep.kernel; ++i)
+            for (std::int64_t j = 0; j < down.kernel; ++j, window += across.kernel) {
+                std::int64_t const plane = deep.position(z, i), row = down.position(y, j);
+                bool const is_inside = deep.contains(plane) && down.contains(row);
+                copy_row(is_inside ? channel + (plane * down.input + row) * across.input : nullptr, across, x, window);
+            }
 }
 
 /// One group of channels of one input: the windows, as many at a time as fit a buffer, times the kernels.
@@ -124,15 +126,13 @@ void convolve(T const* input, std::size_t channels, spatial_axes const& axes, T 
 {
     auto const kernel_items = static_cast<std::size_t>(product_of(axes, &spatial_axis::kernel));
     auto const places = static_cast<std::size_t>(product_of(axes, &spatial_axis::output));
-    auto const volume = static_cast<std::size_t>(product_of(axes, &spatial_axis::input));
     std::size_t const depth = channels * kernel_items;
     std::size_t const most = std::clamp<std::size_t>((std::size_t{1} << 18) / std::max<std::size_t>(depth, 1), 1, places);
     std::vector<T> windows(most * depth);
     for (std::size_t first = 0; first < places; first += most) {
         std::size_t const now = std::min(most, places - first);
         for (std::size_t p = 0; p < now; ++p)
-            for (std::size_t k = 0; k < channels; ++k)
-                copy_window(input + k * volume, axes, static_cast<std::int64_t>(first + p), windows.data() + p * depth + k * kernel_items);
+            copy_window(input, channels, axes, static_cast<std::int64_t>(first + p), windows.data() + p * depth);
         multiply_matrices<T>(count, depth, now, kernels, {windows.data(), 1, depth}, output + first, places);
     }
 }
@@ -174,9 +174,11 @@ std::vector<value> run_conv(call const& c)
             std::size_t const g = n % groups;
             convolve<T>(inputs.items<T>().data() + n * input_each, channels / groups, axes, weights.items<T>().data() + g * weights_each,
                 kernels_each, to);
-            for (std::size_t m = 0; c.has(2) && m < kernels_each; ++m)
+            for (std::size_t m = 0; c.has(2) && m < kernels_each; ++m) {
+                T const added = bias.items<T>()[g * kernels_each + m];
                 for (std::size_t i = 0; i < plane; ++i)
-                    to[m * plane + i] += bias.items<T>()[g * kernels_each + m];
+                    to[m * plane + i] += added;
+            }
         }
     });
     return {convert(result, x.type())};

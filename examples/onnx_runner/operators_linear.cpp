@@ -41,12 +41,12 @@ auto with_product_type(element_type type, F&& f)
     return with_type_of<float, double, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>(type, std::forward<F>(f));
 }
 
-/// Stacks of matrices, of two axes or more; the axes before these two are broadcast.
-tensor matrix_product(tensor const& a, tensor const& b)
+/// Stacks of matrices, of two axes or more; the axes before these two are broadcast. Those of b count as transposed if you like.
+tensor matrix_product(tensor const& a, tensor const& b, bool is_b_transposed = false)
 {
     auto const stack_of = [](xloom::shape const& dims) { return xloom::shape(dims.begin(), dims.end() - 2); };
-    std::size_t const M = a.shape().end()[-2], K = a.shape().back(), N = b.shape().back();
-    if (b.shape().end()[-2] != K)
+    std::size_t const M = a.shape().end()[-2], K = a.shape().back(), N = b.shape().end()[is_b_transposed ? -2 : -1];
+    if (b.shape().end()[is_b_transposed ? -1 : -2] != K)
         throw runner_error(xloom::detail::concat("matrices of the shapes ", a.shape(), " and ", b.shape(), " cannot be multiplied"));
     xloom::shape const stack = broadcast(stack_of(a.shape()), stack_of(b.shape()));
     xloom::shape dims = stack;
@@ -59,8 +59,9 @@ tensor matrix_product(tensor const& a, tensor const& b)
         auto const* const left = product_items<T>(a);
         auto const* const right = product_items<T>(b);
         auto* to = product_items<T>(result);
+        std::size_t const row_step = is_b_transposed ? 1 : N, column_step = is_b_transposed ? K : 1;
         if (b.shape().size() == 2) { // one product of many rows
-            multiply_matrices(result.size() / N, K, N, left, {right, N, 1}, to, N);
+            multiply_matrices(result.size() / N, K, N, left, {right, row_step, column_step}, to, N);
             return;
         }
         for (rows walk(stack, {broadcast_steps(stack_of(a.shape()), stack), broadcast_steps(stack_of(b.shape()), stack)}); !walk.done();
@@ -69,7 +70,7 @@ tensor matrix_product(tensor const& a, tensor const& b)
                 auto const i = static_cast<std::ptrdiff_t>(k);
                 auto const x = static_cast<std::size_t>(walk.offset(0) + i * walk.step(0));
                 auto const y = static_cast<std::size_t>(walk.offset(1) + i * walk.step(1));
-                multiply_matrices(M, K, N, left + x * M * K, {right + y * K * N, N, 1}, to, N);
+                multiply_matrices(M, K, N, left + x * M * K, {right + y * K * N, row_step, column_step}, to, N);
             }
     });
     return result;
@@ -130,13 +131,14 @@ T factor(call const& c, char const* name)
 /// alpha A B + beta C.
 std::vector<value> run_gemm(call const& c)
 {
-    auto const operand = [&](std::size_t i, char const* is_transposed) {
+    auto const matrix_at = [&](std::size_t i) {
         tensor const& x = c.tensor_at(i);
         if (x.shape().size() != 2)
             throw runner_error(xloom::detail::concat("its input ", i, " is no matrix: its shape is ", x.shape()));
-        return widened(c.integer(is_transposed, 0) != 0 ? transposed(x, {1, 0}) : x);
+        return widened(x);
     };
-    tensor const product = matrix_product(operand(0, "transA"), operand(1, "transB"));
+    tensor const a = matrix_at(0), b = matrix_at(1);
+    tensor const product = matrix_product(c.integer("transA", 0) != 0 ? transposed(a, {1, 0}) : a, b, c.integer("transB", 0) != 0);
     tensor const added = c.has(2) ? widened(c.tensor_at(2)) : tensor();
     if (c.has(2) && broadcast(product.shape(), added.shape()) != product.shape())
         throw runner_error(xloom::detail::concat("the shape ", added.shape(), " of C cannot be broadcast to ", product.shape()));

@@ -1,8 +1,10 @@
 #include "products.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
+#include <xloom/kernel/simd.hpp>
 #include <xloom/packed_matrix.hpp>
 
 #include "budget.hpp"
@@ -18,22 +20,25 @@ struct strided_matrix {
     std::size_t rows, columns;
 };
 
-/// A sum in several chains, which a processor adds at the same time.
-template <class T>
-T dot(T const* a, T const* b, std::size_t count)
+/// c[n] = sum over k of a[k] b[n * b_step + k], for so many n at once: their chains are added at the same time.
+template <std::size_t Columns, class T>
+void dot(T const* a, T const* b, std::size_t b_step, std::size_t depth, T* c)
 {
-    constexpr std::size_t chains = 16;
-    T sums[chains]{};
-    std::size_t i = 0;
-    for (; i + chains <= count; i += chains)
-        for (std::size_t c = 0; c < chains; ++c)
-            sums[c] += a[i + c] * b[i + c];
-    T sum = 0;
-    for (; i < count; ++i)
-        sum += a[i] * b[i];
-    for (T const each : sums)
-        sum += each;
-    return sum;
+    using namespace xloom::kernel;
+    std::array<batch_t<T>, Columns> sums;
+    sums.fill(batch_t<T>(T(0)));
+    std::size_t k = 0;
+    for (; k + batch_size<T> <= depth; k += batch_size<T>) {
+        batch_t<T> const left = load_batch(a + k);
+#pragma GCC unroll 8
+        for (std::size_t n = 0; n < Columns; ++n)
+            sums[n] = multiply_add(left, load_batch(b + n * b_step + k), sums[n]);
+    }
+    for (std::size_t n = 0; n < Columns; ++n) {
+        c[n] = sum_of<T>(sums[n]);
+        for (std::size_t rest = k; rest < depth; ++rest)
+            c[n] += a[rest] * b[n * b_step + rest];
+    }
 }
 
 } // namespace
@@ -60,13 +65,18 @@ void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, 
     spend_products(static_cast<double>(M) * static_cast<double>(K) * static_cast<double>(N));
     // To lay out B anew pays off for several rows only, and for columns that fill a register.
     bool const is_small = M < 6 || N < 8;
-    if (K != 0 && B.row_step == 1 && is_small) {
-        for (std::size_t m = 0; m < M; ++m)
-            for (std::size_t n = 0; n < N; ++n)
-                C[m * c_step + n] = dot(A + m * K, B.data + n * B.column_step, K);
-        return;
-    }
     if constexpr (std::is_floating_point_v<T>) {
+        if (K != 0 && B.row_step == 1 && is_small) {
+            constexpr std::size_t together = 4;
+            for (std::size_t m = 0; m < M; ++m) {
+                std::size_t n = 0;
+                for (; n + together <= N; n += together)
+                    dot<together>(A + m * K, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
+                for (; n < N; ++n)
+                    dot<1>(A + m * K, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
+            }
+            return;
+        }
         if (K != 0 && N != 0 && !is_small) {
             strided_matrix<T> const matrix{B, K, N};
             xloom::packed_matrix<T> const packed{matrix};
