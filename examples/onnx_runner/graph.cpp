@@ -63,6 +63,14 @@ try {
     throw runner_error(describe(node) + ": " + error.what());
 }
 
+xloom::partial_type merged(
+    std::string_view what, std::string const& name, xloom::partial_type const& inferred, xloom::partial_type const& declared)
+{
+    if (find_conflict(inferred, declared) != xloom::conflict::none)
+        throw runner_error(concat(what, " '", name, "' is declared as ", declared, ", but is ", inferred));
+    return merge_type(inferred, declared);
+}
+
 void require_agreement(std::string_view what, std::string const& name, value const& v, xloom::partial_type const& inferred)
 {
     if (!agrees(v, inferred))
@@ -141,7 +149,8 @@ types graph::infer(types const& inputs, facts const* outer)
         if (initial_[place] != nullptr)
             known.own[place] = {type_of(*initial_[place]), initial_[place]};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        input_types_[i] = merge_type(inputs[i], declared_type(declared, proto_.input(static_cast<int>(i)).name()));
+        std::string const& name = proto_.input(static_cast<int>(i)).name();
+        input_types_[i] = merged("the input", name, inputs[i], declared_type(declared, name));
         known.own[input_places_[i]] = {input_types_[i]};
     }
     for (step& each : steps_)
@@ -155,14 +164,17 @@ types graph::infer(types const& inputs, facts const* outer)
             each.output_types = each.what->infer(typing({*each.node, each.opset, each.bodies}, arguments, declared_outputs, known));
             each.output_types.resize(each.outputs.size());
             for (std::size_t k = 0; k < each.outputs.size(); ++k) {
-                each.output_types[k] = merge_type(each.output_types[k], declared_outputs[k]);
+                each.output_types[k] =
+                    merged("its output", each.node->output(static_cast<int>(k)), each.output_types[k], declared_outputs[k]);
                 if (each.outputs[k])
                     known.own[*each.outputs[k]].type = each.output_types[k];
             }
         });
     types results;
-    for (std::size_t k = 0; k < outputs_.size(); ++k)
-        results.push_back(merge_type(known[outputs_[k]].type, type_of(proto_.output(static_cast<int>(k)).type())));
+    for (std::size_t k = 0; k < outputs_.size(); ++k) {
+        auto const& output = proto_.output(static_cast<int>(k));
+        results.push_back(merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
+    }
     return results;
 }
 

@@ -29,8 +29,8 @@ std::string model_bytes()
     x.add_dim()->set_dim_param("N");
     x.add_dim()->set_dim_value(2);
     declare(*graph.add_input(), "w", onnx::TensorProto::FLOAT16).add_dim()->set_dim_value(3);
-    declare(*graph.add_output(), "y", onnx::TensorProto::FLOAT);
-    declare(*graph.add_output(), "w", onnx::TensorProto::FLOAT16);
+    declare(*graph.add_output(), "y", onnx::TensorProto::FLOAT) = x;
+    declare(*graph.add_output(), "w", onnx::TensorProto::FLOAT16).add_dim()->set_dim_value(3);
     auto& node = *graph.add_node();
     node.set_op_type("Add");
     node.add_input("x");
