@@ -192,6 +192,7 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
     std::vector<value const*> arguments;
     for (step const& each : steps_)
         about(*each.node, [&] {
+            spend_steps();
             arguments.clear();
             for (auto const& input : each.inputs) {
                 arguments.push_back(input ? known[*input] : nullptr);
@@ -201,6 +202,7 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
             auto results = each.what->run(call({*each.node, each.opset, each.bodies}, arguments, known));
             for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
                 if (each.outputs[k]) {
+                    reserve_characters(results[k]);
                     require_agreement("its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
                     made.push_back(std::move(results[k]));
                     known.own[*each.outputs[k]] = &made.back();

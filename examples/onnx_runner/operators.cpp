@@ -2,9 +2,11 @@
 
 namespace runner {
 
-operation const* find_operation(std::string const& domain, std::string const& type)
+namespace {
+
+operator_table const& table()
 {
-    static operator_table const table = [] {
+    static operator_table const all_of_them = [] {
         operator_table all;
         add_arithmetic_operators(all);
         add_function_operators(all);
@@ -23,8 +25,23 @@ operation const* find_operation(std::string const& domain, std::string const& ty
         add_sequence_operators(all);
         return all;
     }();
-    auto const found = table.find(domain.empty() || domain == "ai.onnx" ? type : domain + "." + type);
-    return found == table.end() ? nullptr : &found->second;
+    return all_of_them;
+}
+
+} // namespace
+
+operation const* find_operation(std::string const& domain, std::string const& type)
+{
+    auto const found = table().find(domain.empty() || domain == "ai.onnx" ? type : domain + "." + type);
+    return found == table().end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> operator_names()
+{
+    std::vector<std::string> names;
+    for (auto const& [name, what] : table())
+        names.push_back(name);
+    return names;
 }
 
 } // namespace runner

@@ -37,5 +37,7 @@ void add_sequence_operators(operator_table& table);     // SequenceEmpty .. Sequ
 
 /// Null: there is none.
 operation const* find_operation(std::string const& domain, std::string const& type);
+/// All of them, in no order.
+std::vector<std::string> operator_names();
 
 } // namespace runner

@@ -109,6 +109,7 @@ public:
     tensor stackable(std::size_t k, tensor const& element)
     {
         types_.resize(count());
+        kept_.grow(sizeof(tensor));
         if (types_[k] == element_type::undefined)
             types_[k] = element.type();
         if (types_[k] != element.type())
@@ -127,6 +128,7 @@ public:
 private:
     std::vector<declared_type> declared_;
     std::vector<element_type> types_{};
+    reservation kept_{}; ///< of tensors that share their items
     string_table table_{};
 };
 
@@ -219,7 +221,7 @@ xloom::axes axes_of(call const& node, std::string_view name, std::size_t count)
     std::vector<std::int64_t> const given = node.integers(name);
     xloom::axes axes;
     for (std::int64_t const axis : given.empty() ? std::vector<std::int64_t>(count) : given)
-        axes.push_back(axis < 0 ? axis - 1 : axis);
+        axes.push_back(axis < 0 && axis != std::numeric_limits<std::int64_t>::min() ? axis - 1 : axis);
     return axes;
 }
 

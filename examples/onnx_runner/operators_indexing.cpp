@@ -87,9 +87,9 @@ values gather_nd(call const& node)
     xloom::element_view<std::int64_t const> const index_view(indices.data(), node.tensor_at(1).shape());
     return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
         view<Unit const> const items(units_of<Unit>(data), data.shape());
-        auto const gathered = xloom::gather_nd(items, index_view, {.batch_dims = node.integer("batch_dims", 0)});
-        tensor result(data.type(), {gathered.shape().begin(), gathered.shape().end()});
-        std::copy_n(gathered.data(), gathered.size(), units_of<Unit>(result));
+        xloom::gather_nd_options const options{.batch_dims = node.integer("batch_dims", 0)};
+        tensor result = new_tensor_like(data, xloom::check_gather_nd("xloom::gather_nd", data.shape(), node.tensor_at(1).shape(), options));
+        xloom::gather_nd_into(items, index_view, view<Unit>(units_of<Unit>(result), result.shape()), options);
         return {result};
     });
 }
@@ -130,7 +130,7 @@ values gather(call const& node)
     std::vector<std::size_t> at;
     for (std::int64_t const index : indices)
         at.push_back(wrapped(index, dims[axis]));
-    tensor result(data.type(), result_dims);
+    tensor result = new_tensor_like(data, result_dims);
     std::size_t to = 0;
     for (std::size_t o = 0; o < outer; ++o)
         for (std::size_t const i : at) {
@@ -179,7 +179,7 @@ values gather_elements(call const& node)
     xloom::shape const& index_dims = node.tensor_at(1).shape();
     std::size_t const axis = axis_of(node.integer("axis", 0), data.shape().size());
     std::vector<std::int64_t> const indices = node.integers_at(1);
-    tensor result(data.type(), index_dims);
+    tensor result = new_tensor_like(data, index_dims);
     for_each_named(data.shape(), index_dims, indices, axis, [&](std::size_t i, std::size_t flat) { copy_items(data, flat, result, i, 1); });
     return {result};
 }

@@ -102,6 +102,21 @@ types attn_lstm_types(typing const& node)
     return {inferred.Y, inferred.Y_h, inferred.Y_c};
 }
 
+/// A step of the sequence multiplies a row with all weights, and looks at all memory steps.
+void spend_products_of(call const& node)
+{
+    auto const size_of = [&](std::size_t i) { return node.has(i) ? static_cast<double>(node.tensor_at(i).size()) : 0; };
+    xloom::shape const& X = node.tensor_at(0).shape();
+    double const rows = X.size() < 2 ? 0 : static_cast<double>(X[0]) * static_cast<double>(X[1]);
+    double row = 0;
+    for (std::size_t i = 1; i < node.input_count(); ++i)
+        row += size_of(i);
+    constexpr std::size_t V = 10, M = 11;
+    if (node.has(M) && node.tensor_at(M).shape().size() == 3)
+        row += static_cast<double>(node.tensor_at(M).shape()[1]) * size_of(V);
+    spend_products(rows * row);
+}
+
 /// Optional inputs as operands that may be left out.
 template <class T>
 xloom::tensor_ref<T const> operand(call const& node, std::size_t i)
@@ -127,6 +142,7 @@ tensor tensor_of(Expression const& expression)
 
 values lstm(call const& node)
 {
+    spend_products_of(node);
     std::vector<std::string> const names = node.texts("activations");
     auto const options = options_of<xloom::lstm_options>(node, names);
     return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
@@ -147,6 +163,7 @@ values lstm(call const& node)
 template <template <class> class Inputs, class Options, class Operator>
 values one_state(call const& node, Operator const& op)
 {
+    spend_products_of(node);
     std::vector<std::string> const names = node.texts("activations");
     auto const options = options_of<Options>(node, names);
     return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
@@ -173,6 +190,7 @@ values rnn(call const& node)
 
 values attn_lstm(call const& node)
 {
+    spend_products_of(node);
     std::vector<std::string> const names = node.texts("activations");
     auto const options = options_of<xloom::attn_lstm_options>(node, names);
     return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {

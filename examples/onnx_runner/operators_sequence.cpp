@@ -49,7 +49,7 @@ values sequence_construct(call const& node)
 {
     sequence result;
     for (std::size_t i = 0; i < node.input_count(); ++i)
-        result.push_back(node.at(i));
+        result.emplace_back(node.tensor_at(i)); // of sequences, twice as many each time, a few nodes could make any number
     return {value(result)};
 }
 
@@ -75,7 +75,7 @@ values sequence_insert(call const& node)
 {
     sequence all = node.at(0).as_sequence();
     std::size_t const position = node.has(2) ? position_of(node, 2, all.size(), true) : all.size();
-    all.insert(all.begin() + static_cast<std::ptrdiff_t>(position), node.at(1));
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(position), node.tensor_at(1));
     return {value(all)};
 }
 
@@ -112,7 +112,7 @@ values sequence_map(call const& node)
         }
         values outputs = body.run(arguments, &node.around());
         for (std::size_t k = 0; k < std::min(outputs.size(), results.size()); ++k)
-            results[k].push_back(std::move(outputs[k]));
+            results[k].emplace_back(outputs[k].as_tensor());
     }
     return {results.begin(), results.end()};
 }
@@ -177,6 +177,7 @@ std::vector<std::int64_t> part_lengths(call const& node, std::size_t whole)
     std::int64_t const most = node.has(1) ? node.integers_at(1)[0] : 1;
     if (most <= 0)
         throw runner_error(xloom::detail::concat("the length of a part must be positive, but it is ", most));
+    reservation const enough((whole + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most) * sizeof(tensor));
     std::vector<std::int64_t> lengths;
     for (auto left = static_cast<std::int64_t>(whole); left > 0; left -= most)
         lengths.push_back(std::min(most, left));
@@ -212,6 +213,8 @@ values optional(call const& node)
 {
     if (!node.has(0))
         return {empty_optional()};
+    if (node.at(0).is_optional())
+        throw runner_error("an optional holds a tensor or a sequence, but this one an optional");
     return {value::optional_value{std::make_shared<value const>(node.at(0))}};
 }
 

@@ -59,6 +59,8 @@ std::vector<value> run_reshape(call const& c)
     auto const fail = [&] {
         throw runner_error(xloom::detail::concat("a tensor of the shape ", x.shape(), " cannot be reshaped to ", wanted));
     };
+    if (wanted.size() > xloom::max_rank)
+        throw runner_error(xloom::detail::concat("a rank above ", xloom::max_rank, " is not possible"));
     std::size_t unknown = wanted.size();
     xloom::shape dims;
     for (std::size_t a = 0; a < wanted.size(); ++a) {

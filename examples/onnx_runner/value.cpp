@@ -104,6 +104,17 @@ value::optional_value const& value::as_optional() const
     return std::get<optional_value>(held);
 }
 
+void reserve_characters(value const& v)
+{
+    if (v.is_tensor())
+        v.as_tensor().reserve_characters();
+    else if (v.is_sequence())
+        for (value const& each : v.as_sequence())
+            reserve_characters(each);
+    else if (v.as_optional().held)
+        reserve_characters(*v.as_optional().held);
+}
+
 std::string describe(value const& v)
 {
     if (v.is_tensor())

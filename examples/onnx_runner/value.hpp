@@ -130,6 +130,9 @@ struct value {
     optional_value const& as_optional() const;
 };
 
+/// Of all tensors in it.
+void reserve_characters(value const& v);
+
 /// "float[2, 3]", "sequence of 2", "empty optional": for messages.
 std::string describe(value const& v);
 
