@@ -22,7 +22,6 @@
 #include "compare.hpp"
 #include "model.hpp"
 #include "npy.hpp"
-#include "proto.hpp"
 #include "random_input.hpp"
 
 namespace {
@@ -79,18 +78,14 @@ std::vector<value> make_inputs(onnx::GraphProto const& graph, std::map<std::stri
     std::vector<value> inputs;
     for (auto const& input : graph.input())
         try {
-            auto const is_input = [&](onnx::TensorProto const& tensor) { return tensor.name() == input.name(); };
-            auto const initializer = std::find_if(graph.initializer().begin(), graph.initializer().end(), is_input);
             auto const file = files.find(input.name());
             if (file != files.end()) {
                 if (!input.type().has_tensor_type())
                     throw runner_error("only tensors are read from .npy files");
                 inputs.emplace_back(read_npy(file->second, static_cast<element_type>(input.type().tensor_type().elem_type())));
                 files.erase(file);
-            } else if (initializer != graph.initializer().end()) {
-                inputs.emplace_back(read_tensor(*initializer));
             } else {
-                inputs.push_back(random_input(input.type(), source));
+                inputs.push_back(default_input(graph, input, source));
             }
         } catch (std::exception const& error) {
             throw runner_error("the input '" + input.name() + "': " + error.what());

@@ -1,6 +1,10 @@
 #include "random_input.hpp"
 
+#include <algorithm>
+
 #include "graph.hpp"
+#include "moves.hpp"
+#include "proto.hpp"
 #include "types.hpp"
 
 namespace runner {
@@ -25,19 +29,13 @@ T random_item(std::mt19937& source)
 
 tensor random_tensor(onnx::TypeProto_Tensor const& declared, std::mt19937& source)
 {
-    constexpr std::size_t most_bytes = std::size_t(1) << 28;
     auto const type = static_cast<element_type>(declared.elem_type());
     if (declared.elem_type() <= 0 || declared.elem_type() >= static_cast<int>(xloom::element_type_count))
         throw runner_error(concat("the element type ", declared.elem_type(), " is none of ONNX's"));
     xloom::shape dims;
-    std::size_t room = most_bytes / item_bytes(type);
-    for (auto const& dim : declared.shape().dim()) {
+    for (auto const& dim : declared.shape().dim())
         dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? static_cast<std::size_t>(dim.dim_value()) : 1);
-        room /= dims.back() == 0 ? 1 : dims.back();
-        if (room == 0)
-            throw runner_error("it is too large for random items");
-    }
-    tensor result(type, dims);
+    tensor result = new_tensor(type, dims);
     with_type(type, [&]<class T>(std::type_identity<T>) {
         for (auto& item : result.items<T>())
             item = random_item<T>(source);
@@ -59,6 +57,13 @@ value random_input(onnx::TypeProto const& type, std::mt19937& source)
     default:
         throw not_implemented("its type is none of tensor, sequence and optional");
     }
+}
+
+value default_input(onnx::GraphProto const& graph, onnx::ValueInfoProto const& input, std::mt19937& source)
+{
+    auto const is_input = [&](onnx::TensorProto const& tensor) { return tensor.name() == input.name(); };
+    auto const initializer = std::find_if(graph.initializer().begin(), graph.initializer().end(), is_input);
+    return initializer == graph.initializer().end() ? random_input(input.type(), source) : read_tensor(*initializer);
 }
 
 } // namespace runner
