@@ -52,6 +52,7 @@ void xloom_noalias_rows(rows& o)
 
 void xloom_pure_rows(rows& o)
 {
+    o.returned.reset();
     o.h.fill(0.0f);
     auto result = xloom::loop(
         [&x = o.x](std::int64_t, bool, auto const& h) {

@@ -44,6 +44,7 @@ void xloom_noalias_rows(rows& o)
 
 void xloom_pure_rows(rows& o)
 {
+    o.returned.reset();
     o.h.fill(0.0f);
     auto result = xloom::scan([](auto const& h, auto const& x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, o.h, o.x);
     o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
@@ -70,6 +71,7 @@ void xloom_items(items& o)
 
 void xloom_pure_items(items& o)
 {
+    o.returned.reset();
     auto result = xloom::scan([](float h, float x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, 0.0f, o.x);
     o.returned.emplace(result.final_state, std::move(result.scan_outputs));
 }

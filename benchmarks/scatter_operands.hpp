@@ -63,6 +63,7 @@ void copying(Operands& o)
 template <class Operands, xloom::reduction Kind>
 void xloom_returned(Operands& o)
 {
+    o.returned.reset();
     o.returned = xloom::scatter_nd(o.data, o.indices, o.updates, {.reduction = Kind});
 }
 

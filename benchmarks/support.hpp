@@ -87,7 +87,7 @@ struct operands {
     Y y;
     std::size_t iterations;
     H h0 = zero_like(h);                       ///< what the peer starts from; the others set h
-    std::optional<std::pair<H, Y>> returned{}; ///< of a series that does not write into h and y
+    std::optional<std::pair<H, Y>> returned{}; ///< of a series that gives new tensors; it drops the last ones first, whose memory it gets
 
     std::int64_t trips() const { return static_cast<std::int64_t>(iterations); }
     std::pair<H, Y> results() const { return returned ? *returned : std::pair<H, Y>(h, y); }
