@@ -29,7 +29,7 @@ private:
     std::uint64_t steps_before_;
 };
 
-/// A node that runs is a step. Throws a runner_error if there are no more.
+/// A node or a graph that runs is a step. Throws a runner_error if there are no more.
 void spend_steps(std::uint64_t count = 1);
 /// So are 2^16 products of numbers: tensors that are small enough may have very many.
 void spend_products(double count);

@@ -182,6 +182,7 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
 {
     if (inputs.size() > input_places_.size())
         throw runner_error(concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
+    spend_steps(); // a body without nodes must end, too
     scope known{outer, initial_};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         require_agreement("the input", proto_.input(static_cast<int>(i)).name(), inputs[i], input_types_[i]);

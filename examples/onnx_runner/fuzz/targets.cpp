@@ -12,7 +12,7 @@ namespace runner {
 namespace {
 
 /// Small, so that what a file can take of it is taken within a second, sanitizers and all.
-constexpr budget small{.bytes = 1 << 21, .tensor_bytes = 1 << 18, .steps = 10'000};
+constexpr budget small{.bytes = 1 << 20, .tensor_bytes = 1 << 17, .steps = 2000};
 
 template <class F>
 void try_out(std::string_view bytes, F f)
