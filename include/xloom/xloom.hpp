@@ -1,5 +1,5 @@
 #pragma once
-// Everything but xloom/tbb.hpp, which needs oneTBB.
+// Everything. xloom/tbb.hpp, which needs oneTBB, only with XLOOM_USE_TBB defined.
 
 #include <xloom/activations.hpp>
 #include <xloom/attn_lstm.hpp>
@@ -27,3 +27,7 @@
 #include <xloom/scan_list.hpp>
 #include <xloom/scatter_nd.hpp>
 #include <xloom/storage_types.hpp>
+
+#ifdef XLOOM_USE_TBB
+#include <xloom/tbb.hpp>
+#endif

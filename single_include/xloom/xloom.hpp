@@ -1,0 +1,12527 @@
+#pragma once
+// xloom 0.1.0 in one file: structured recurrences with exact ONNX semantics, on xtensor.
+//
+// Needs C++20, xtensor 0.24.3 or newer with its xtl, and xsimd 8.1 or newer. With XLOOM_USE_TBB defined it holds tbb_policy, too, and
+// needs oneTBB. Made by scripts/single-include from the headers below include/: change those.
+//
+// BSD 3-Clause License
+//
+// Copyright (c) 2026, the xloom authors
+// All rights reserved.
+//
+// Redistribution and use in source and binary forms, with or without
+// modification, are permitted provided that the following conditions are met:
+//
+// 1. Redistributions of source code must retain the above copyright notice, this
+//    list of conditions and the following disclaimer.
+//
+// 2. Redistributions in binary form must reproduce the above copyright notice,
+//    this list of conditions and the following disclaimer in the documentation
+//    and/or other materials provided with the distribution.
+//
+// 3. Neither the name of the copyright holder nor the names of its
+//    contributors may be used to endorse or promote products derived from
+//    this software without specific prior written permission.
+//
+// THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS"
+// AND ANY EXPRESS OR IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE
+// IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR PURPOSE ARE
+// DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE LIABLE
+// FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL
+// DAMAGES (INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE GOODS OR
+// SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER
+// CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY,
+// OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE
+// OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// ==== xloom/xloom.hpp ====
+// Everything. xloom/tbb.hpp, which needs oneTBB, only with XLOOM_USE_TBB defined.
+
+// ==== xloom/activations.hpp ====
+// ONNX's activation functions over contiguous ranges, with SIMD for float and double.
+
+// ==== xloom/core/activation.hpp ====
+// The activation functions of ONNX's recurrent operators: their names, and which alpha and beta each of them gets.
+
+// ==== xloom/core/error.hpp ====
+// The errors of xloom, and the one place that puts their texts together.
+
+namespace xloom {
+
+/// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not of this family.
+class error : public std::invalid_argument {
+public:
+    using std::invalid_argument::invalid_argument;
+};
+
+/// Kinds or element types that do not fit together.
+class type_error : public error {
+public:
+    using error::error;
+};
+
+/// Ranks, dimensions or sizes that break an operator's shape rule.
+class shape_error : public error {
+public:
+    using error::error;
+};
+
+/// An index outside its axis.
+class index_error : public error {
+public:
+    using error::error;
+};
+
+/// An option, attribute or number of operands that the operator does not allow.
+class option_error : public error {
+public:
+    using error::error;
+};
+
+/// Operands that share memory where one is written while the other is still read.
+class overlap_error : public error {
+public:
+    using error::error;
+};
+
+/// A body that broke its side of the contract, found after it ran.
+class body_error : public error {
+public:
+    using error::error;
+};
+
+namespace detail {
+
+inline void append(std::string& text, std::string_view part) { text += part; }
+inline void append(std::string& text, std::string const& part) { text += part; }
+inline void append(std::string& text, char const* part) { text += part; }
+inline void append(std::string& text, bool part) { text += part ? "true" : "false"; }
+inline void append(std::string& text, std::integral auto part) { text += std::to_string(part); }
+
+/// A range reads as a list: [2, 3].
+template <class Range>
+    requires requires(Range const& range) { range.begin() != range.end(); }
+void append(std::string& text, Range const& range)
+{
+    char const* separator = "[";
+    for (auto const& item : range) {
+        text += separator;
+        append(text, item);
+        separator = ", ";
+    }
+    text += range.begin() == range.end() ? "[]" : "]";
+}
+
+template <class... Parts>
+std::string concat(Parts const&... parts)
+{
+    std::string text;
+    (append(text, parts), ...);
+    return text;
+}
+
+/// Several facts in one sentence: "a", "a and b", "a, b and c".
+inline std::string join(std::vector<std::string> const& facts)
+{
+    std::string text;
+    for (std::size_t i = 0; i < facts.size(); ++i)
+        text += concat(i == 0 ? "" : i + 1 == facts.size() ? " and " : ", ", facts[i]);
+    return text;
+}
+
+/// Throws Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
+/// does not compile, and the compiler's message shows the sentence given at the call.
+template <class Error, class... Parts>
+[[noreturn]] void fail(Parts const&... parts)
+{
+    throw Error(concat(parts...));
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/core/static_vector.hpp ====
+// A vector of at most Capacity items that lives in place, so that shapes and lists of options are constexpr and allocate nothing.
+
+namespace xloom {
+
+template <class T, std::size_t Capacity>
+class static_vector {
+public:
+    using value_type = T;
+
+    constexpr static_vector() = default;
+
+    /// `count` copies of `value`.
+    constexpr static_vector(std::size_t count, T const& value) { resize(count, value); }
+
+    constexpr static_vector(std::initializer_list<T> items) : static_vector(items.begin(), items.end()) {}
+
+    template <std::input_iterator Iterator>
+    constexpr static_vector(Iterator first, Iterator last)
+    {
+        for (; first != last; ++first)
+            push_back(static_cast<T>(*first));
+    }
+
+    constexpr std::size_t size() const noexcept { return size_; }
+    constexpr bool empty() const noexcept { return size_ == 0; }
+    static constexpr std::size_t capacity() noexcept { return Capacity; }
+
+    constexpr T& operator[](std::size_t i) noexcept { return items_[i]; }
+    constexpr T const& operator[](std::size_t i) const noexcept { return items_[i]; }
+    constexpr T& back() noexcept { return items_[size_ - 1]; }
+    constexpr T const& back() const noexcept { return items_[size_ - 1]; }
+
+    constexpr T* data() noexcept { return items_; }
+    constexpr T const* data() const noexcept { return items_; }
+    constexpr T* begin() noexcept { return items_; }
+    constexpr T* end() noexcept { return items_ + size_; }
+    constexpr T const* begin() const noexcept { return items_; }
+    constexpr T const* end() const noexcept { return items_ + size_; }
+
+    constexpr void push_back(T const& item)
+    {
+        require_room_for(size_ + 1);
+        items_[size_++] = item;
+    }
+
+    /// Puts `item` before position `where`.
+    constexpr void insert(std::size_t where, T const& item)
+    {
+        push_back(item);
+        std::rotate(begin() + where, end() - 1, end());
+    }
+
+    /// Removes the item at position `where`.
+    constexpr void erase(std::size_t where)
+    {
+        for (std::size_t i = where + 1; i < size_; ++i)
+            items_[i - 1] = items_[i];
+        items_[--size_] = T{};
+    }
+
+    constexpr void resize(std::size_t size, T const& value = T{})
+    {
+        require_room_for(size);
+        for (std::size_t i = size_; i < size; ++i)
+            items_[i] = value;
+        size_ = size;
+    }
+
+    friend constexpr bool operator==(static_vector const& a, static_vector const& b)
+    {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
+
+private:
+    static constexpr void require_room_for(std::size_t size)
+    {
+        if (size > Capacity)
+            detail::fail<option_error>(
+                "xloom: a list holds at most ", Capacity, " items (max_rank, max_operands), but was given ", size, ".");
+    }
+
+    T items_[Capacity]{};
+    std::size_t size_ = 0;
+};
+
+} // namespace xloom
+
+namespace xloom {
+
+enum class activation : unsigned char {
+    relu,
+    tanh,
+    sigmoid,
+    affine,
+    leaky_relu,
+    thresholded_relu,
+    scaled_tanh,
+    hard_sigmoid,
+    elu,
+    softsign,
+    softplus,
+    softmax
+};
+
+inline constexpr std::size_t activation_count = 12;
+
+/// An activation with its parameters; those that it does not have are ignored.
+struct activation_function {
+    activation kind;
+    double alpha = 0;
+    double beta = 0;
+
+    friend constexpr bool operator==(activation_function const&, activation_function const&) = default;
+};
+
+/// Where the defaults of alpha and beta come from: ONNX's own operators (the standalone operator's defaults), or com.microsoft's, whose
+/// runtime takes 0 for those that it does not know.
+enum class activation_dialect : unsigned char { onnx, microsoft };
+
+namespace detail {
+
+struct activation_entry {
+    std::string_view name;
+    bool has_alpha = false;
+    bool has_beta = false;
+    std::array<double, 2> onnx{};      ///< alpha, beta
+    std::array<double, 2> microsoft{}; ///< alpha, beta
+};
+
+inline constexpr std::array<activation_entry, activation_count> activation_entries{{
+    {"Relu"},
+    {"Tanh"},
+    {"Sigmoid"},
+    {"Affine", true, true, {1, 0}, {0, 0}},
+    {"LeakyRelu", true, false, {0.01, 0}, {0.01, 0}},
+    {"ThresholdedRelu", true, false, {1, 0}, {0, 0}},
+    {"ScaledTanh", true, true, {1, 1}, {0, 0}},
+    {"HardSigmoid", true, true, {0.2, 0.5}, {0.2, 0.5}},
+    {"Elu", true, false, {1, 0}, {1, 0}},
+    {"Softsign"},
+    {"Softplus"},
+    {"Softmax"},
+}};
+
+constexpr activation_entry const& entry_of(activation kind) noexcept { return activation_entries[static_cast<std::size_t>(kind)]; }
+
+constexpr char lower(char c) noexcept { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+constexpr bool is_same_name(std::string_view a, std::string_view b) noexcept
+{
+    if (a.size() != b.size())
+        return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (lower(a[i]) != lower(b[i]))
+            return false;
+    return true;
+}
+
+inline std::string activation_names()
+{
+    std::vector<std::string> names;
+    for (activation_entry const& entry : activation_entries)
+        names.emplace_back(entry.name);
+    return join(names);
+}
+
+} // namespace detail
+
+constexpr std::string_view name_of(activation kind) noexcept { return detail::entry_of(kind).name; }
+
+/// Six names suffice: f, g and h for each of two directions.
+inline constexpr std::size_t max_activations = 6;
+using activation_list = static_vector<activation_function, max_activations>;
+
+/// The activations of these names, without regard to case. The lists of alphas and betas are walked in order: an activation that has one
+/// takes the next, or, when they are used up, its default. Surplus ones are ignored.
+///
+/// Errors    option_error: a name that is none; over max_activations.
+/// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX Runtime runs it.
+/// Example   tests/core/activation.test.cpp
+constexpr activation_list parse_activations(std::string_view op, std::span<std::string_view const> names,
+    std::span<double const> alphas = {}, std::span<double const> betas = {}, activation_dialect dialect = activation_dialect::onnx)
+{
+    if (names.size() > max_activations)
+        detail::fail<option_error>(
+            op, ": there may be at most ", max_activations, " activations, but activations has ", names.size(), ". Give fewer.");
+    activation_list functions;
+    std::size_t next_alpha = 0, next_beta = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        std::size_t kind = 0;
+        while (kind < activation_count && !detail::is_same_name(names[i], detail::activation_entries[kind].name))
+            ++kind;
+        if (kind == activation_count)
+            detail::fail<option_error>(op, ": an activation must be one that ONNX names, but activations[", i, "] is \"", names[i],
+                "\". Choose one of ", detail::activation_names(), ".");
+        detail::activation_entry const& entry = detail::activation_entries[kind];
+        auto const& defaults = dialect == activation_dialect::onnx ? entry.onnx : entry.microsoft;
+        activation_function function{static_cast<activation>(kind), defaults[0], defaults[1]};
+        if (entry.has_alpha && next_alpha < alphas.size())
+            function.alpha = alphas[next_alpha++];
+        if (entry.has_beta && next_beta < betas.size())
+            function.beta = betas[next_beta++];
+        functions.push_back(function);
+    }
+    return functions;
+}
+
+} // namespace xloom
+
+// ==== xloom/core/cast.hpp ====
+// One number to another type, as ONNX's Cast does it.
+
+// ==== xloom/core/float_rounding.hpp ====
+// The rounding of float and double to a small format, and the exact way back. Integer arithmetic only, the same at compile time.
+
+// ==== xloom/core/float_format.hpp ====
+// How the small floating-point types of ONNX lay out their bits.
+
+// ==== xloom/core/element_types.hpp ====
+// The element types of ONNX, by the numbers of its TensorProto, and their names.
+
+namespace xloom {
+
+/// A tensor's element type. `undefined` says that it is not known.
+enum class element_type : std::int32_t {
+    undefined = 0,
+    float_ = 1,
+    uint8 = 2,
+    int8 = 3,
+    uint16 = 4,
+    int16 = 5,
+    int32 = 6,
+    int64 = 7,
+    string = 8,
+    bool_ = 9,
+    float16 = 10,
+    double_ = 11,
+    uint32 = 12,
+    uint64 = 13,
+    complex64 = 14,
+    complex128 = 15,
+    bfloat16 = 16,
+    float8_e4m3fn = 17,
+    float8_e4m3fnuz = 18,
+    float8_e5m2 = 19,
+    float8_e5m2fnuz = 20,
+    uint4 = 21,
+    int4 = 22,
+    float4_e2m1 = 23,
+    float8_e8m0 = 24,
+    uint2 = 25,
+    int2 = 26
+};
+
+/// How many element types there are, `undefined` included: their numbers are 0 .. element_type_count - 1.
+inline constexpr std::size_t element_type_count = 27;
+
+/// The name that ONNX's type strings use, as "float8e4m3fn" in tensor(float8e4m3fn). Of a number that is no element type: "undefined".
+constexpr std::string_view name_of(element_type element) noexcept
+{
+    constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16", "int16", "int32", "int64",
+        "string", "bool", "float16", "double", "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz",
+        "float8e5m2", "float8e5m2fnuz", "uint4", "int4", "float4e2m1", "float8e8m0", "uint2", "int2"};
+    auto const number = static_cast<std::size_t>(element);
+    return number < element_type_count ? names[number] : names[0];
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+/// What a format keeps aside for values that are no finite numbers. The names are ONNX's suffixes.
+enum class float_specials : unsigned char {
+    ieee, // the highest exponent: infinities, and NaNs beyond them
+    fn,   // "finite": all ones, below either sign, is NaN
+    fnuz, // "finite, unsigned zero": the pattern of -0 is the only NaN
+    none  // nothing: every pattern is a finite number
+};
+
+/// From the top: a sign where the format has one, the exponent, the mantissa. Patterns without their sign are called magnitudes; they
+/// order like the values. Exponent 0 holds zero and the subnormal numbers, except without a mantissa: then there are powers of two only.
+struct float_format {
+    int exponent_bits;
+    int mantissa_bits;
+    int bias;
+    float_specials specials;
+    bool has_sign = true;
+
+    constexpr int magnitude_bits() const noexcept { return exponent_bits + mantissa_bits; }
+    constexpr int bits() const noexcept { return magnitude_bits() + (has_sign ? 1 : 0); }
+    constexpr bool has_zero() const noexcept { return mantissa_bits > 0; }
+    constexpr bool has_infinity() const noexcept { return specials == float_specials::ieee; }
+    constexpr bool has_nan() const noexcept { return specials != float_specials::none; }
+
+    constexpr unsigned sign() const noexcept { return has_sign ? 1u << magnitude_bits() : 0u; }
+    constexpr unsigned all_ones() const noexcept { return (1u << magnitude_bits()) - 1; }
+
+    /// The smallest magnitude with the highest exponent: infinity's where there is one.
+    constexpr unsigned infinity() const noexcept { return all_ones() >> mantissa_bits << mantissa_bits; }
+
+    /// Of a quiet NaN; for fnuz its sign as well.
+    constexpr unsigned nan() const noexcept
+    {
+        switch (specials) {
+        case float_specials::ieee:
+            return infinity() | 1u << (mantissa_bits - 1);
+        case float_specials::fnuz:
+            return sign();
+        default:
+            return all_ones();
+        }
+    }
+
+    constexpr bool is_nan(unsigned pattern) const noexcept
+    {
+        switch (specials) {
+        case float_specials::ieee:
+            return (pattern & all_ones()) > infinity();
+        case float_specials::fn:
+            return (pattern & all_ones()) == nan();
+        case float_specials::fnuz:
+            return pattern == nan();
+        default:
+            return false;
+        }
+    }
+
+    /// The magnitude of the largest finite number.
+    constexpr unsigned largest() const noexcept
+    {
+        switch (specials) {
+        case float_specials::ieee:
+            return infinity() - 1;
+        case float_specials::fn:
+            return all_ones() - 1;
+        default:
+            return all_ones();
+        }
+    }
+};
+
+/// The format of a floating-point element type of at most 16 bits; of any other type a format without bits.
+constexpr float_format format_of(element_type element) noexcept
+{
+    switch (element) {
+    case element_type::float16:
+        return {5, 10, 15, float_specials::ieee};
+    case element_type::bfloat16:
+        return {8, 7, 127, float_specials::ieee};
+    case element_type::float8_e4m3fn:
+        return {4, 3, 7, float_specials::fn};
+    case element_type::float8_e4m3fnuz:
+        return {4, 3, 8, float_specials::fnuz};
+    case element_type::float8_e5m2:
+        return {5, 2, 15, float_specials::ieee};
+    case element_type::float8_e5m2fnuz:
+        return {5, 2, 16, float_specials::fnuz};
+    case element_type::float8_e8m0:
+        return {8, 0, 127, float_specials::fn, false};
+    case element_type::float4_e2m1:
+        return {2, 1, 1, float_specials::none};
+    default:
+        return {0, 0, 0, float_specials::none, false};
+    }
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+/// How float8_e8m0 rounds: to the next power of two away from zero, towards zero, or to the nearest one, ties up.
+enum class round_mode : unsigned char { up, down, nearest };
+
+/// The attributes of ONNX's Cast. `saturate` says where float 8 sends what is out of its range: to the nearest finite number, or to
+/// infinity (float8_e5m2) and NaN (the others). It means nothing to other types. `round_mode` is for float8_e8m0 alone.
+struct cast_options {
+    bool saturate = true;
+    xloom::round_mode round_mode = xloom::round_mode::up;
+};
+
+namespace detail {
+
+template <std::floating_point Float>
+struct float_layout;
+template <>
+struct float_layout<float> {
+    using word = std::uint32_t;
+    static constexpr int exponent_bits = 8, mantissa_bits = 23, bias = 127;
+};
+template <>
+struct float_layout<double> {
+    using word = std::uint64_t;
+    static constexpr int exponent_bits = 11, mantissa_bits = 52, bias = 1023;
+};
+
+/// The magnitude that stands for what is beyond the largest finite number; for fnuz its NaN's sign as well.
+constexpr unsigned overflow_of(float_format const& format, bool saturate) noexcept
+{
+    bool const saturates = format.bits() == 8 ? saturate : format.specials == float_specials::none;
+    if (saturates)
+        return format.largest();
+    return format.has_infinity() ? format.infinity() : format.nan();
+}
+
+/// The nearest magnitude of the format, ties to even, if its exponent had no upper limit. `magnitude` is that of a float or double.
+///
+/// Why no case for subnormal numbers: those of the format only lose more bits, and a mantissa that rounds up to the next power of two
+/// carries into the exponent by itself; those of the source, read as if normal, still end as 0.
+template <class Float, element_type Target>
+constexpr typename float_layout<Float>::word round_magnitude(typename float_layout<Float>::word magnitude) noexcept
+{
+    using source = float_layout<Float>;
+    using word = typename source::word;
+    constexpr float_format format = format_of(Target);
+    constexpr int excess = source::mantissa_bits - format.mantissa_bits;
+    constexpr word one = 1;
+
+    if constexpr (format.exponent_bits == source::exponent_bits)
+        return (magnitude + ((one << (excess - 1)) - 1) + (magnitude >> excess & 1)) >> excess;
+
+    constexpr word hidden = one << source::mantissa_bits;
+    word const significand = (magnitude & (hidden - 1)) | hidden;
+    int const exponent = static_cast<int>(magnitude >> source::mantissa_bits) + (format.bias - source::bias);
+    // More than mantissa_bits + 2 and nothing is left, as with so many.
+    int const dropped = std::min(excess + std::max(1 - exponent, 0), source::mantissa_bits + 2);
+    word const rounded = (significand + ((one << (dropped - 1)) - 1) + (significand >> dropped & 1)) >> dropped;
+    return (static_cast<word>(std::max(exponent, 1) - 1) << format.mantissa_bits) + rounded;
+}
+
+/// The pattern of the format for a float or double. A NaN keeps its sign and the top of its payload where the format has them.
+template <element_type Target, class Float>
+constexpr unsigned encode(Float value, bool saturate) noexcept
+{
+    using source = float_layout<Float>;
+    using word = typename source::word;
+    constexpr float_format format = format_of(Target);
+    constexpr word source_infinity = ((word{1} << source::exponent_bits) - 1) << source::mantissa_bits;
+    constexpr int excess = source::mantissa_bits - format.mantissa_bits;
+
+    word const bits = std::bit_cast<word>(value);
+    word const magnitude = bits & (~word{0} >> 1);
+    unsigned const sign = bits != magnitude ? format.sign() : 0;
+    word const rounded = round_magnitude<Float, Target>(magnitude);
+    unsigned const finite = rounded > format.largest() ? overflow_of(format, saturate) : static_cast<unsigned>(rounded);
+    if constexpr (format.specials == float_specials::none)
+        return magnitude > source_infinity ? format.largest() : finite | sign; // ONNX: NaN becomes the largest number, as +Inf does
+    else if constexpr (format.specials == float_specials::fnuz)
+        return magnitude > source_infinity ? format.nan() : finite == 0 ? 0 : finite | sign;
+    else if constexpr (format.specials == float_specials::fn)
+        return (magnitude > source_infinity ? format.nan() : finite) | sign;
+    else
+        return (magnitude > source_infinity ? format.nan() | (static_cast<unsigned>(magnitude >> excess) & format.all_ones()) : finite) |
+               sign;
+}
+
+/// The pattern of float8_e8m0. ONNX leaves negative numbers open: they become NaN, but -0 counts as 0.
+constexpr unsigned encode_power_of_two(double value, cast_options options) noexcept
+{
+    constexpr float_format format = format_of(element_type::float8_e8m0);
+    constexpr std::uint64_t one = std::uint64_t{1} << float_layout<double>::mantissa_bits;
+    auto const bits = std::bit_cast<std::uint64_t>(value);
+    if (bits > std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity()) && value != 0)
+        return format.nan();
+    if (value < 0x1p-127 || value > 0x1p127)
+        return !options.saturate ? format.nan() : value < 1 ? 0 : format.largest();
+    std::uint64_t const fraction = bits & (one - 1);
+    std::uint64_t const least = options.round_mode == round_mode::up ? 1 : options.round_mode == round_mode::nearest ? one / 2 : one;
+    int const exponent = static_cast<int>(bits / one) - float_layout<double>::bias + (fraction >= least ? 1 : 0);
+    return static_cast<unsigned>(exponent + format.bias);
+}
+
+/// One of two words by a mask: g++ vectorises no loop in which a computed float is chosen by a branch.
+constexpr std::uint32_t choose(bool condition, std::uint32_t yes, std::uint32_t no) noexcept
+{
+    std::uint32_t const mask = 0u - static_cast<std::uint32_t>(condition);
+    return (mask & yes) | (~mask & no);
+}
+
+/// The exact value of a pattern. A NaN keeps its sign and payload.
+template <element_type Source>
+constexpr float decode(unsigned bits) noexcept
+{
+    constexpr float_format format = format_of(Source);
+    constexpr int excess = 23 - format.mantissa_bits;
+    constexpr std::uint32_t float_infinity = 0x7f800000, float_nan = 0x7fc00000;
+
+    std::uint32_t const magnitude = bits & format.all_ones();
+    std::uint32_t const sign = (bits & format.sign()) << (31 - format.magnitude_bits());
+    std::uint32_t const normal = (magnitude << excess) + (static_cast<std::uint32_t>(127 - format.bias) << 23);
+    if constexpr (!format.has_zero())
+        return std::bit_cast<float>(magnitude == format.nan() ? float_nan : magnitude == 0 ? std::uint32_t{1} << 22 : normal);
+    else if constexpr (format.exponent_bits == 8)
+        return std::bit_cast<float>(normal | sign);
+    else {
+        // In units of the smallest number, which is a normal float.
+        constexpr float unit = std::bit_cast<float>(static_cast<std::uint32_t>(128 - format.bias - format.mantissa_bits) << 23);
+        auto const subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(magnitude)) * unit);
+        std::uint32_t const number = choose(magnitude >> format.mantissa_bits == 0, subnormal, normal) | sign;
+        if constexpr (format.specials == float_specials::ieee)
+            return std::bit_cast<float>(number | (magnitude >= format.infinity() ? float_infinity : 0));
+        else if constexpr (format.specials == float_specials::fn)
+            return std::bit_cast<float>(number | (magnitude == format.nan() ? float_nan : 0));
+        else if constexpr (format.specials == float_specials::fnuz)
+            return std::bit_cast<float>(choose(bits == format.nan(), float_nan, number));
+        else
+            return std::bit_cast<float>(number);
+    }
+}
+
+/// An integer as a double that every format rounds as it would round the integer: what does not fit below 53 bits leaves its mark in
+/// the last one (rounding to odd).
+template <std::integral Integer>
+constexpr double widen(Integer value) noexcept
+{
+    if constexpr (sizeof(Integer) < sizeof(std::uint64_t)) {
+        return static_cast<double>(value);
+    } else {
+        bool const is_negative = std::cmp_less(value, 0);
+        std::uint64_t const magnitude = is_negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+        std::uint64_t const odd = magnitude >> 53 == 0 ? magnitude : magnitude >> 11 << 11 | ((magnitude & 0x7ff) != 0 ? 0x800u : 0u);
+        return is_negative ? -static_cast<double>(odd) : static_cast<double>(odd);
+    }
+}
+constexpr float widen(float value) noexcept { return value; }
+constexpr double widen(double value) noexcept { return value; }
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/core/number.hpp ====
+// What counts as a number when values are converted.
+
+namespace xloom::detail {
+
+template <class T>
+concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||(std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
+
+/// Whatever unary + turns into an integer, a float or a double: those, the storage types, and such types of your own.
+template <class T>
+concept number = requires(T const& value)
+{
+    requires builtin_number<decltype(+value)>;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/core/small_float.hpp ====
+// The floating-point types of ONNX that C++ lacks, as storage types: they hold values, float computes with them.
+
+namespace xloom {
+
+/// A number in the format of an ONNX element type; see the aliases below. Each takes whole bytes: packing two float4 into one is a
+/// matter of files.
+///
+/// To float   implicit and exact, as char goes to int: `a + b` is a float, comparisons are those of floats (NaN != NaN, -0 == 0).
+/// From       integers, float, double and one another: implicit too, rounded once to nearest, ties to even, with the defaults of ONNX's
+///            Cast: beyond the largest number float16 and bfloat16 become infinite, the others their largest number. cast<To>(x,
+///            options) offers the rest. float8_e8m0 rounds up; what it cannot hold: 0 becomes its smallest number, negative ones NaN.
+/// Compound   a += b computes in float, or in double if b is one, and rounds once. For two of one type the result is correctly rounded,
+///            except bfloat16's subnormal products and quotients and float8_e8m0.
+/// Default    `small_float x;` leaves x unwritten, as with float; `small_float x{}` has no bit set: 0, or float8_e8m0's 2^-127.
+///
+/// Why both ways are implicit, as between the built-in types: xtensor asks std::is_convertible before it assigns one element type to
+/// another, and throws at run time where only an explicit conversion exists. The price: `c ? x : 1.0f` needs a cast of one side.
+template <element_type Element>
+class small_float {
+public:
+    static constexpr float_format format = format_of(Element);
+    static_assert(format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
+
+    using bits_type = std::conditional_t<(format.bits() > 8), std::uint16_t, std::uint8_t>;
+
+    constexpr small_float() = default;
+
+    template <class Number>
+        requires(!std::same_as<Number, small_float> && detail::number<Number>)
+    constexpr small_float(Number value) noexcept : small_float(value, cast_options{}) {}
+
+    /// With the attributes of ONNX's Cast.
+    template <detail::number Number>
+    constexpr small_float(Number value, cast_options options) noexcept : bits_(round(detail::widen(+value), options))
+    {}
+
+    /// The number with this pattern, in the low bits; higher ones are ignored.
+    static constexpr small_float from_bits(unsigned bits) noexcept
+    {
+        small_float result{};
+        result.bits_ = static_cast<bits_type>(bits & (format.sign() | format.all_ones()));
+        return result;
+    }
+    constexpr bits_type bits() const noexcept { return bits_; }
+
+    constexpr operator float() const noexcept { return detail::decode<Element>(bits_); }
+
+    friend constexpr bool isnan(small_float x) noexcept { return format.is_nan(x.bits_); }
+    friend constexpr bool isinf(small_float x) noexcept
+    {
+        return format.has_infinity() && (x.bits_ | format.sign()) == (format.sign() | format.infinity());
+    }
+    friend constexpr bool isfinite(small_float x) noexcept { return !isnan(x) && !isinf(x); }
+
+    template <detail::number Number>
+    constexpr small_float& operator+=(Number other) noexcept
+    {
+        return *this = small_float(in<Number>(*this) + in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_float& operator-=(Number other) noexcept
+    {
+        return *this = small_float(in<Number>(*this) - in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_float& operator*=(Number other) noexcept
+    {
+        return *this = small_float(in<Number>(*this) * in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_float& operator/=(Number other) noexcept
+    {
+        return *this = small_float(in<Number>(*this) / in<Number>(other));
+    }
+
+private:
+    static constexpr bits_type round(std::floating_point auto value, cast_options options) noexcept
+    {
+        if constexpr (format.has_zero())
+            return static_cast<bits_type>(detail::encode<Element>(value, options.saturate));
+        else
+            return static_cast<bits_type>(detail::encode_power_of_two(value, options));
+    }
+
+    /// In the type that computes with a Number.
+    template <class Number>
+    static constexpr auto in(detail::number auto value) noexcept
+    {
+        return static_cast<std::conditional_t<std::same_as<Number, double>, double, float>>(value);
+    }
+
+    bits_type bits_;
+};
+
+using float16 = small_float<element_type::float16>;
+using bfloat16 = small_float<element_type::bfloat16>;
+using float8_e4m3fn = small_float<element_type::float8_e4m3fn>;
+using float8_e4m3fnuz = small_float<element_type::float8_e4m3fnuz>;
+using float8_e5m2 = small_float<element_type::float8_e5m2>;
+using float8_e5m2fnuz = small_float<element_type::float8_e5m2fnuz>;
+/// A power of two from 2^-127 to 2^127, or NaN: no sign, no zero, no infinity.
+using float8_e8m0 = small_float<element_type::float8_e8m0>;
+/// 0, 0.5, 1, 1.5, 2, 3, 4 or 6, with a sign. NaN becomes 6.
+using float4_e2m1 = small_float<element_type::float4_e2m1>;
+
+} // namespace xloom
+
+namespace std {
+
+// Both convert to each other, so the language finds no common type. Two of one type have that, of course.
+template <xloom::element_type Element, xloom::detail::number Other>
+    requires(!is_same_v<Other, xloom::small_float<Element>>)
+struct common_type<xloom::small_float<Element>, Other> : common_type<float, decltype(+declval<Other>())> {};
+template <xloom::element_type Element, xloom::detail::number Other>
+    requires is_arithmetic_v<Other>
+struct common_type<Other, xloom::small_float<Element>> : common_type<Other, float> {
+};
+
+/// The base says what every binary format, with or without subnormal numbers, has in common.
+template <xloom::element_type Element>
+class numeric_limits<xloom::small_float<Element>>
+    : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>, numeric_limits<unsigned char>> {
+    using type = xloom::small_float<Element>;
+    static constexpr xloom::float_format format = type::format;
+    static constexpr int smallest_exponent = format.has_zero() ? 1 - format.bias : -format.bias;
+    static constexpr int largest_exponent = static_cast<int>(format.largest() >> format.mantissa_bits) - format.bias;
+
+    static constexpr int powers_of_ten(int powers_of_two) { return powers_of_two * 30103 / 100000; }
+
+public:
+    static constexpr bool is_signed = format.has_sign;
+    static constexpr bool is_integer = false;
+    static constexpr bool is_exact = false;
+    static constexpr bool is_modulo = false;
+    static constexpr bool is_iec559 = format.bits() == 16;
+    static constexpr bool traps = false;
+    static constexpr bool has_infinity = format.has_infinity();
+    static constexpr bool has_quiet_NaN = format.has_nan();
+    static constexpr bool has_signaling_NaN = format.has_infinity();
+    static constexpr float_round_style round_style = format.has_zero() ? round_to_nearest : round_toward_infinity;
+
+    static constexpr int digits = format.mantissa_bits + 1;
+    static constexpr int digits10 = powers_of_ten(digits - 1);
+    static constexpr int max_digits10 = powers_of_ten(digits) + 2;
+    static constexpr int min_exponent = smallest_exponent + 1;
+    static constexpr int min_exponent10 = powers_of_ten(smallest_exponent);
+    static constexpr int max_exponent = largest_exponent + 1;
+    static constexpr int max_exponent10 = powers_of_ten(largest_exponent + 1);
+
+    static constexpr type min() noexcept { return type::from_bits(format.has_zero() ? 1u << format.mantissa_bits : 0u); }
+    static constexpr type lowest() noexcept { return type::from_bits(format.has_sign ? format.sign() | format.largest() : 0); }
+    static constexpr type max() noexcept { return type::from_bits(format.largest()); }
+    static constexpr type denorm_min() noexcept { return type::from_bits(format.has_zero() ? 1 : 0); }
+    static constexpr type epsilon() noexcept { return type(1.0 / (1 << format.mantissa_bits)); }
+    static constexpr type round_error() noexcept { return type(format.has_zero() ? 0.5 : 1.0); }
+    static constexpr type infinity() noexcept { return type::from_bits(has_infinity ? format.infinity() : 0); }
+    static constexpr type quiet_NaN() noexcept { return type::from_bits(has_quiet_NaN ? format.nan() : 0); }
+    static constexpr type signaling_NaN() noexcept { return type::from_bits(has_signaling_NaN ? format.infinity() | 1 : 0); }
+};
+
+} // namespace std
+
+// ==== xloom/core/small_int.hpp ====
+// The integers of ONNX below 8 bits, as storage types: they hold values, int computes with them.
+
+namespace xloom {
+
+namespace detail {
+
+/// The low bits of an integer.
+constexpr unsigned low_bits(std::integral auto value) noexcept { return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff); }
+
+/// Those of a floating-point number's nearest integer, ties to even. Of infinity and NaN: 0.
+constexpr unsigned low_bits(double value) noexcept
+{
+    if (!(-0x1p60 < value && value < 0x1p60)) // from 2^60 on all are multiples of 256
+        return 0;
+    auto const towards_zero = static_cast<std::int64_t>(value);
+    double const rest = value - static_cast<double>(towards_zero);
+    bool const is_odd = (towards_zero & 1) != 0;
+    int const up = rest > 0.5 || (rest == 0.5 && is_odd) ? 1 : 0;
+    int const down = rest < -0.5 || (rest == -0.5 && is_odd) ? 1 : 0;
+    return low_bits(towards_zero + up - down);
+}
+
+} // namespace detail
+
+/// An integer of 2 or 4 bits; see the aliases below. Each takes a whole byte: packing several into one is a matter of files.
+///
+/// To int     implicit, as char goes to int: `a + b` is an int.
+/// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast). Floating-point numbers:
+///            implicit, the low bits of the nearest integer, ties to even; 0 for infinity and NaN, which ONNX leaves open.
+/// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then converted as above.
+/// Default    `small_int x;` leaves x unwritten, as with int; `small_int x{}` is 0.
+template <element_type Element>
+class small_int {
+public:
+    static_assert(
+        Element == element_type::int4 || Element == element_type::uint4 || Element == element_type::int2 || Element == element_type::uint2,
+        "xloom: small_int is for int4, uint4, int2 and uint2.");
+    static constexpr int width = Element == element_type::int4 || Element == element_type::uint4 ? 4 : 2;
+    static constexpr bool is_signed = Element == element_type::int4 || Element == element_type::int2;
+
+    constexpr small_int() = default;
+
+    template <class Number>
+        requires(!std::same_as<Number, small_int> && detail::number<Number>)
+    constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value))) {}
+
+    /// The number with this pattern, in the low bits; higher ones are ignored.
+    static constexpr small_int from_bits(unsigned bits) noexcept { return small_int(bits); }
+    constexpr std::uint8_t bits() const noexcept { return static_cast<std::uint8_t>(static_cast<unsigned>(value_) & mask); }
+
+    constexpr operator int() const noexcept { return value_; }
+
+    template <detail::number Number>
+    constexpr small_int& operator+=(Number other) noexcept
+    {
+        return *this = small_int(in<Number>(value_) + in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_int& operator-=(Number other) noexcept
+    {
+        return *this = small_int(in<Number>(value_) - in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_int& operator*=(Number other) noexcept
+    {
+        return *this = small_int(in<Number>(value_) * in<Number>(other));
+    }
+    template <detail::number Number>
+    constexpr small_int& operator/=(Number other) noexcept
+    {
+        return *this = small_int(in<Number>(value_) / in<Number>(other));
+    }
+
+    constexpr small_int& operator++() noexcept { return *this += 1; }
+    constexpr small_int& operator--() noexcept { return *this -= 1; }
+    constexpr small_int operator++(int) noexcept
+    {
+        small_int const before = *this;
+        ++*this;
+        return before;
+    }
+    constexpr small_int operator--(int) noexcept
+    {
+        small_int const before = *this;
+        --*this;
+        return before;
+    }
+
+private:
+    using storage = std::conditional_t<is_signed, signed char, unsigned char>;
+    static constexpr unsigned mask = (1u << width) - 1;
+    static constexpr unsigned sign = is_signed ? 1u << (width - 1) : 0u;
+
+    static constexpr storage extend(unsigned bits) noexcept
+    {
+        return static_cast<storage>(static_cast<int>((bits & mask) ^ sign) - static_cast<int>(sign));
+    }
+
+    /// In the type that computes with a Number.
+    template <class Number>
+    static constexpr auto in(detail::number auto value) noexcept
+    {
+        return static_cast<std::common_type_t<int, decltype(+std::declval<Number>())>>(value);
+    }
+
+    storage value_;
+};
+
+using int4 = small_int<element_type::int4>;
+using uint4 = small_int<element_type::uint4>;
+using int2 = small_int<element_type::int2>;
+using uint2 = small_int<element_type::uint2>;
+
+} // namespace xloom
+
+namespace std {
+
+// Both convert to each other, so the language finds no common type. Two of one type have that, of course.
+template <xloom::element_type Element, xloom::detail::number Other>
+    requires(!is_same_v<Other, xloom::small_int<Element>>)
+struct common_type<xloom::small_int<Element>, Other> : common_type<int, decltype(+declval<Other>())> {};
+template <xloom::element_type Element, xloom::detail::number Other>
+    requires is_arithmetic_v<Other>
+struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {
+};
+
+/// The base says what every integer type has in common.
+template <xloom::element_type Element>
+class numeric_limits<xloom::small_int<Element>>
+    : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>, numeric_limits<unsigned char>> {
+    using type = xloom::small_int<Element>;
+
+public:
+    static constexpr bool is_modulo = true;
+    static constexpr int digits = type::width - (type::is_signed ? 1 : 0);
+    static constexpr int digits10 = digits * 30103 / 100000;
+
+    static constexpr type min() noexcept { return type(type::is_signed ? -(1 << digits) : 0); }
+    static constexpr type lowest() noexcept { return min(); }
+    static constexpr type max() noexcept { return type((1 << digits) - 1); }
+    static constexpr type epsilon() noexcept { return type{}; }
+    static constexpr type round_error() noexcept { return type{}; }
+    static constexpr type denorm_min() noexcept { return type{}; }
+    static constexpr type infinity() noexcept { return type{}; }
+    static constexpr type quiet_NaN() noexcept { return type{}; }
+    static constexpr type signaling_NaN() noexcept { return type{}; }
+};
+
+} // namespace std
+
+namespace xloom {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_small_float = false;
+template <element_type Element>
+inline constexpr bool is_small_float<small_float<Element>> = true;
+
+} // namespace detail
+
+/// Converts a number as ONNX's Cast converts an element; only small_float listens to the options.
+///
+/// Differs   where ONNX says nothing or says "undefined": floating-point numbers go to int8 .. uint64 as in C++ (towards zero, and out
+///           of range undefined as there); see small_int and small_float for theirs.
+///           Up to Cast-23 ONNX sent infinity to NaN in the fnuz types though saturating, since Cast-24 to the largest number: so here.
+/// Source    ONNX Cast-25, and its notes on float 8, float 4, int 4 and int 2.
+template <detail::number To, detail::number From>
+constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexcept
+{
+    if constexpr (std::same_as<To, From>)
+        return value;
+    else if constexpr (detail::is_small_float<To>)
+        return To(value, options);
+    else
+        return static_cast<To>(value);
+}
+
+} // namespace xloom
+
+// ==== xloom/kernel/activate.hpp ====
+// Any activation of a row.
+
+// ==== xloom/kernel/softmax.hpp ====
+// Softmax of a row.
+
+// ==== xloom/kernel/activations.hpp ====
+// The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all of them.
+
+// ==== xloom/kernel/simd.hpp ====
+// Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the same text serves both.
+
+#include <xsimd/xsimd.hpp>
+
+namespace xloom::kernel {
+
+/// float and double, where the target has vector units for them.
+template <class T>
+inline constexpr bool has_simd = xsimd::has_simd_register<T>::value;
+
+namespace detail {
+
+template <class T, bool = has_simd<T>>
+struct batch_of {
+    using type = T;
+    static constexpr std::size_t size = 1;
+};
+template <class T>
+struct batch_of<T, true> {
+    using type = xsimd::batch<T>;
+    static constexpr std::size_t size = type::size;
+};
+
+} // namespace detail
+
+template <class T>
+using batch_t = typename detail::batch_of<T>::type;
+
+template <class T>
+inline constexpr std::size_t batch_size = detail::batch_of<T>::size;
+
+/// `count` and what is missing to whole batches.
+template <class T>
+constexpr std::size_t whole_batches(std::size_t count) noexcept
+{
+    return (count + batch_size<T> - 1) / batch_size<T> * batch_size<T>;
+}
+
+template <class T>
+batch_t<T> load_batch(T const* from)
+{
+    if constexpr (has_simd<T>)
+        return batch_t<T>::load_unaligned(from);
+    else
+        return *from;
+}
+
+template <class T>
+void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
+{
+    if constexpr (has_simd<T>)
+        batch.store_unaligned(to);
+    else
+        *to = batch;
+}
+
+/// a * b + c; rounded once where the target can.
+template <class V>
+V multiply_add(V const& a, V const& b, V const& c)
+{
+    if constexpr (xsimd::is_batch<V>::value)
+        return xsimd::fma(a, b, c);
+    else
+        return a * b + c;
+}
+
+#ifdef __AVX512F__
+// xsimd 8 has no fma for AVX-512: it multiplies, then adds.
+inline xsimd::batch<float> multiply_add(xsimd::batch<float> const& a, xsimd::batch<float> const& b, xsimd::batch<float> const& c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+inline xsimd::batch<double> multiply_add(xsimd::batch<double> const& a, xsimd::batch<double> const& b, xsimd::batch<double> const& c)
+{
+    return _mm512_fmadd_pd(a, b, c);
+}
+#endif
+
+/// The sum of a batch's numbers.
+template <class T>
+T sum_of(batch_t<T> const& batch)
+{
+    if constexpr (!has_simd<T>)
+        return batch;
+    else if constexpr (requires { reduce_add(batch); })
+        return reduce_add(batch);
+    else
+        return hadd(batch); // its name before xsimd 9
+}
+
+/// A batch of the first `count` items and, for the rest, `fill`; count is less than a batch holds.
+template <class T>
+xsimd::batch<T> load_first(T const* from, std::size_t count, T fill = T(0))
+{
+    T items[xsimd::batch<T>::size];
+    std::fill(std::copy_n(from, count, items), std::end(items), fill);
+    return xsimd::batch<T>::load_unaligned(items);
+}
+
+template <class T>
+void store_first(xsimd::batch<T> const& batch, T* to, std::size_t count)
+{
+    T items[xsimd::batch<T>::size];
+    batch.store_unaligned(items);
+    std::copy_n(items, count, to);
+}
+
+/// y[i] = f(x[i]) for i < count. f takes and gives a T or a batch of them. x and y may be the same array.
+///
+/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others.
+template <class T, class F>
+void map(T const* x, T* y, std::size_t count, F const& f)
+{
+    std::size_t i = 0;
+    for (; i + batch_size<T> <= count; i += batch_size<T>)
+        store_batch(y + i, f(load_batch(x + i)));
+    if constexpr (has_simd<T>)
+        if (i < count)
+            store_first(f(load_first(x + i, count - i)), y + i, count - i);
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// yes where the condition holds, else no.
+template <class T>
+T choose(bool condition, T const& yes, T const& no)
+{
+    return condition ? yes : no;
+}
+template <class T>
+xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
+{
+    return xsimd::select(condition, yes, no);
+}
+
+namespace detail {
+
+using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
+
+/// f(x) for a function that has reached its limits at +-800.
+///
+/// Why not with other arguments: without AVX-512, xsimd turns doubles into integers by C++'s own conversion, which is undefined for NaN
+/// and for what is too large.
+template <class V, class F>
+V within_limits(V const& x, F const& f)
+{
+    return f(x);
+}
+template <class F>
+xsimd::batch<double> within_limits(xsimd::batch<double> const& x, F const& f)
+{
+    using batch = xsimd::batch<double>;
+    auto const is_number = x == x;
+    batch const limited = choose(x > batch(800), batch(800), choose(x < batch(-800), batch(-800), x));
+    return choose(is_number, f(choose(is_number, limited, batch(0))), x);
+}
+
+template <class V>
+V exp_of(V const& x)
+{
+    return within_limits(x, [](V const& v) { return exp(v); });
+}
+template <class V>
+V tanh_of(V const& x)
+{
+    return within_limits(x, [](V const& v) { return tanh(v); });
+}
+
+/// exp(x) - 1, without loss near 0 where the scalar has expm1.
+template <class V>
+V exp_less_1(V const& x)
+{
+    if constexpr (requires { expm1(x); })
+        return within_limits(x, [](V const& v) { return expm1(v); });
+    else
+        return exp(x) - V(1);
+}
+
+/// log(1 + x), likewise. Requires 0 <= x <= 1, or NaN.
+template <class V>
+V log_of_1_plus(V const& x)
+{
+    if constexpr (requires { log1p(x); })
+        return within_limits(x, [](V const& v) { return log1p(v); });
+    else
+        return log(V(1) + x);
+}
+
+} // namespace detail
+
+/// max(x, 0). -0 stays -0.
+struct relu {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return choose(x < V(0), V(0), x);
+    }
+};
+
+struct tanh {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return detail::tanh_of(x);
+    }
+};
+
+/// 1 / (1 + exp(-x)).
+struct sigmoid {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return V(1) / (V(1) + detail::exp_of(-x));
+    }
+};
+
+/// x / (1 + |x|), and at infinity its limit.
+struct softsign {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        using detail::abs;
+        V const size = abs(x);
+        V const sign = choose(x < V(0), V(-1), V(1));
+        return choose(V(1) + size == size, sign, x / (V(1) + size));
+    }
+};
+
+/// log(1 + exp(x)), written so that nothing overflows.
+struct softplus {
+    template <class V>
+    V operator()(V const& x) const
+    {
+        using detail::abs;
+        return choose(x < V(0), V(0), x) + detail::log_of_1_plus(detail::exp_of(-abs(x)));
+    }
+};
+
+/// alpha * x + beta.
+template <class T>
+struct affine {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return V(alpha) * x + V(beta);
+    }
+};
+
+/// x, below 0 alpha * x.
+template <class T>
+struct leaky_relu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return choose(x < V(0), V(alpha) * x, x);
+    }
+};
+
+/// x, below alpha 0.
+template <class T>
+struct thresholded_relu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return choose(x < V(alpha), V(0), x);
+    }
+};
+
+/// alpha * tanh(beta * x).
+template <class T>
+struct scaled_tanh {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return V(alpha) * tanh{}(V(beta) * x);
+    }
+};
+
+/// alpha * x + beta, but no less than 0 and no more than 1.
+template <class T>
+struct hard_sigmoid {
+    T alpha, beta;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        V const y = V(alpha) * x + V(beta);
+        return choose(y < V(0), V(0), choose(y > V(1), V(1), y));
+    }
+};
+
+/// x, below 0 alpha * (exp(x) - 1).
+template <class T>
+struct elu {
+    T alpha;
+
+    template <class V>
+    V operator()(V const& x) const
+    {
+        return choose(x < V(0), V(alpha) * detail::exp_less_1(x), x);
+    }
+};
+
+/// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one number, is left out.
+template <class T, class F>
+void with_activation(activation_function const& function, F const& f)
+{
+    T const alpha = static_cast<T>(function.alpha), beta = static_cast<T>(function.beta);
+    switch (function.kind) {
+    case activation::relu:
+        return f(relu{});
+    case activation::tanh:
+        return f(tanh{});
+    case activation::sigmoid:
+        return f(sigmoid{});
+    case activation::affine:
+        return f(affine<T>{alpha, beta});
+    case activation::leaky_relu:
+        return f(leaky_relu<T>{alpha});
+    case activation::thresholded_relu:
+        return f(thresholded_relu<T>{alpha});
+    case activation::scaled_tanh:
+        return f(scaled_tanh<T>{alpha, beta});
+    case activation::hard_sigmoid:
+        return f(hard_sigmoid<T>{alpha, beta});
+    case activation::elu:
+        return f(elu<T>{alpha});
+    case activation::softsign:
+        return f(softsign{});
+    case activation::softplus:
+        return f(softplus{});
+    case activation::softmax:
+        return;
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The largest of x, NaN left out; NaN if all are. count > 0.
+template <class T>
+T largest_of(T const* x, std::size_t count) noexcept
+{
+    // Not a != a: for NaN that is false with xsimd 8 on AVX.
+    auto const larger = []<class V>(V const& a, V const& b) { return choose(a == a, choose(b > a, b, a), b); };
+    T largest = x[0];
+    std::size_t i = 0;
+    if constexpr (has_simd<T>)
+        if (count >= batch_size<T>) {
+            batch_t<T> all = load_batch(x);
+            for (i = batch_size<T>; i + batch_size<T> <= count; i += batch_size<T>)
+                all = larger(all, load_batch(x + i));
+            T items[batch_size<T>];
+            store_batch(items, all);
+            for (std::size_t width = batch_size<T> / 2; width != 0; width /= 2)
+                for (std::size_t j = 0; j < width; ++j)
+                    items[j] = larger(items[j], items[j + width]);
+            largest = items[0];
+        }
+    for (; i < count; ++i)
+        largest = larger(largest, x[i]);
+    return largest;
+}
+
+/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all are -infinity.
+template <class T>
+void softmax(T const* x, T* y, std::size_t count) noexcept
+{
+    if (count == 0)
+        return;
+    T const largest = largest_of(x, count);
+    map(x, y, count, [largest]<class V>(V const& v) { return detail::exp_of(v - V(largest)); });
+    batch_t<T> sums(T(0));
+    std::size_t i = 0;
+    for (; i + batch_size<T> <= count; i += batch_size<T>)
+        sums = sums + load_batch(y + i);
+    if constexpr (has_simd<T>)
+        if (i < count)
+            sums = sums + load_first(y + i, count - i);
+    T const scale = T(1) / sum_of<T>(sums);
+    map(y, y, count, [scale]<class V>(V const& v) { return v * V(scale); });
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// y = function(x), x and y rows of `count` items. y may be x.
+template <class T>
+void activate(activation_function const& function, T const* x, T* y, std::size_t count) noexcept
+{
+    if (function.kind == activation::softmax)
+        softmax(x, y, count);
+    else
+        with_activation<T>(function, [x, y, count](auto const& f) { map(x, y, count, f); });
+}
+
+} // namespace xloom::kernel
+
+namespace xloom {
+
+/// How exact an activation is: at most so many units in the last place of the true value, for float and for double, from these arguments
+/// on. Below, where the true value is no normal number any more, the result lies between 0 and it.
+struct activation_accuracy {
+    activation kind;
+    double max_ulp;
+    float lowest_float = -std::numeric_limits<float>::infinity();
+    double lowest_double = -std::numeric_limits<double>::infinity();
+};
+
+/// Relu, LeakyRelu and ThresholdedRelu round once at most. Affine and HardSigmoid round alpha * x, then the sum, or both at once.
+inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
+    {activation::tanh, 1.5},
+    {activation::sigmoid, 3.0, -87.0f, -708.0},
+    {activation::scaled_tanh, 3.5}, // with alpha = beta = 1 as tanh
+    {activation::elu, 2.5},         // with alpha = 1
+    {activation::softsign, 2.0},
+    {activation::softplus, 2.5, -87.0f, -708.0},
+}};
+
+namespace detail {
+
+template <class T>
+void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
+{
+    kernel::activate(function, x, y, count);
+}
+
+/// Storage floats are computed as floats; softmax, which needs them all, in one piece.
+template <class T>
+    requires is_small_float<T>
+void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
+{
+    std::vector<float> floats(x, x + count);
+    activate_items(function, floats.data(), floats.data(), count);
+    std::transform(floats.begin(), floats.end(), y, [](float value) { return T(value); });
+}
+
+} // namespace detail
+
+/// y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
+///
+/// Types     float and double with SIMD, storage floats through float, any other scalar that has the functions of <cmath>.
+/// Max error activation_accuracies, in ULP.
+/// Special   NaN gives NaN, in every function. Infinity gives the limit. Sigmoid and Softplus do not overflow. -0 stays -0 in Relu,
+///           LeakyRelu, Tanh, Elu and Softsign. ThresholdedRelu keeps x >= alpha, as ONNX's text says. Softmax is NaN everywhere if one
+///           of x is NaN or +infinity, or all are -infinity.
+/// Errors    shape_error: x and y are not equally long.
+/// Cost      float, AVX-512: 0.3 to 1 ns an item. An item's result does not depend on where it lies. Storage floats: a float for each item.
+/// Aliasing  y may be x.
+/// Source    ONNX LSTM-22, activations.  Example: tests/activations.test.cpp
+template <class T>
+void activate(activation_function const& function, std::span<T const> x, std::span<T> y)
+{
+    if (x.size() != y.size())
+        detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ", x.size(), " items and y has ", y.size(),
+            ". Give them one length.");
+    detail::activate_items(function, x.data(), y.data(), x.size());
+}
+
+} // namespace xloom
+
+// ==== xloom/attn_lstm.hpp ====
+// AttnLSTM: com.microsoft's LSTM that looks at a memory through Bahdanau's attention, over a batch of sequences.
+
+// ==== xloom/adapt/attn_lstm_run.hpp ====
+// How AttnLSTM runs: an LSTM's rows, and for each of them a memory to look at.
+
+// ==== xloom/adapt/attention_score.hpp ====
+// The score of an attention as a callable of the user's.
+
+// ==== xloom/kernel/attn_lstm.hpp ====
+// A step of the LSTM wrapped in Bahdanau's attention for a batch of rows, on raw data.
+
+// ==== xloom/kernel/attention.hpp ====
+// Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their softmax.
+//
+// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key) exp(2 query)). With the
+// exponentials of both at hand an element costs a multiplication and a division in place of a tanh.
+
+namespace xloom::kernel {
+
+/// Keys up to this have exponentials. A query whose own overflows or vanishes then decides alone: tanh is 1 or -1, to the last bit.
+template <class T>
+inline constexpr T largest_key = 0;
+template <>
+inline constexpr float largest_key<float> = 16;
+template <>
+inline constexpr double largest_key<double> = 150;
+
+/// The keys of one memory: `length` rows, `step` apart, padded to whole batches.
+template <class T>
+struct key_rows {
+    T* first = nullptr;
+    std::size_t length = 0;
+    std::size_t step = 0;
+    bool are_exponentials = false; ///< exp(2 key) stands in place of each
+};
+
+/// Puts exponentials in place of the keys, if none is too large for that.
+template <class T>
+void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
+{
+    if constexpr (has_simd<T>) {
+        constexpr T limit = largest_key<T>;
+        bool is_small = true;
+        for (std::size_t m = 0; m < keys.length; ++m)
+            for (std::size_t a = 0; a < A; ++a)
+                is_small &= !(std::abs(keys.first[m * keys.step + a]) > limit);
+        if (!is_small)
+            return;
+        for (std::size_t m = 0; m < keys.length; ++m)
+            map(keys.first + m * keys.step, keys.first + m * keys.step, whole_batches<T>(A),
+                []<class V>(V const& key) { return detail::exp_of(key + key); });
+        keys.are_exponentials = true;
+    }
+}
+
+/// Prepares a query for keys that are exponentials.
+template <class T>
+void make_exponentials(T* query, std::size_t A) noexcept
+{
+    map(query, query, whole_batches<T>(A), []<class V>(V const& q) { return detail::exp_of(q + q); });
+}
+
+namespace detail {
+
+/// scores[m] = sum_a V[a] * f(key[m, a], query[a]) for `Keys` keys side by side.
+template <std::size_t Keys, class T, class F>
+void score_keys(T const* keys, std::size_t step, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+{
+    batch_t<T> sums[Keys];
+    for (auto& sum : sums)
+        sum = batch_t<T>(T(0));
+    for (std::size_t a = 0; a < A; a += batch_size<T>) {
+        auto const q = load_batch(query + a), v = load_batch(V + a);
+#pragma GCC unroll 4
+        for (std::size_t m = 0; m < Keys; ++m)
+            sums[m] = f(load_batch(keys + m * step + a), q, v, sums[m]);
+    }
+    for (std::size_t m = 0; m < Keys; ++m)
+        scores[m] = start + sum_of<T>(sums[m]);
+}
+
+template <class T, class F>
+void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+{
+    std::size_t m = 0;
+    for (; m + 4 <= keys.length; m += 4)
+        score_keys<4>(keys.first + m * keys.step, keys.step, query, V, A, scores + m, start, f);
+    for (; m < keys.length; ++m)
+        score_keys<1>(keys.first + m * keys.step, keys.step, query, V, A, scores + m, start, f);
+}
+
+} // namespace detail
+
+/// V, padded to whole batches with zeros, and what the exponentials need of it.
+template <class T>
+struct score_weights {
+    T const* V;
+    T const* minus_2V;
+    T sum;
+};
+
+/// scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). The query is prepared if the keys are exponentials.
+template <class T>
+void bahdanau_scores(key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
+{
+    if (keys.are_exponentials)
+        detail::score_all(keys, query, V.minus_2V, A, scores, V.sum,
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return sum + v / multiply_add(key, q, B(T(1))); });
+    else
+        detail::score_all(keys, query, V.V, A, scores, T(0),
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return multiply_add(v, detail::tanh_of(key + q), sum); });
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/lstm.hpp ====
+// A step of the LSTM for a batch of rows, on raw data.
+
+// ==== xloom/kernel/arena.hpp ====
+// Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what would be handed out.
+
+namespace xloom::kernel {
+
+template <class T>
+class arena {
+public:
+    arena() = default;
+    explicit arena(T* items) : items_(items) {}
+
+    T* take(std::size_t count) noexcept
+    {
+        T* const piece = items_ == nullptr ? nullptr : items_ + used_;
+        constexpr std::size_t line = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
+        used_ += (count + line - 1) / line * line;
+        return piece;
+    }
+
+    bool only_counts() const noexcept { return items_ == nullptr; }
+    std::size_t used() const noexcept { return used_; }
+
+private:
+    T* items_ = nullptr;
+    std::size_t used_ = 0;
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/panels.hpp ====
+// Products with a constant matrix, which is laid out for them once: in panels, each so many columns wide as the registers hold.
+//
+// Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on how many rows there are nor on
+// how the work is cut, so that a batch equals its rows, a sequence its pieces, and two threads one. It is made of chains of multiply-adds
+// that are short: rounding errors grow with the length of a chain.
+
+namespace xloom::kernel {
+
+/// Batches side by side in a panel: what the registers of the target hold for most_rows rows of sums.
+template <class T>
+inline constexpr std::size_t panel_batches = sizeof(batch_t<T>) >= 64 || !has_simd<T> ? 4 : 2;
+
+template <class T>
+inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
+
+/// Products in a chain.
+inline constexpr std::size_t chain_length = 128;
+
+/// Rows whose sums are kept in registers at once.
+inline constexpr std::size_t most_rows = 6;
+
+/// `columns` and what is missing to whole panels.
+template <class T>
+constexpr std::size_t whole_panels(std::size_t columns) noexcept
+{
+    return (columns + panel_width<T> - 1) / panel_width<T> * panel_width<T>;
+}
+
+/// A matrix [depth, columns], columns in whole panels: panel p holds the columns from p * panel_width on, row after row.
+template <class T>
+struct panels {
+    T const* items = nullptr;
+    std::size_t depth = 0;
+    std::size_t columns = 0;
+};
+
+/// What panels [depth, columns] take up.
+template <class T>
+constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
+{
+    return depth * whole_panels<T>(columns);
+}
+
+/// A matrix [depth, columns] wherever it lies: item (k, j) at items[k * depth_step + j * column_step].
+template <class Item>
+struct strided_matrix {
+    Item const* items;
+    std::ptrdiff_t depth_step;
+    std::ptrdiff_t column_step;
+};
+
+/// Writes a matrix into panels of `depth` rows, to their rows from first_row and columns from first_column on.
+///
+/// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache is read while it is there.
+template <class T, class Item>
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, T* to, std::size_t depth, std::size_t first_row,
+    std::size_t first_column) noexcept
+{
+    constexpr std::size_t width = panel_width<T>, block = 16;
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t begin = 0, end; begin < columns; begin = end) {
+        std::size_t const panel = (first_column + begin) / width, offset = (first_column + begin) % width;
+        end = std::min(columns, begin + width - offset);
+        T* const target = to + panel * width * depth + first_row * width + offset;
+        Item const* const source = from.items + at(begin) * from.column_step;
+        if (from.column_step == 1) {
+            for (std::size_t k = 0; k < rows; ++k)
+                for (std::size_t j = 0; j < end - begin; ++j)
+                    target[k * width + j] = static_cast<T>(source[at(k) * from.depth_step + at(j)]);
+        } else {
+            for (std::size_t k0 = 0; k0 < rows; k0 += block)
+                for (std::size_t j = 0; j < end - begin; ++j) {
+                    T* const to_column = target + k0 * width + j;
+                    Item const* const from_column = source + at(k0) * from.depth_step + at(j) * from.column_step;
+                    for (std::size_t k = 0, count = std::min(block, rows - k0); k < count; ++k)
+                        to_column[k * width] = static_cast<T>(from_column[at(k) * from.depth_step]);
+                }
+        }
+    }
+}
+
+/// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
+template <class T>
+struct rows_of {
+    T* first;
+    std::size_t step;
+};
+
+namespace detail {
+
+/// Row k of so many panels side by side.
+template <std::size_t Panels, class T>
+std::array<batch_t<T>, panel_batches<T> * Panels> load_panels(T const* row, std::size_t next_panel) noexcept
+{
+    std::array<batch_t<T>, panel_batches<T> * Panels> batches;
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < batches.size(); ++i)
+        batches[i] = load_batch(row + i / panel_batches<T> * next_panel + i % panel_batches<T> * batch_size<T>);
+    return batches;
+}
+
+/// sums = start + a b for `Rows` rows and `Panels` panels side by side, `depth` products in one chain.
+///
+/// Why a row of b is loaded before its turn: g++ would else load it anew for each row of a, and the loads would be the limit.
+template <std::size_t Rows, std::size_t Panels, class T>
+void add_chain(
+    rows_of<T const> a, std::size_t depth, T const* panel, std::size_t next_panel, rows_of<T const> start, rows_of<T> sums) noexcept
+{
+    using batch = batch_t<T>;
+    constexpr std::size_t width = panel_batches<T> * Panels;
+
+    std::array<std::array<batch, width>, Rows> sum;
+    for (auto& row : sum)
+        row.fill(batch(T(0)));
+
+    std::array<batch, width> b = load_panels<Panels>(panel, next_panel);
+    for (std::size_t k = 0;;) {
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < Rows; ++r) {
+            batch const factor(a.first[r * a.step + k]);
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < width; ++i)
+                sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
+        }
+        if (++k == depth)
+            break;
+        panel += panel_width<T>;
+        b = load_panels<Panels>(panel, next_panel);
+    }
+
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Rows; ++r)
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < width; ++i)
+            store_batch(
+                sums.first + r * sums.step + i * batch_size<T>, load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
+}
+
+/// The same, in as many chains as it takes.
+template <std::size_t Rows, std::size_t Panels, class T>
+void multiply_tile(rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
+{
+    std::size_t const next_panel = depth * panel_width<T>;
+    for (std::size_t k = 0; k < depth; k += chain_length) {
+        add_chain<Rows, Panels>(
+            {a.first + k, a.step}, std::min(chain_length, depth - k), panel + k * panel_width<T>, next_panel, start, sums);
+        start = {sums.first, sums.step};
+    }
+    if (depth == 0)
+        for (std::size_t r = 0; r < Rows; ++r)
+            std::copy_n(start.first + r * start.step, panel_width<T> * Panels, sums.first + r * sums.step);
+}
+
+/// As many rows as there are, at most `Rows`.
+template <std::size_t Rows, class T>
+void multiply_rows(
+    std::size_t rows, rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
+{
+    if constexpr (Rows > 1)
+        if (rows < Rows)
+            return multiply_rows<Rows - 1>(rows, a, depth, panel, start, sums);
+    multiply_tile<Rows, 1>(a, depth, panel, start, sums);
+}
+
+} // namespace detail
+
+/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking backwards every other time: then a
+/// part of it is still there.
+enum class panel_order : bool { forwards, backwards };
+
+constexpr panel_order order_of_step(std::size_t t) noexcept { return t % 2 == 0 ? panel_order::forwards : panel_order::backwards; }
+
+/// sums = start + a b for a [rows, b.depth]. start and sums [rows, whole panels]; start may be sums, nothing else may overlap.
+template <class T>
+void multiply(std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+    panel_order order = panel_order::forwards) noexcept
+{
+    constexpr std::size_t width = panel_width<T>;
+    // One row has too few sums in flight to keep the multipliers busy: several panels at once.
+    constexpr std::size_t together = 8 / panel_batches<T>;
+    std::size_t const count = whole_panels<T>(b.columns) / width;
+    std::size_t const blocks = (rows + most_rows - 1) / most_rows;
+    std::size_t const taken = rows == 1 ? together : 1;
+    std::size_t const turns = (count + taken - 1) / taken;
+    for (std::size_t i = 0; i < turns; ++i) {
+        std::size_t const first = (order == panel_order::backwards ? turns - 1 - i : i) * taken;
+        if (rows == 1 && first + together <= count) {
+            detail::multiply_tile<1, together>(
+                a, b.depth, b.items + first * width * b.depth, {start.first + first * width, 0}, {sums.first + first * width, 0});
+            continue;
+        }
+        for (std::size_t panel = first; panel < std::min(first + taken, count); ++panel)
+            for (std::size_t block = 0; block < blocks; ++block) {
+                std::size_t const begin = block * rows / blocks, end = (block + 1) * rows / blocks, column = panel * width;
+                detail::multiply_rows<most_rows>(end - begin, {a.first + begin * a.step, a.step}, b.depth, b.items + column * b.depth,
+                    {start.first + begin * start.step + column, start.step}, {sums.first + begin * sums.step + column, sums.step});
+            }
+    }
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/units.hpp ====
+// What recurrent cells do to a row of units. Rows are padded to whole batches, so that nothing is left over at their ends: what stands
+// in the padding is computed too, and read by nobody.
+
+namespace xloom::kernel {
+
+/// z = function(z). Softmax, over the row, leaves the padding out.
+template <class T>
+void activate_units(activation_function const& function, T* z, std::size_t units) noexcept
+{
+    activate<T>(function, z, z, function.kind == activation::softmax ? units : whole_batches<T>(units));
+}
+
+/// z = min(max(z, -limit), limit); NaN stays NaN.
+template <class T>
+void clip_units(T limit, T* z, std::size_t units) noexcept
+{
+    map(z, z, whole_batches<T>(units), [limit]<class V>(V const& v) {
+        V const most(limit), least(-limit);
+        return choose(v > most, most, choose(v < least, least, v));
+    });
+}
+
+/// For each batch of units: f(where it begins).
+template <class T, class F>
+void for_each_batch(std::size_t units, F const& f) noexcept
+{
+    for (std::size_t j = 0; j < units; j += batch_size<T>)
+        f(j);
+}
+
+/// z += a * b.
+template <class T>
+void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
+{
+    for_each_batch<T>(
+        units, [=](std::size_t j) { store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j))); });
+}
+
+/// z = a * b.
+template <class T>
+void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
+{
+    for_each_batch<T>(units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
+}
+
+/// What turns the sums of a gate into its value.
+template <class T>
+struct gate {
+    activation_function function;
+    T clip; ///< the limit of the sums
+    bool is_clipped;
+
+    void operator()(T* z, std::size_t units) const noexcept
+    {
+        if (is_clipped)
+            clip_units(clip, z, units);
+        activate_units(function, z, units);
+    }
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are i, o, f, c.
+template <class T>
+struct lstm_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H in whole batches
+    panels<T> W;           ///< [I, 4 gate_step]
+    panels<T> R;           ///< [H, 4 gate_step]
+    T const* bias;         ///< as a row of sums
+    T const* P;            ///< i, o, f, each gate_step long; null: none
+    gate<T> f, g;
+    activation_function h;
+    bool input_forget;
+
+    /// From one row of sums to the next.
+    std::size_t sums_step() const noexcept { return whole_panels<T>(4 * gate_step); }
+    /// Multiply-adds a row and step.
+    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
+};
+
+template <class T>
+bool is_plain(lstm_parameters<T> const& p) noexcept
+{
+    return p.f.function.kind == activation::sigmoid && p.g.function.kind == activation::tanh && p.h.kind == activation::tanh &&
+           !p.f.is_clipped && p.P == nullptr && !p.input_forget;
+}
+
+/// The next c and h of a row from the sums of its gates, with the default activations and nothing else, in one pass.
+template <class T>
+void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
+{
+    T const *const i = sums, *const o = i + p.gate_step, *const f = o + p.gate_step, *const g = f + p.gate_step;
+    for_each_batch<T>(p.H, [=](std::size_t j) {
+        auto const kept = sigmoid()(load_batch(f + j)) * load_batch(c + j);
+        auto const next = multiply_add(sigmoid()(load_batch(i + j)), tanh()(load_batch(g + j)), kept);
+        store_batch(c + j, next);
+        store_batch(h + j, sigmoid()(load_batch(o + j)) * tanh()(next));
+    });
+}
+
+/// The same with any options. The sums are overwritten.
+template <class T>
+void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
+{
+    std::size_t const H = p.H, step = p.gate_step;
+    T *const i = sums, *const o = sums + step, *const f = sums + 2 * step, *const g = sums + 3 * step;
+    if (p.P != nullptr)
+        add_products(p.P, c, i, H);
+    p.f(i, H);
+    if (!p.input_forget) {
+        if (p.P != nullptr)
+            add_products(p.P + 2 * step, c, f, H);
+        p.f(f, H);
+    }
+    p.g(g, H);
+    for_each_batch<T>(H, [=, forgets = p.input_forget](std::size_t j) {
+        auto const input = load_batch(i + j);
+        auto const kept = forgets ? batch_t<T>(1) - input : load_batch(f + j);
+        store_batch(c + j, multiply_add(kept, load_batch(c + j), input * load_batch(g + j)));
+    });
+    if (p.P != nullptr)
+        add_products(p.P + step, c, o, H);
+    p.f(o, H);
+    std::copy_n(c, step, h);
+    activate_units(p.h, h, H);
+    set_products(o, h, h, H);
+}
+
+/// The rows of a batch between two steps.
+template <class T>
+class lstm_rows {
+public:
+    /// Memory for `rows` rows; of an arena without memory only the size is told.
+    lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows * p.gate_step)), c_(memory.take(rows * p.gate_step))
+    {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+    T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    {
+        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        auto const units = is_plain(p_) ? plain_lstm_units<T> : lstm_units<T>;
+        for (std::size_t row = 0; row < rows; ++row)
+            units(p_, sums + row * sums_step(), h(row), c(row));
+    }
+
+private:
+    lstm_parameters<T> const& p_;
+    T* h_;
+    T* c_;
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/sequences.hpp ====
+// The time axis of the recurrent operators: a batch of sequences, each of its own length, through a cell.
+
+namespace xloom::kernel {
+
+/// A row of items somewhere in memory.
+template <class Item>
+struct strided_row {
+    Item* first = nullptr;
+    std::ptrdiff_t step = 1;
+};
+
+/// to = from, converted.
+template <class From, class To>
+void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
+{
+    if (from.step == 1 && to.step == 1)
+        std::transform(from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
+    else
+        for (std::size_t i = 0; i < count; ++i)
+            to.first[static_cast<std::ptrdiff_t>(i) * to.step] = static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
+}
+
+/// One sequence as a direction walks it: its first x and y, and how far it is to the next (backwards in the reverse direction).
+template <class Item>
+struct sequence {
+    std::size_t row; ///< in the batch
+    std::size_t length;
+    strided_row<Item const> x;
+    std::ptrdiff_t x_step;
+    strided_row<Item> y; ///< nowhere: not wanted
+    std::ptrdiff_t y_step;
+};
+
+/// How many of the sequences, which are sorted by falling length and of which `most` come into question, have a step t.
+template <class Item>
+std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std::size_t t) noexcept
+{
+    while (most > 0 && sequences[most - 1].length <= t)
+        --most;
+    return most;
+}
+
+/// Inputs of several steps are multiplied with W together, as long as there are no more rows than these.
+inline constexpr std::size_t rows_together = 96;
+
+/// Memory for the inputs of the steps that are taken together, and for the sums made from them.
+template <class T>
+struct step_buffers {
+    std::size_t steps;
+    T* x;
+    T* sums;
+
+    template <class Rows>
+    step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
+        : steps(std::min(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
+          x(memory.take(most_together(rows, longest) * cell.W().depth)),
+          sums(memory.take(most_together(rows, longest) * cell.sums_step()))
+    {}
+
+private:
+    /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices for smaller ones.
+    static std::size_t most_together(std::size_t rows, std::size_t longest)
+    {
+        return std::min(std::max<std::size_t>(longest, 1) * rows, std::max(rows_together, rows));
+    }
+};
+
+/// Runs `count` sequences, sorted by falling length, whose states are the first rows of `cell`.
+template <class T, class Item, class Rows>
+void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
+{
+    std::size_t const I = cell.W().depth, step = cell.sums_step();
+    std::size_t const longest = count == 0 ? 0 : sequences[0].length;
+    std::size_t const H = cell.H();
+    for (std::size_t begin = 0; begin < longest; begin += buffers.steps) {
+        std::size_t const end = std::min(begin + buffers.steps, longest);
+        std::size_t rows = 0;
+        for (std::size_t t = begin, active = count; t < end; ++t) {
+            active = count_longer(sequences, active, t);
+            for (std::size_t r = 0; r < active; ++r, ++rows) {
+                auto const& [items, item_step] = sequences[r].x;
+                copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step}, I, {buffers.x + rows * I});
+            }
+        }
+        multiply<T>(rows, {buffers.x, I}, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+
+        T* sums = buffers.sums;
+        for (std::size_t t = begin, active = count; t < end; ++t) {
+            active = count_longer(sequences, active, t);
+            cell.step(active, count_longer(sequences, active, t + 1), t, sums);
+            sums += active * step;
+            for (std::size_t r = 0; r < active; ++r)
+                if (auto const& [items, item_step] = sequences[r].y; items != nullptr)
+                    copy_row<T, Item>({cell.h(r)}, H, {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_step, item_step});
+        }
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The constants of one direction. C, the length of the attention state, is L if there is an attention layer AW, else E.
+template <class T>
+struct attn_lstm_parameters {
+    using number = T;
+
+    lstm_parameters<T> lstm;
+    std::size_t A, E, C;
+    panels<T> W_attention; ///< [C, 4 gate_step]
+    panels<T> QW;          ///< [H, A]
+    panels<T> MW;          ///< [E, A]
+    panels<T> AW_h;        ///< [H, L]
+    panels<T> AW_context;  ///< [E, L]
+    score_weights<T> V;
+    T const* zeros; ///< as many as the widest row
+    bool attends;   ///< false: a plain LSTM
+    bool has_layer; ///< AW is there
+
+    /// Multiply-adds a row and step, without the scores.
+    std::size_t products() const noexcept
+    {
+        return lstm.products() + W_attention.depth * W_attention.columns + QW.depth * QW.columns + AW_h.depth * AW_h.columns +
+               AW_context.depth * AW_context.columns;
+    }
+};
+
+/// What a row attends to.
+template <class T>
+struct attention_memory {
+    key_rows<T> keys;
+    T* values; ///< panels [length, E]
+};
+
+/// The memory of one row of the batch: item (m, e) at items[m * step + e * item_step].
+template <class Item>
+struct memory_rows {
+    Item const* items;
+    std::size_t length;
+    std::ptrdiff_t step;
+    std::ptrdiff_t item_step;
+};
+
+/// Memory for what is made from `length` rows of memory.
+template <class T>
+attention_memory<T> take_memory(attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
+{
+    std::size_t const step = whole_panels<T>(p.A);
+    return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
+}
+
+/// Zeros behind the A numbers of a key or query, up to a whole batch: an infinite factor makes NaN of the zeros that a product is padded
+/// with, and V's zeros do not undo that.
+template <class T>
+void clear_padding(T* row, std::size_t A) noexcept
+{
+    std::fill(row + A, row + whole_batches<T>(A), T(0));
+}
+
+/// Makes keys and values from a row's memory. `row` is scratch for [length, E].
+template <class T, class Item>
+void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row, bool with_exponentials, attention_memory<T>& to)
+{
+    for (std::size_t m = 0; m < from.length; ++m)
+        copy_row<Item, T>({from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
+    pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, to.values, from.length, 0, 0);
+    multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
+    for (std::size_t m = 0; m < from.length; ++m)
+        clear_padding(to.keys.first + m * to.keys.step, p.A);
+    if (with_exponentials)
+        make_exponentials(to.keys, p.A);
+}
+
+/// Bahdanau's score, with V.
+template <class T>
+struct bahdanau_score {
+    static constexpr bool takes_exponentials = has_simd<T>;
+
+    score_weights<T> V;
+    std::size_t A;
+
+    void operator()(std::size_t, key_rows<T> const& keys, T* query, T const*, T* scores) const noexcept
+    {
+        if constexpr (takes_exponentials)
+            if (keys.are_exponentials)
+                make_exponentials(query, A);
+        bahdanau_scores(keys, query, V, A, scores);
+    }
+};
+
+/// What a row of the batch attends to, and where its alignments are wanted.
+template <class T, class Item>
+struct attending_row {
+    std::size_t row; ///< in the batch
+    attention_memory<T> memory;
+    strided_row<Item> alignment; ///< nowhere: not wanted
+    std::ptrdiff_t alignment_step;
+};
+
+/// The rows of a batch between two steps. The score is called as score(row, keys, query, last alignment, scores).
+template <class T, class Item, class Score>
+class attn_lstm_rows {
+public:
+    attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory, Score const& score, arena<T>& memory)
+        : p_(p),
+          lstm_(p.lstm, rows, memory),
+          score_(score),
+          alignment_step_(whole_batches<T>(longest_memory)),
+          attention_(memory.take(rows * attention_step())),
+          context_(p.has_layer ? memory.take(rows * context_step()) : attention_),
+          query_(memory.take(rows * query_step())),
+          alignment_(memory.take(rows * alignment_step_)),
+          scores_(memory.take(alignment_step_))
+    {}
+
+    T* h(std::size_t row) const noexcept { return lstm_.h(row); }
+    T* c(std::size_t row) const noexcept { return lstm_.c(row); }
+    T* attention(std::size_t row) const noexcept { return attention_ + row * attention_step(); }
+    T* alignment(std::size_t row) const noexcept { return alignment_ + row * alignment_step_; }
+
+    panels<T> const& W() const noexcept { return lstm_.W(); }
+    std::size_t H() const noexcept { return lstm_.H(); }
+    T const* bias() const noexcept { return lstm_.bias(); }
+    std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
+
+    /// What the rows attend to; whether the attention of their last step is wanted, which no step reads.
+    void attend_to(attending_row<T, Item> const* rows, bool to_the_end) noexcept
+    {
+        rows_ = rows;
+        to_the_end_ = to_the_end;
+    }
+
+    /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have another one.
+    void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
+    {
+        if (p_.attends)
+            multiply<T>(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+        lstm_.step(rows, continuing, t, sums);
+        if (p_.attends)
+            attend(to_the_end_ ? rows : continuing, t);
+    }
+
+private:
+    std::size_t attention_step() const noexcept { return whole_panels<T>(p_.C); }
+    std::size_t context_step() const noexcept { return whole_panels<T>(p_.E); }
+    std::size_t query_step() const noexcept { return whole_panels<T>(p_.A); }
+
+    void attend(std::size_t rows, std::size_t t) const
+    {
+        rows_of<T const> const h{lstm_.h(0), p_.lstm.gate_step}, zeros{p_.zeros, 0};
+        multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
+        for (std::size_t row = 0; row < rows; ++row) {
+            clear_padding(query_ + row * query_step(), p_.A);
+            look(row, t);
+        }
+        if (p_.has_layer) {
+            rows_of<T> const attention{attention_, attention_step()};
+            multiply<T>(rows, h, p_.AW_h, zeros, attention);
+            multiply<T>(rows, {context_, context_step()}, p_.AW_context, {attention_, attention_step()}, attention);
+        }
+    }
+
+    /// The alignment of one row, and its context.
+    void look(std::size_t row, std::size_t t) const
+    {
+        attending_row<T, Item> const& at = rows_[row];
+        std::size_t const length = at.memory.keys.length;
+        if (length != 0)
+            score_(at.row, at.memory.keys, query_ + row * query_step(), alignment(row), scores_);
+        if constexpr (has_simd<T>)
+            std::fill(scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
+        softmax(scores_, alignment(row), whole_batches<T>(length));
+        multiply<T>(1, {alignment(row), 0}, {at.memory.values, length, p_.E}, {p_.zeros, 0}, {context_ + row * context_step(), 0});
+        if (at.alignment.first != nullptr)
+            copy_row<T, Item>(
+                {alignment(row)}, length, {at.alignment.first + static_cast<std::ptrdiff_t>(t) * at.alignment_step, at.alignment.step});
+    }
+
+    attn_lstm_parameters<T> const& p_;
+    lstm_rows<T> lstm_;
+    Score score_;
+    std::size_t alignment_step_;
+    T* attention_;
+    T* context_;
+    T* query_;
+    T* alignment_;
+    T* scores_;
+    attending_row<T, Item> const* rows_ = nullptr;
+    bool to_the_end_ = false;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom {
+
+/// What a score looks at for one row of the batch, and where it writes.
+template <class T>
+struct attention_step {
+    std::size_t d; ///< the direction: 0, of the reverse one of two 1
+    std::size_t n; ///< the row of the batch
+    T const* keys; ///< [s, A]: s steps of memory, key_step apart
+    std::size_t key_step;
+    std::span<T const> query;          ///< [A]
+    std::span<T const> V;              ///< [A]
+    std::span<T const> last_alignment; ///< [s]; zeros before the first step, unless initial_alignment is given
+    std::span<T> scores;               ///< [s], to be written
+
+    std::span<T const> key(std::size_t m) const { return {keys + m * key_step, query.size()}; }
+};
+
+/// The default score: scores[m] = sum_a V[a] tanh(keys[m, a] + query[a]).
+struct bahdanau {};
+
+/// score(step) writes step.scores. It is called for rows with memory only, by several threads at once if the policy has several.
+template <class Score, class T>
+concept attention_score = std::same_as<Score, bahdanau> || std::invocable < Score const&,
+        attention_step<T>
+const& > ;
+
+namespace detail {
+
+template <class T, class Score>
+struct user_score {
+    static constexpr bool takes_exponentials = false;
+
+    Score const* score;
+    std::size_t d, A;
+    T const* V;
+
+    void operator()(std::size_t row, kernel::key_rows<T> const& keys, T* query, T const* last_alignment, T* scores) const
+    {
+        (*score)(
+            attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A}, {last_alignment, keys.length}, {scores, keys.length}});
+    }
+};
+
+template <class T>
+kernel::bahdanau_score<T> score_for(bahdanau const&, kernel::attn_lstm_parameters<T> const& p, std::size_t)
+{
+    return {p.V, p.A};
+}
+template <class T, class Score>
+user_score<T, Score> score_for(Score const& score, kernel::attn_lstm_parameters<T> const& p, std::size_t d)
+{
+    return {&score, d, p.A, p.V.V};
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/adapt/recurrent_call.hpp ====
+// What the calls of all recurrent operators have in common: outputs, and the way to the runner.
+
+// ==== xloom/adapt/recurrent_run.hpp ====
+// How the recurrent operators run a batch: rows sorted by length, cut into parts that need nothing of each other, each through its cell.
+
+// ==== xloom/adapt/parts.hpp ====
+// How much of an operator's work a thread gets.
+
+// ==== xloom/core/policy.hpp ====
+// Where an operator's work runs: the policy that is handed to it, and nothing else, starts threads.
+
+namespace xloom {
+
+namespace detail {
+struct any_part {
+    void operator()(std::size_t) const {}
+};
+} // namespace detail
+
+/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and for_each(parts, f), which calls f(0) ..
+/// f(parts - 1), each once, in any order and on any threads, and returns when all are done. What an f throws comes out of for_each.
+template <class P>
+concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f)
+{
+    {
+        policy.concurrency()
+        } -> std::convertible_to<std::size_t>;
+    policy.for_each(parts, f);
+};
+
+/// Everything on the calling thread.
+struct serial_policy {
+    static constexpr std::size_t concurrency() noexcept { return 1; }
+
+    template <class F>
+    constexpr void for_each(std::size_t parts, F const& f) const
+    {
+        for (std::size_t part = 0; part < parts; ++part)
+            f(part);
+    }
+};
+inline constexpr serial_policy serial{};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// Fewer items than this are not worth another thread.
+inline constexpr std::size_t items_worth_a_thread = std::size_t{1} << 14;
+
+template <execution_policy Policy>
+inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
+
+template <execution_policy Policy>
+std::size_t parts_for(Policy const& policy, std::size_t items)
+{
+    return std::clamp<std::size_t>(items / items_worth_a_thread, 1, policy.concurrency());
+}
+
+/// Where part number `part` of `parts` begins among `count`.
+constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count)
+{
+    return count / parts * part + std::min(part, count % parts);
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/adapt/tensor_ref.hpp ====
+// Operands that are looked at where they lie, and may be left out.
+
+// ==== xloom/adapt/operands.hpp ====
+// The operands of a call, taken from packs: inputs in memory, shapes, and where everything lies.
+
+// ==== xloom/adapt/pack.hpp ====
+// Packs: one value, or a flat std::tuple of values, wherever an operator takes "states", "inputs" or "outputs".
+
+// ==== xloom/adapt/tensor.hpp ====
+// What counts as a tensor, and what a value is owned as.
+
+// ==== xloom/adapt/element_view.hpp ====
+// What a body gets for one element of a tensor: a row-major xtensor expression over memory that it does not own.
+
+// ==== xloom/adapt/xtensor.hpp ====
+// The only file that includes xtensor: its releases 0.24.3 to 0.27.1 under one roof.
+//
+// Why: 0.26 moved every header into folders without forwarders. And up to 0.25, under C++20, g++ gives the sum of two xarrays the
+// type xtensor<T, 4> (the allocator is taken for a non-type parameter), whose evaluation throws bad_array_new_length: the
+// specialisation below names the type that was meant.
+
+#if __has_include(<xtensor/core/xtensor_config.hpp>)
+#include <xtensor/containers/xarray.hpp>
+#include <xtensor/containers/xbuffer_adaptor.hpp>
+#include <xtensor/containers/xfixed.hpp>
+#include <xtensor/containers/xtensor.hpp>
+#include <xtensor/core/xeval.hpp>
+#include <xtensor/core/xnoalias.hpp>
+#else
+#include <xtensor/xarray.hpp>
+#include <xtensor/xbuffer_adaptor.hpp>
+#include <xtensor/xeval.hpp>
+#include <xtensor/xfixed.hpp>
+#include <xtensor/xnoalias.hpp>
+#include <xtensor/xtensor.hpp>
+#endif
+
+namespace xt::detail {
+
+template <>
+struct xtype_for_shape<svector<std::size_t, 4>> {
+    template <class T, layout_type L>
+    using type = xarray<T, L>;
+};
+
+} // namespace xt::detail
+
+// ==== xloom/core/shape.hpp ====
+// Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given by its caller.
+
+namespace xloom {
+
+/// Caps on ranks and on the number of operands of one kind; a call that exceeds one ends in an option_error.
+inline constexpr std::size_t max_rank = 16;
+inline constexpr std::size_t max_operands = 32;
+
+/// The rank of a container whose rank is known at run time only.
+inline constexpr std::size_t dynamic_rank = static_cast<std::size_t>(-1);
+
+using shape = static_vector<std::size_t, max_rank>;
+using strides = static_vector<std::ptrdiff_t, max_rank>;
+using axes = static_vector<std::int64_t, max_operands>;
+
+/// True if `axis` counts an axis of a tensor of rank `rank`, from the front or, negative, from the back.
+constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
+{
+    auto const r = static_cast<std::int64_t>(rank);
+    return -r <= axis && axis < r;
+}
+
+/// The axis counted from the front. Requires is_axis(axis, rank).
+constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
+{
+    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+/// `dims` without the entry of one axis: what is left of a shape when a slice is taken.
+template <class Dims>
+constexpr Dims drop_axis(Dims dims, std::size_t axis)
+{
+    dims.erase(axis);
+    return dims;
+}
+
+/// `dims` with `dim` as a new axis: what a shape becomes when slices are stacked.
+template <class Dims>
+constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_type const& dim)
+{
+    dims.insert(axis, dim);
+    return dims;
+}
+
+/// True if the number of elements, and of bytes, can be counted in a std::ptrdiff_t.
+constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
+{
+    for (std::size_t const dim : dims)
+        if (dim == 0)
+            return true;
+    std::size_t room = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / bytes_per_element;
+    for (std::size_t const dim : dims) {
+        room /= dim;
+        if (room == 0)
+            return false;
+    }
+    return true;
+}
+
+/// True if the strides can be counted in bytes too: an empty tensor has them, as if it had one item along its empty axes.
+constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
+{
+    for (std::size_t& dim : dims)
+        dim = dim == 0 ? 1 : dim;
+    return is_countable(dims, bytes_per_element);
+}
+
+/// The number of elements; 1 for rank 0. Requires is_countable(dims).
+constexpr std::size_t element_count(shape const& dims) noexcept
+{
+    for (std::size_t const dim : dims)
+        if (dim == 0)
+            return 0;
+    std::size_t count = 1;
+    for (std::size_t const dim : dims)
+        count *= dim;
+    return count;
+}
+
+/// The position of element number `flat` in row-major order (NumPy's unravel_index). Requires flat < element_count(dims).
+constexpr shape unravel(std::size_t flat, shape const& dims)
+{
+    shape position(dims.size(), 0);
+    for (std::size_t axis = dims.size(); axis-- > 0; flat /= dims[axis])
+        position[axis] = flat % dims[axis];
+    return position;
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+template <class T, class Shape>
+class basic_element_view;
+
+/// Names for the parameters of bodies that are not generic. T is const for inputs.
+template <class T, std::size_t Rank = dynamic_rank>
+using element_view =
+    basic_element_view<T, std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
+
+/// The same for elements of xt::xtensor_fixed.
+template <class T, std::size_t... Dims>
+using fixed_element_view = basic_element_view<T, xt::fixed_shape<Dims...>>;
+
+namespace detail {
+
+template <class Shape>
+inline constexpr bool is_fixed_shape = false;
+template <std::size_t... Dims>
+inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
+
+/// Shape and strides of a view; those of a fixed shape take no room.
+template <class Shape>
+struct element_geometry {
+    using shape_type = Shape;
+    using strides_type = xt::get_strides_t<Shape>;
+
+    explicit element_geometry(xloom::shape const& dims)
+    {
+        xt::resize_container(dims_, dims.size());
+        xt::resize_container(strides_, dims.size());
+        xt::resize_container(backstrides_, dims.size());
+        std::copy(dims.begin(), dims.end(), dims_.begin());
+        size_ = xt::compute_strides(dims_, xt::layout_type::row_major, strides_, backstrides_);
+    }
+
+    Shape dims_{};
+    strides_type strides_{};
+    strides_type backstrides_{};
+    std::size_t size_ = 0;
+};
+
+template <std::size_t... Dims>
+struct element_geometry<xt::fixed_shape<Dims...>> {
+    using fixed = xt::fixed_shape<Dims...>;
+    using shape_type = typename fixed::cast_type;
+    using strides_type = xt::get_strides_t<shape_type>;
+
+    explicit element_geometry(xloom::shape const&) {}
+
+    static constexpr shape_type dims_ = fixed();
+    static constexpr strides_type strides_ = xt::get_strides<xt::layout_type::row_major, strides_type>(fixed());
+    static constexpr strides_type backstrides_ = xt::get_backstrides(dims_, strides_);
+    static constexpr std::size_t size_ = (Dims * ... * std::size_t{1});
+};
+
+template <class T, class Shape>
+struct temporary_of {
+    using type = xt::xarray<T>;
+};
+template <class T, std::size_t Rank>
+struct temporary_of<T, std::array<std::size_t, Rank>> {
+    using type = xt::xtensor<T, Rank>;
+};
+template <class T, std::size_t... Dims>
+struct temporary_of<T, xt::fixed_shape<Dims...>> {
+    using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
+};
+
+/// Thrown by a view that was assigned another shape; the operator that made the view says instead which operand it is, at what iteration.
+class element_reshaped : public body_error {
+public:
+    element_reshaped(void const* view, void const* data, shape const& is, shape const& assigned)
+        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is, " was assigned ", assigned,
+              ". Assign the shape it has.")),
+          view_(view),
+          data_(data),
+          is_(is),
+          assigned_(assigned)
+    {}
+
+    void const* view() const { return view_; }
+    void const* data() const { return data_; }
+    shape const& is() const { return is_; }
+    shape const& assigned() const { return assigned_; }
+
+private:
+    void const* view_;
+    void const* data_;
+    shape is_;
+    shape assigned_;
+};
+
+} // namespace detail
+} // namespace xloom
+
+namespace xt {
+
+template <class T, class Shape>
+struct xcontainer_inner_types<xloom::basic_element_view<T, Shape>> {
+    using geometry = xloom::detail::element_geometry<Shape>;
+    using storage_type = xbuffer_adaptor<T*, no_ownership, std::allocator<std::remove_const_t<T>>>;
+    using reference = T&;
+    using const_reference = T const&;
+    using size_type = std::size_t;
+    using shape_type = Shape;
+    using strides_type = typename geometry::strides_type;
+    using backstrides_type = strides_type;
+    using inner_shape_type = typename geometry::shape_type;
+    using inner_strides_type = strides_type;
+    using inner_backstrides_type = strides_type;
+    using temporary_type = typename xloom::detail::temporary_of<std::remove_const_t<T>, Shape>::type;
+    static constexpr layout_type layout = layout_type::row_major;
+};
+
+template <class T, class Shape>
+struct xiterable_inner_types<xloom::basic_element_view<T, Shape>> : xcontainer_iterable_types<xloom::basic_element_view<T, Shape>> {};
+
+} // namespace xt
+
+namespace xloom {
+
+/// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(), xt::noalias(y_t) = h + x_t.
+///
+/// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a compile error between
+/// fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another view of the same memory.
+/// `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates nothing.
+///
+/// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger one with an untyped
+/// error, have no common way to move their pointer (xfixed_adaptor has none), and their names do not fit a body's parameter list.
+template <class T, class Shape>
+class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
+                           public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
+    using container_base = xt::xcontainer<basic_element_view>;
+    using semantic_base = xt::xcontainer_semantic<basic_element_view>;
+    using inner_types = xt::xcontainer_inner_types<basic_element_view>;
+    using geometry = typename inner_types::geometry;
+
+public:
+    using storage_type = typename inner_types::storage_type;
+    using inner_shape_type = typename inner_types::inner_shape_type;
+    using inner_strides_type = typename inner_types::inner_strides_type;
+    using temporary_type = typename inner_types::temporary_type;
+    using expression_tag = xt::xtensor_expression_tag;
+
+    /// Views dims' row-major items from `data` on. `dims` is ignored for a fixed shape.
+    basic_element_view(T* data, shape const& dims) : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_) {}
+
+    basic_element_view(basic_element_view const&) = default;
+
+    basic_element_view& operator=(basic_element_view const& other)
+    {
+        resize(other.shape());
+        if (std::less<T const*>()(this->data(), other.data()))
+            std::copy_n(other.data(), this->size(), this->data());
+        else if (this->data() != other.data())
+            std::copy_backward(other.data(), other.data() + this->size(), this->data() + this->size());
+        return *this;
+    }
+
+    template <class E>
+    basic_element_view& operator=(xt::xexpression<E> const& expression)
+    {
+        require_shape_of(expression.derived_cast());
+        return semantic_base::operator=(expression);
+    }
+
+    /// xt::noalias ends here.
+    template <class E>
+    basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
+    {
+        require_shape_of(expression.derived_cast());
+        xt::assign_xexpression(*this, expression);
+        return *this;
+    }
+
+    /// xt::noalias(y_t) += ... ends here; xtensor's own does not compile for fixed shapes.
+    template <class E>
+    basic_element_view& computed_assign(xt::xexpression<E> const& expression)
+    {
+        return assign_xexpression(expression);
+    }
+
+    /// Takes the values of a temporary; xtensor's assignments end here.
+    basic_element_view& operator=(temporary_type&& values)
+    {
+        resize(values.shape());
+        std::copy_n(values.data(), values.size(), this->data());
+        return *this;
+    }
+
+    basic_element_view& operator=(std::remove_const_t<T> const& value)
+    {
+        std::fill_n(this->data(), this->size(), value);
+        return *this;
+    }
+
+    /// Called by xtensor with the shape of what is assigned; there is nothing to resize, only to refuse.
+    template <class Dims>
+    void resize(Dims const& dims, bool = false) const
+    {
+        if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
+            throw detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()});
+    }
+
+    static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
+    static constexpr bool is_contiguous() noexcept { return true; }
+
+    /// Moves the view to other memory; for the operators that hand views to bodies.
+    void rebind(T* data) noexcept { storage_.reset_data(static_cast<T*>(data), geometry_.size_); }
+
+private:
+    friend class xt::xcontainer<basic_element_view>;
+
+    template <class E>
+    void require_shape_of(E const& expression) const
+    {
+        using other = typename E::shape_type;
+        if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
+            static_assert(std::is_same_v<Shape, other>,
+                "xloom: an element keeps its shape, but the expression assigned to it has another fixed shape");
+        else
+            resize(expression.shape());
+    }
+
+    storage_type& storage_impl() noexcept { return storage_; }
+    storage_type const& storage_impl() const noexcept { return storage_; }
+    inner_shape_type const& shape_impl() const noexcept { return geometry_.dims_; }
+    inner_strides_type const& strides_impl() const noexcept { return geometry_.strides_; }
+    inner_strides_type const& backstrides_impl() const noexcept { return geometry_.backstrides_; }
+
+    [[no_unique_address]] geometry geometry_;
+    storage_type storage_;
+};
+
+} // namespace xloom
+
+// ==== xloom/core/layout.hpp ====
+// Where the elements of a tensor lie in memory.
+
+namespace xloom {
+
+/// A shape and, for each axis, the distance in elements between neighbours along it (any sign, 0 allowed).
+struct strided_layout {
+    shape dims{};
+    strides steps{};
+};
+
+/// The strides of a row-major tensor without gaps.
+constexpr strides row_major_strides(shape const& dims)
+{
+    strides steps(dims.size(), 0);
+    std::ptrdiff_t step = 1;
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+        steps[axis] = step;
+        step *= static_cast<std::ptrdiff_t>(dims[axis]);
+    }
+    return steps;
+}
+
+/// True if the elements, read in row-major order, lie side by side.
+constexpr bool is_row_major(strided_layout const& layout)
+{
+    std::ptrdiff_t step = 1;
+    for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
+        if (layout.dims[axis] == 0)
+            return true;
+        if (layout.dims[axis] != 1 && layout.steps[axis] != step)
+            return false;
+        step *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
+    }
+    return true;
+}
+
+/// The layout of one slice across `axis`.
+constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axis)
+{
+    return {drop_axis(layout.dims, axis), drop_axis(layout.steps, axis)};
+}
+
+} // namespace xloom
+
+// ==== xloom/kernel/strided_copy.hpp ====
+// Two layouts of one shape walked side by side, planned once and run many times.
+
+namespace xloom::kernel {
+
+/// Pairs the items of one strided array with those of another of the same shape, and assigns the first to the second.
+/// Axes of length 1 are dropped and axes that lie side by side on both sides are merged, so that most copies are one or two loops.
+/// Cost: each item read once and written once. Allocates nothing.
+class strided_copy {
+public:
+    constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
+    {
+        for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+            if (dims[axis] == 0)
+                empty_ = true;
+            if (dims[axis] == 1)
+                continue;
+            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) && continues(to_.back(), to[axis], dims[axis])) {
+                dims_.back() *= dims[axis];
+                from_.back() = from[axis];
+                to_.back() = to[axis];
+            } else {
+                dims_.push_back(dims[axis]);
+                from_.push_back(from[axis]);
+                to_.push_back(to[axis]);
+            }
+        }
+        if (dims_.empty()) {
+            dims_.push_back(1);
+            from_.push_back(1);
+            to_.push_back(1);
+        }
+    }
+
+    template <class T>
+    void operator()(T const* from, T* to) const
+    {
+        if (!empty_)
+            copy(0, from, to);
+    }
+
+    /// Calls f(from item, to item) for every pair.
+    template <class From, class To, class F>
+    void for_each_pair(From* from, To* to, F const& f) const
+    {
+        if (!empty_)
+            walk(0, from, to, f);
+    }
+
+private:
+    static constexpr bool continues(std::ptrdiff_t outer, std::ptrdiff_t inner, std::size_t inner_dim)
+    {
+        return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
+    }
+
+    /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row of a small element. And why
+    /// not by walk: g++ 12 makes a seventh slower code of it.
+    template <class T>
+    void copy(std::size_t axis, T const* from, T* to) const
+    {
+        std::size_t const count = dims_[axis];
+        std::ptrdiff_t const from_step = from_[axis];
+        std::ptrdiff_t const to_step = to_[axis];
+        if (axis + 1 < dims_.size())
+            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
+                copy(axis + 1, from, to);
+        else if (from_step == 1 && to_step == 1)
+            for (std::size_t i = 0; i < count; ++i)
+                to[i] = from[i];
+        else
+            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
+                *to = *from;
+    }
+
+    template <class From, class To, class F>
+    void walk(std::size_t axis, From* from, To* to, F const& f) const
+    {
+        for (std::size_t i = 0; i < dims_[axis]; ++i, from += from_[axis], to += to_[axis])
+            if (axis + 1 < dims_.size())
+                walk(axis + 1, from, to, f);
+            else
+                f(*from, *to);
+    }
+
+    shape dims_{};
+    strides from_{};
+    strides to_{};
+    bool empty_ = false;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom {
+
+/// The door for a container of your own. Specialise it with
+///
+///     using value_type = ...;                                  // the items' type
+///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
+///     static auto data(T& or T const&);                        // pointer to the first item
+///     static auto shape(T const&), strides(T const&);          // ranges of integers; strides in items, any sign
+///     static T make(xloom::shape const&);                      // a container of that shape, its items unspecified
+///     template <std::size_t Rank> using rebind = ...;          // the same family with another rank (dynamic_rank: T itself)
+///
+/// Shipped for every xtensor expression whose items lie in memory: xarray, xtensor, xtensor_fixed, their adaptors, strided views.
+template <class T>
+struct enable_tensor;
+
+namespace detail {
+
+template <class T>
+using bare = std::remove_cvref_t<T>;
+
+template <class T>
+concept expression = xt::is_xexpression<bare<T>>::value;
+
+template <class T>
+concept strided_expression = expression<T> && requires(bare<T>& t)
+{
+    t.data();
+    t.data_offset();
+    t.strides();
+};
+
+template <class Shape>
+inline constexpr std::size_t rank_of_shape = dynamic_rank;
+template <class Size, std::size_t Rank>
+inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
+template <std::size_t... Dims>
+inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
+
+/// xtensor's containers, as opposed to its adaptors and views.
+template <class T>
+inline constexpr bool is_xcontainer = false;
+template <class Storage, xt::layout_type Layout, class Shape, class Tag>
+inline constexpr bool is_xcontainer<xt::xarray_container<Storage, Layout, Shape, Tag>> = true;
+template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_xcontainer<xt::xtensor_container<Storage, Rank, Layout, Tag>> = true;
+template <class T, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
+inline constexpr bool is_xcontainer<xt::xfixed_container<T, Shape, Layout, Sharable, Tag>> = true;
+
+} // namespace detail
+
+template <detail::strided_expression T>
+struct enable_tensor<T> {
+    using value_type = std::remove_const_t<typename T::value_type>;
+    static constexpr std::size_t rank = detail::rank_of_shape<typename T::shape_type>;
+
+    template <class U>
+    static auto data(U& tensor)
+    {
+        return tensor.data() + tensor.data_offset();
+    }
+    static auto const& shape(T const& tensor) { return tensor.shape(); }
+    static auto const& strides(T const& tensor) { return tensor.strides(); }
+
+    static T make(xloom::shape const& dims)
+    {
+        T tensor;
+        if constexpr (rank != 0 && !detail::is_fixed_shape<typename T::shape_type>) {
+            typename T::shape_type extents{};
+            xt::resize_container(extents, dims.size());
+            std::copy(dims.begin(), dims.end(), extents.begin());
+            tensor.resize(extents);
+        }
+        return tensor;
+    }
+
+    template <std::size_t Rank>
+    using rebind = typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
+};
+
+/// A type that has come through the door.
+template <class T>
+concept tensor = requires
+{
+    enable_tensor<detail::bare<T>>::rank;
+};
+
+namespace detail {
+
+/// An xtensor expression that computes its items when asked, so that it may refer to variables that are gone by then.
+template <class T>
+concept lazy = expression<T> && !tensor<T>;
+
+/// A tensor that does not own its items: an adaptor or a view of xtensor.
+template <class T>
+concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
+
+template <class T>
+struct shape_type_of {
+    using type = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, xt::dynamic_shape<std::size_t>,
+        std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
+};
+template <strided_expression T>
+    requires is_fixed_shape<typename T::shape_type>
+struct shape_type_of<T> {
+    using type = typename T::shape_type;
+};
+
+/// std::array, fixed_shape, or xtensor's dynamic shape.
+template <tensor T>
+using shape_type_t = typename shape_type_of<bare<T>>::type;
+
+/// The type of one item; for a scalar its own.
+template <class T>
+struct item_of {
+    using type = T;
+};
+template <tensor T>
+struct item_of<T> {
+    using type = typename enable_tensor<T>::value_type;
+};
+template <lazy T>
+struct item_of<T> {
+    using type = typename T::value_type;
+};
+template <class T>
+using item_t = typename item_of<bare<T>>::type;
+
+/// What is kept of a value: containers and scalars as they are; of views, adaptors and lazy expressions a container.
+template <class T>
+struct owned {
+    using type = T;
+};
+template <tensor_view T>
+struct owned<T> {
+    using type = typename temporary_of<item_t<T>, shape_type_t<T>>::type;
+};
+template <lazy T>
+struct owned<T> {
+    using type = bare<decltype(xt::eval(std::declval<T const&>()))>;
+};
+template <class T>
+using owned_t = typename owned<bare<T>>::type;
+
+/// True if the items of every T lie side by side in row-major order.
+template <class T>
+inline constexpr bool is_always_row_major = false;
+template <strided_expression T>
+inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
+
+template <tensor T>
+shape shape_of(T const& value)
+{
+    auto const& dims = enable_tensor<bare<T>>::shape(value);
+    return {dims.begin(), dims.end()};
+}
+
+template <tensor T>
+strided_layout layout_of(T const& value)
+{
+    auto const& steps = enable_tensor<bare<T>>::strides(value);
+    return {shape_of(value), {steps.begin(), steps.end()}};
+}
+
+/// The shape in a type that is cheap to compare: an array where the rank is static.
+template <tensor T>
+using extents_t = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, shape,
+    std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
+
+template <tensor T>
+extents_t<T> extents_of(T const& value)
+{
+    auto const& dims = enable_tensor<T>::shape(value);
+    if constexpr (enable_tensor<T>::rank == dynamic_rank) {
+        return {dims.begin(), dims.end()};
+    } else {
+        extents_t<T> extents{};
+        for (std::size_t axis = 0; axis < extents.size(); ++axis)
+            extents[axis] = static_cast<std::size_t>(dims[axis]);
+        return extents;
+    }
+}
+
+/// Compares a value's shape with a range of dimensions; a scalar has none.
+template <class T, class Dims>
+bool is_shaped_like(T const& value, Dims const& dims)
+{
+    if constexpr (tensor<T>) {
+        auto const& own = enable_tensor<T>::shape(value);
+        return std::equal(own.begin(), own.end(), dims.begin(), dims.end(),
+            [](auto a, auto b) { return static_cast<std::size_t>(a) == static_cast<std::size_t>(b); });
+    } else {
+        return dims.size() == 0;
+    }
+}
+
+/// A rank-0 value: whatever is no tensor.
+template <class T>
+    requires(!expression<T> && !tensor<T>)
+shape shape_of(T const&) { return {}; }
+
+template <class A, class B>
+bool have_same_shape(A const& a, B const& b)
+{
+    if constexpr (tensor<A>)
+        return is_shaped_like(b, enable_tensor<A>::shape(a));
+    else
+        return is_shaped_like(b, shape{});
+}
+
+/// Assigns the items of one tensor to those of another of the same shape.
+template <tensor From, tensor To>
+void copy_items(From const& from, To& to)
+{
+    auto const* source = enable_tensor<From>::data(from);
+    auto* target = enable_tensor<To>::data(to);
+    if constexpr (is_always_row_major<From> && is_always_row_major<To>)
+        std::copy_n(source, from.size(), target);
+    else
+        kernel::strided_copy(shape_of(from), layout_of(from).steps, layout_of(to).steps)(source, target);
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom::detail {
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... Ts>
+inline constexpr bool is_tuple<std::tuple<Ts...>> = true;
+
+template <class T>
+inline constexpr bool is_sequence = false;
+template <class T, class Allocator>
+inline constexpr bool is_sequence<std::vector<T, Allocator>> = true;
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
+
+/// The leaves of a pack as a std::tuple of lvalue references.
+template <class Pack>
+constexpr auto leaves(Pack& pack)
+{
+    if constexpr (is_tuple<std::remove_const_t<Pack>>) {
+        return std::apply([](auto&... leaf) { return std::tie(leaf...); }, pack);
+    } else {
+        return std::tie(pack);
+    }
+}
+
+/// The types of the leaves: std::tuple<T&...>.
+template <class Pack>
+using leaves_t = decltype(leaves(std::declval<std::remove_reference_t<Pack>&>()));
+
+template <class Pack>
+inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;
+
+/// False if a std::tuple stands inside a std::tuple.
+template <class Pack>
+inline constexpr bool is_flat = true;
+template <class... Ts>
+inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
+
+/// True if scan outputs can be made of it: tensors and scalars.
+template <class Pack>
+inline constexpr bool is_stackable = !has_sequence<Pack>;
+template <class... Ts>
+inline constexpr bool is_stackable<std::tuple<Ts...>> = !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
+
+/// Calls f(std::integral_constant<i>, leaf) for every leaf of a tuple.
+template <class Tuple, class F>
+constexpr void for_each_leaf(Tuple&& tuple, F&& f)
+{
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}, std::get<I>(tuple)), ...); }
+    (std::make_index_sequence<std::tuple_size_v<bare<Tuple>>>{});
+}
+
+template <class... Ts>
+struct owned<std::tuple<Ts...>> {
+    using type = std::tuple<owned_t<Ts>...>;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/check/overlap.hpp ====
+// Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked the same way.
+
+// ==== xloom/core/overlap.hpp ====
+// Whether two strided arrays have a byte in common: exact, so that interleaved and neighbouring views are told from overlapping ones.
+
+namespace xloom {
+
+/// The bytes of one operand.
+struct memory_block {
+    std::uintptr_t address = 0;
+    std::size_t item_bytes = 1;
+    strided_layout layout{};
+};
+
+namespace detail {
+
+/// Solves  sum of count * step = target  with 0 <= count <= limit for each term: does a common byte exist?
+/// Terms are tried by falling step, so that for the usual nested strides one or two counts of each remain; after a fixed number of
+/// attempts the answer is "perhaps", which counts as yes.
+class overlap_equation {
+public:
+    constexpr void add(std::uintmax_t step, std::uintmax_t limit)
+    {
+        if (step != 0 && limit != 0)
+            terms_.push_back({step, limit});
+    }
+
+    constexpr bool is_soluble(std::uintmax_t target)
+    {
+        std::sort(terms_.begin(), terms_.end(), [](term const& a, term const& b) { return a.step > b.step; });
+        return is_soluble_from(0, target);
+    }
+
+private:
+    struct term {
+        std::uintmax_t step = 0;
+        std::uintmax_t limit = 0;
+    };
+
+    constexpr bool is_soluble_from(std::size_t first, std::uintmax_t target)
+    {
+        if (target == 0 || attempts_left_ == 0)
+            return true;
+        --attempts_left_;
+        if (first == terms_.size())
+            return false;
+        std::uintmax_t rest = 0;
+        for (std::size_t i = first + 1; i < terms_.size(); ++i)
+            rest += terms_[i].step * terms_[i].limit;
+        auto const [step, limit] = terms_[first];
+        std::uintmax_t const least = target > rest ? (target - rest + step - 1) / step : 0;
+        for (std::uintmax_t count = std::min(limit, target / step) + 1; count-- > least;)
+            if (is_soluble_from(first + 1, target - count * step))
+                return true;
+        return false;
+    }
+
+    static_vector<term, 2 * max_rank + 2> terms_{};
+    int attempts_left_ = 10'000;
+};
+
+/// From the lowest byte of a block to its highest.
+struct byte_range {
+    std::uintptr_t lowest;
+    std::uintptr_t highest;
+};
+
+constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
+{
+    std::ptrdiff_t const step = block.layout.steps[axis];
+    return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
+}
+
+/// Requires a block with items.
+constexpr byte_range bytes_of(memory_block const& block)
+{
+    byte_range range{block.address, block.address + block.item_bytes - 1};
+    for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
+        std::uintmax_t const reach = stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1);
+        if (block.layout.steps[axis] < 0)
+            range.lowest -= reach;
+        else
+            range.highest += reach;
+    }
+    return range;
+}
+
+/// Do blocks whose byte ranges meet share a byte?
+///
+/// a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest byte downwards brings both
+/// sums to one side, with positive signs.
+[[gnu::noinline]] constexpr bool share_byte(memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
+{
+    overlap_equation equation;
+    for (memory_block const* const block : {&a, &b}) {
+        equation.add(1, block->item_bytes - 1);
+        for (std::size_t axis = 0; axis < block->layout.dims.size(); ++axis)
+            equation.add(stride_in_bytes(*block, axis), block->layout.dims[axis] - 1);
+    }
+    return equation.is_soluble(highest_b_from_lowest_a);
+}
+
+} // namespace detail
+
+/// True if the blocks share a byte. Cost: a handful of operations where their ranges do not meet, else a few dozen for the layouts that
+/// occur.
+[[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
+{
+    if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
+        return false;
+    detail::byte_range const in_a = detail::bytes_of(a), in_b = detail::bytes_of(b);
+    if (in_a.highest < in_b.lowest || in_b.highest < in_a.lowest)
+        return false;
+    return detail::share_byte(a, b, in_b.highest - in_a.lowest);
+}
+
+/// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller ones reach, as in every
+/// view of a container. Interleaved arrays that are none, such as steps [2, 3] for [3, 2], count as overlapping.
+constexpr bool has_own_places(strided_layout const& layout)
+{
+    struct axis {
+        std::uintmax_t step = 0;
+        std::uintmax_t last = 0;
+    };
+    static_vector<axis, max_rank> all;
+    for (std::size_t i = 0; i < layout.dims.size(); ++i) {
+        if (layout.dims[i] == 0)
+            return true;
+        std::ptrdiff_t const step = layout.steps[i];
+        if (layout.dims[i] > 1)
+            all.push_back({static_cast<std::uintmax_t>(step < 0 ? -step : step), layout.dims[i] - 1});
+    }
+    std::sort(all.begin(), all.end(), [](axis const& a, axis const& b) { return a.step < b.step; });
+    std::uintmax_t reach = 0;
+    for (auto const& [step, last] : all) {
+        if (step <= reach)
+            return false;
+        reach += step * last;
+    }
+    return true;
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+/// Where an operand lies, and, of inputs and outputs, how it is walked.
+struct placed_operand {
+    memory_block memory{};
+    std::size_t axis = 0;
+    bool reverse = false;
+};
+
+namespace detail {
+
+constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
+{
+    return a.memory.address == b.memory.address && a.memory.item_bytes == b.memory.item_bytes &&
+           a.memory.layout.dims == b.memory.layout.dims && a.memory.layout.steps == b.memory.layout.steps && a.axis == b.axis &&
+           a.reverse == b.reverse;
+}
+
+/// Two operands, a[i] and b[j], that share a byte.
+struct shared_memory {
+    std::string_view a;
+    std::size_t i;
+    std::string_view b;
+    std::size_t j;
+};
+
+/// Calls found(shared_memory) for every pair that must not share a byte.
+template <class Found>
+constexpr void find_shared_memory(
+    std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
+{
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        for (std::size_t j = i + 1; j < states.size(); ++j)
+            if (overlap(states[i].memory, states[j].memory))
+                found(shared_memory{"states", i, "states", j});
+        for (std::size_t j = 0; j < inputs.size(); ++j)
+            if (overlap(states[i].memory, inputs[j].memory))
+                found(shared_memory{"states", i, "scan_inputs", j});
+        for (std::size_t j = 0; j < outputs.size(); ++j)
+            if (overlap(states[i].memory, outputs[j].memory))
+                found(shared_memory{"states", i, "scan_outputs", j});
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        for (std::size_t j = i + 1; j < outputs.size(); ++j)
+            if (overlap(outputs[i].memory, outputs[j].memory))
+                found(shared_memory{"scan_outputs", i, "scan_outputs", j});
+        for (std::size_t j = 0; j < inputs.size(); ++j)
+            if (overlap(outputs[i].memory, inputs[j].memory) && !is_walked_alike(outputs[i], inputs[j]))
+                found(shared_memory{"scan_outputs", i, "scan_inputs", j});
+    }
+}
+
+inline std::string describe_shared_memory(
+    std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+{
+    std::vector<std::string> pairs;
+    find_shared_memory(states, inputs, outputs,
+        [&](shared_memory const& pair) { pairs.push_back(concat(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]")); });
+    return join(pairs);
+}
+
+} // namespace detail
+
+/// Errors    overlap_error: a state or output shares a byte with another operand. Allowed: an output that is an input's own tensor on the
+///           same axis and in the same direction.
+[[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+{
+    bool is_shared = false;
+    detail::find_shared_memory(states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
+    if (is_shared)
+        detail::fail<overlap_error>(op,
+            ": what the body writes must have memory of its own, or be an input's own tensor walked along the same axis in the same "
+            "direction, but ",
+            detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
+}
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// An input is walked where it lies; a lazy expression is evaluated once, before the first iteration.
+template <class X>
+using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
+
+template <class Pack>
+auto evaluated_inputs(Pack const& inputs)
+{
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); }, leaves(inputs));
+}
+
+template <class... Xs>
+std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply([](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{shape_of(operand)...}; }, operands);
+}
+
+template <class X>
+memory_block memory_of(X const& value)
+{
+    if constexpr (tensor<X>)
+        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>), layout_of(value)};
+    else
+        return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
+}
+
+/// Where the operands lie; of those that are walked, the caller adds how.
+template <class... Xs>
+std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply(
+        [](auto const&... operand) { return std::array<placed_operand, sizeof...(Xs)>{placed_operand{memory_of(operand)}...}; }, operands);
+}
+
+/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views by value.
+template <class Pack>
+inline constexpr bool outlives_call = std::is_lvalue_reference_v<Pack> || tensor_view<Pack>;
+template <class... Ts>
+inline constexpr bool outlives_call<std::tuple<Ts...>> = ((std::is_lvalue_reference_v<Ts> || tensor_view<Ts>)&&...);
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be added to a null pointer.
+template <class X>
+strided_layout layout_at(void const* data, X const& operand)
+{
+    strided_layout layout = layout_of(operand);
+    if (data == nullptr)
+        layout.steps = strides(layout.dims.size(), 0);
+    return layout;
+}
+
+} // namespace detail
+
+/// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an operand that is left out.
+/// Made from variables, adaptors and views; the tensor must outlive it.
+template <class T>
+class tensor_ref {
+public:
+    tensor_ref() = default;
+
+    template <tensor X>
+        requires std::is_same_v<detail::item_t<X>, std::remove_const_t<T>> &&
+            (std::is_lvalue_reference_v<X> || detail::tensor_view<X>)tensor_ref(X&& operand)
+            : data_(enable_tensor<detail::bare<X>>::data(operand)), layout_(detail::layout_at(data_, operand)), is_given_(true)
+        {}
+
+        /// A temporary would be gone when it is looked at.
+        template <tensor X>
+            requires std::is_same_v<detail::item_t<X>, std::remove_const_t<T>> &&
+                (!std::is_lvalue_reference_v<X> && !detail::tensor_view<X>)tensor_ref(X&& operand) = delete;
+
+            bool is_given() const noexcept { return is_given_; }
+            T* data() const noexcept { return data_; }
+            xloom::shape const& shape() const noexcept { return layout_.dims; }
+            std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.steps[axis]; }
+            memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_}; }
+
+        private:
+            T* data_ = nullptr;
+            strided_layout layout_{};
+            bool is_given_ = false;
+};
+
+/// A tensor of any integer type that is read as numbers: lengths. {} is an operand that is left out.
+class lengths_ref {
+public:
+    lengths_ref() = default;
+
+    template <tensor X>
+        requires std::integral<detail::item_t<X>> &&(std::is_lvalue_reference_v<X> || detail::tensor_view<X>)lengths_ref(X&& operand)
+            : data_(enable_tensor<detail::bare<X>>::data(operand)),
+              layout_(detail::layout_at(data_, operand)),
+              item_bytes_(sizeof(detail::item_t<X>)),
+              read_([](void const* data, std::ptrdiff_t at) {
+                  return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
+              })
+        {}
+
+        template <tensor X>
+            requires std::integral<detail::item_t<X>> &&
+                (!std::is_lvalue_reference_v<X> && !detail::tensor_view<X>)lengths_ref(X&& operand) = delete;
+
+            bool is_given() const noexcept { return read_ != nullptr; }
+            xloom::shape const& shape() const noexcept { return layout_.dims; }
+            /// Item n of a tensor of rank 1.
+            std::int64_t operator[](std::size_t n) const { return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
+            memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_}; }
+
+        private:
+            void const* data_ = nullptr;
+            strided_layout layout_{};
+            std::size_t item_bytes_ = 1;
+            std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
+};
+
+namespace detail {
+
+/// The shape of an operand, none if it is left out.
+template <class Ref>
+std::optional<shape> shape_if_given(Ref const& operand)
+{
+    return operand.is_given() ? std::optional<shape>(operand.shape()) : std::nullopt;
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/check/recurrent.hpp ====
+// What the recurrent operators require of shapes, lengths and options.
+
+// ==== xloom/check/shapes.hpp ====
+// Several operands whose shapes follow from a few sizes: what is wrong with any of them, in one sentence.
+
+namespace xloom::detail {
+
+/// An operand, and what its shape must be.
+struct shape_law {
+    std::string_view operand;
+    std::string_view letters; ///< of the expected shape
+    shape expected;
+    std::optional<shape> actual; ///< none: the operand is left out
+};
+
+[[noreturn]] inline void fail_shapes(std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
+{
+    std::vector<std::string> facts;
+    for (shape_law const& law : laws)
+        if (law.actual && *law.actual != law.expected)
+            facts.push_back(concat(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected));
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", join(facts), ". Reshape it.");
+}
+
+/// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
+template <class Describe>
+constexpr void check_shapes(std::string_view op, std::span<shape_law const> laws, Describe const& describe)
+{
+    for (shape_law const& law : laws)
+        if (law.actual && *law.actual != law.expected)
+            fail_shapes(op, describe(), laws);
+}
+
+constexpr void check_given(std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
+{
+    if (!dims)
+        fail<shape_error>(op, ": ", operand, " must be given, but it is left out. Give it ", rank, " axes.");
+    if (dims->size() != rank)
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims, ". Reshape it.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/core/direction.hpp ====
+// The directions in which a recurrent operator walks the time axis.
+
+namespace xloom {
+
+/// ONNX's `direction`. A bidirectional operator has two sets of weights and states: those of forward, then those of reverse.
+enum class direction : unsigned char { forward, reverse, bidirectional };
+
+namespace detail {
+
+inline constexpr std::array<std::string_view, 3> direction_names{"forward", "reverse", "bidirectional"};
+
+} // namespace detail
+
+constexpr std::string_view name_of(direction d) noexcept
+{
+    auto const number = static_cast<std::size_t>(d);
+    return number < detail::direction_names.size() ? detail::direction_names[number] : "unknown";
+}
+
+/// D: the length of the direction axis that weights, states and outputs have.
+constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
+
+/// The direction of this name; case matters.
+///
+/// Errors    option_error: a name that is none.
+/// Source    ONNX LSTM-22, GRU-22, RNN-22 (direction).
+/// Example   tests/core/direction.test.cpp
+constexpr direction parse_direction(std::string_view op, std::string_view name)
+{
+    for (direction const d : {direction::forward, direction::reverse, direction::bidirectional})
+        if (name == name_of(d))
+            return d;
+    auto const& [forward, reverse, bidirectional] = detail::direction_names;
+    detail::fail<option_error>(op, ": a direction must be one that ONNX names, but direction is \"", name, "\". Choose one of ", forward,
+        ", ", reverse, " and ", bidirectional, ".");
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+/// D directions, I input, H hidden.
+struct recurrent_widths {
+    std::size_t D = 1, I = 0, H = 0;
+};
+
+/// T steps, N rows of the batch.
+struct batch_sizes {
+    std::size_t T = 0, N = 0;
+};
+
+namespace detail {
+
+/// W [D, gates H, I], R [D, gates H, H]. `narrower` is what W is wider than I by.
+template <class Options>
+constexpr recurrent_widths check_weights(
+    std::string_view op, Options const& options, std::optional<shape> const& W, std::optional<shape> const& R, std::size_t narrower = 0)
+{
+    check_given(op, "W", W, 3);
+    check_given(op, "R", R, 3);
+    std::size_t const H = (*R)[2], width = (*W)[2];
+    if (options.hidden_size && (*options.hidden_size < 1 || static_cast<std::size_t>(*options.hidden_size) != H))
+        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ", *options.hidden_size, " and R is ", *R,
+            ". Correct one of them.");
+    if (H == 0)
+        fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
+    if (width < narrower)
+        fail<shape_error>(
+            op, ": W must be at least as wide as the attention state, C = ", narrower, ", but W is ", *W, ". Give W [D, 4H, I + C].");
+    return {direction_count(options.direction), width - narrower, H};
+}
+
+inline std::string describe(recurrent_widths const& sizes) { return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H); }
+
+/// AttnLSTM has layout 0 alone.
+template <class Options>
+constexpr std::int64_t layout_of_options(Options const& options)
+{
+    if constexpr (requires { options.layout; })
+        return options.layout;
+    else
+        return 0;
+}
+
+/// Options of a recurrent operator, all of which have these.
+template <class Options>
+constexpr void check_options(std::string_view op, Options const& options)
+{
+    if (options.clip && !(*options.clip > 0))
+        fail<option_error>(
+            op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip), ". Leave it out for no limit.");
+    if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
+        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout, ". Choose 1 where the batch axis comes first.");
+    if (options.direction != direction::forward && options.direction != direction::reverse && options.direction != direction::bidirectional)
+        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ", static_cast<int>(options.direction),
+            ". Choose one of them.");
+}
+
+/// The activations of all directions: those of the options, or the defaults.
+template <class Options>
+constexpr activation_list check_activations(
+    std::string_view op, Options const& options, std::span<std::string_view const> defaults, activation_dialect dialect)
+{
+    std::size_t const D = direction_count(options.direction);
+    std::size_t const count = options.activations.size();
+    if (count != 0 && count != D * defaults.size())
+        fail<option_error>(op, ": there must be ", defaults.size(), " activations for each direction, but direction is ",
+            name_of(options.direction), " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
+    activation_list const own = parse_activations(op, options.activations, options.activation_alpha, options.activation_beta, dialect);
+    if (count != 0)
+        return own;
+    activation_list all;
+    for (std::size_t d = 0; d < D; ++d)
+        for (activation_function const& function : parse_activations(op, defaults))
+            all.push_back(function);
+    return all;
+}
+
+/// X [T, N, I], in layout 1 [N, T, I].
+constexpr batch_sizes check_X(std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
+{
+    if (X.size() != 3 || X[2] != sizes.I)
+        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]", " with I = ", sizes.I,
+            ", as W has it, but X is ", X, ". Reshape it.");
+    batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
+    if (!has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double)))
+        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H, ". Shorten X.");
+    return batch;
+}
+
+constexpr std::string_view state_letters(std::int64_t layout) { return layout == 0 ? "[D, N, H]" : "[N, D, H]"; }
+constexpr std::string_view output_letters(std::int64_t layout) { return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]"; }
+
+/// Of states: [D, N, H], in layout 1 [N, D, H].
+constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
+}
+
+/// Of Y: [T, D, N, H], in layout 1 [N, T, D, H].
+constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H} : shape{batch.N, batch.T, sizes.D, sizes.H};
+}
+
+/// An operand that may be left out.
+struct named_shape {
+    std::string_view operand;
+    std::optional<shape> dims;
+};
+
+inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
+}
+
+/// States [D, N, H], in layout 1 [N, D, H].
+template <class Weights, std::size_t Count>
+constexpr void check_states(
+    std::string_view op, Weights const& weights, batch_sizes const& batch, std::array<named_shape, Count> const& states)
+{
+    recurrent_widths const& sizes = weights.sizes();
+    std::array<shape_law, Count> laws{};
+    for (std::size_t i = 0; i < Count; ++i)
+        laws[i] = {states[i].operand, state_letters(weights.layout()), state_shape(sizes, batch, weights.layout()), states[i].dims};
+    check_shapes(op, laws, [&] { return describe(sizes, batch); });
+}
+
+/// Lengths [N] that lie in [0, most].
+template <class Lengths>
+void check_lengths(
+    std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N, std::string_view letter, std::size_t most)
+{
+    if (!lengths.is_given())
+        return;
+    if (lengths.shape() != shape{N})
+        fail<shape_error>(
+            op, ": ", operand, " must have the shape [N] = [", N, "], but it is ", lengths.shape(), ". Give a length for each row.");
+    constexpr std::size_t most_facts = 4;
+    std::vector<std::string> facts;
+    std::size_t more = 0;
+    for (std::size_t n = 0; n < N; ++n)
+        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::size_t>(length) > most) {
+            if (facts.size() < most_facts)
+                facts.push_back(concat(operand, "[", n, "] is ", length));
+            else
+                ++more;
+        }
+    if (more != 0)
+        facts.push_back(concat(more, " more"));
+    if (!facts.empty())
+        fail<index_error>(op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", join(facts), ". Correct it.");
+}
+
+/// An operand in memory. An output may be the very tensor of the input that `twin` names.
+struct named_block {
+    std::string_view operand;
+    memory_block block;
+    std::string_view twin{};
+};
+
+constexpr bool is_same_place(memory_block const& a, memory_block const& b)
+{
+    return a.address == b.address && a.layout.dims == b.layout.dims && a.layout.steps == b.layout.steps;
+}
+
+/// Requires every output to have memory of its own.
+inline void check_apart(std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
+{
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+        named_block const& output = outputs[k];
+        if (!has_own_places(output.block.layout))
+            fail<overlap_error>(op, ": every item of ", output.operand, " must have memory of its own, but ", output.operand,
+                " has the shape ", output.block.layout.dims, " and the strides ", output.block.layout.steps, ". Copy it first.");
+        for (named_block const& input : inputs)
+            if (overlap(output.block, input.block) && !(input.operand == output.twin && is_same_place(output.block, input.block)))
+                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand, " overlaps ", input.operand,
+                    ". Copy one of the two.");
+        for (std::size_t j = 0; j < k; ++j)
+            if (overlap(output.block, outputs[j].block))
+                fail<overlap_error>(
+                    op, ": no two outputs may share memory, but ", output.operand, " overlaps ", outputs[j].operand, ". Separate them.");
+    }
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/core/aligned_vector.hpp ====
+// A vector whose items begin at a line of the cache, so that no batch of them straddles two.
+
+namespace xloom {
+
+namespace detail {
+
+inline constexpr std::size_t line_bytes = 64;
+
+template <class T>
+struct line_allocator {
+    using value_type = T;
+    static constexpr std::align_val_t alignment{alignof(T) > line_bytes ? alignof(T) : line_bytes};
+
+    line_allocator() = default;
+    template <class U>
+    line_allocator(line_allocator<U> const&) noexcept
+    {}
+
+    T* allocate(std::size_t count)
+    {
+        if (count > static_cast<std::size_t>(-1) / sizeof(T))
+            throw std::bad_array_new_length();
+        return static_cast<T*>(::operator new(count * sizeof(T), alignment));
+    }
+    void deallocate(T* items, std::size_t) noexcept { ::operator delete(items, alignment); }
+
+    friend bool operator==(line_allocator const&, line_allocator const&) = default;
+};
+
+} // namespace detail
+
+template <class T>
+using aligned_vector = std::vector<T, detail::line_allocator<T>>;
+
+} // namespace xloom
+
+namespace xloom {
+
+namespace detail {
+
+/// What a recurrent operator computes with: storage floats as floats, other types as themselves.
+template <class Item>
+using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
+
+/// A state or output that has a row of items for each direction and batch row, in layout 0 or 1: [D, N, ..] or [N, D, ..].
+template <class Item>
+class state_rows {
+public:
+    state_rows() = default;
+    state_rows(tensor_ref<Item> const& from, std::int64_t layout)
+    {
+        if (from.is_given()) {
+            data_ = from.data();
+            d_ = from.step(layout == 0 ? 0 : 1);
+            n_ = from.step(layout == 0 ? 1 : 0);
+            item_ = from.step(2);
+        }
+    }
+
+    bool is_given() const { return data_ != nullptr; }
+    kernel::strided_row<Item> operator()(std::size_t d, std::size_t n) const
+    {
+        return {data_ + static_cast<std::ptrdiff_t>(d) * d_ + static_cast<std::ptrdiff_t>(n) * n_, item_};
+    }
+    /// Zeros from item `begin` of a row on.
+    void clear(std::size_t d, std::size_t n, std::size_t begin, std::size_t count) const
+    {
+        auto const row = (*this)(d, n);
+        for (std::size_t i = begin; i < count; ++i)
+            row.first[static_cast<std::ptrdiff_t>(i) * row.step] = Item(0);
+    }
+
+private:
+    Item* data_ = nullptr;
+    std::ptrdiff_t d_ = 0, n_ = 0, item_ = 0;
+};
+
+/// The same for each step: [T, D, N, ..] or [N, T, D, ..]; without directions, [T, N, ..] or [N, T, ..].
+template <class Item>
+class step_rows {
+public:
+    step_rows() = default;
+    step_rows(tensor_ref<Item> const& from, std::int64_t layout)
+    {
+        if (!from.is_given())
+            return;
+        data_ = from.data();
+        bool const has_directions = from.shape().size() == 4;
+        t_ = from.step(layout == 0 ? 0 : 1);
+        n_ = from.step(layout != 0 ? 0 : has_directions ? 2 : 1);
+        d_ = has_directions ? from.step(layout == 0 ? 1 : 2) : 0;
+        item_ = from.step(from.shape().size() - 1);
+    }
+
+    bool is_given() const { return data_ != nullptr; }
+    std::ptrdiff_t step() const { return t_; }
+    kernel::strided_row<Item> operator()(std::size_t t, std::size_t d, std::size_t n) const
+    {
+        return {
+            data_ + static_cast<std::ptrdiff_t>(t) * t_ + static_cast<std::ptrdiff_t>(d) * d_ + static_cast<std::ptrdiff_t>(n) * n_, item_};
+    }
+    /// Zeros from step t on.
+    void clear(std::size_t first, std::size_t last, std::size_t d, std::size_t n, std::size_t begin, std::size_t count) const
+    {
+        if (is_given())
+            for (std::size_t t = first; t < last; ++t) {
+                auto const row = (*this)(t, d, n);
+                for (std::size_t i = begin; i < count; ++i)
+                    row.first[static_cast<std::ptrdiff_t>(i) * row.step] = Item(0);
+            }
+    }
+
+private:
+    Item* data_ = nullptr;
+    std::ptrdiff_t t_ = 0, d_ = 0, n_ = 0, item_ = 0;
+};
+
+/// What a call walks: X, Y, and how long each row is.
+template <class Item>
+struct batch_walk {
+    batch_sizes sizes;
+    recurrent_widths widths;
+    xloom::direction direction;
+    step_rows<Item const> X;
+    step_rows<Item> Y;
+    lengths_ref lengths;
+
+    std::size_t length(std::size_t n) const { return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T; }
+
+    /// Where direction d of a row begins among its steps, and whether it goes backwards from there.
+    std::pair<std::size_t, bool> first_step(std::size_t d, std::size_t n) const
+    {
+        std::size_t const length = this->length(n);
+        bool const backwards = direction == direction::reverse || d == 1;
+        return {backwards && length != 0 ? length - 1 : 0, backwards};
+    }
+
+    kernel::sequence<Item> sequence(std::size_t d, std::size_t n) const
+    {
+        auto const [first, backwards] = first_step(d, n);
+        kernel::sequence<Item> result{n, length(n), X(first, 0, n), backwards ? -X.step() : X.step(), {}, 0};
+        if (Y.is_given()) {
+            result.y = Y(first, d, n);
+            result.y_step = backwards ? -Y.step() : Y.step();
+        }
+        return result;
+    }
+};
+
+/// Multiply-adds that are worth another thread.
+inline constexpr std::size_t products_worth_a_thread = std::size_t{1} << 18;
+
+/// Into how many groups the rows of each direction are cut.
+template <class Policy>
+std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch, std::size_t products_per_step)
+{
+    std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
+    std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / products_worth_a_thread;
+    std::size_t const parts = std::min(threads, std::max<std::size_t>(useful, 1));
+    return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
+}
+
+template <class Item>
+struct recurrent_runner;
+
+} // namespace detail
+
+/// Memory that recurrent operators work in. It grows to what a call needs and is used again: a call that needs no more than an earlier one
+/// allocates nothing. One call at a time.
+template <class Item>
+class recurrent_workspace {
+public:
+    /// What it holds.
+    std::size_t bytes() const noexcept
+    {
+        return numbers_.capacity() * sizeof(detail::compute_t<Item>) + sequences_.capacity() * sizeof(kernel::sequence<Item>) +
+               (order_.capacity() + begins_.capacity()) * sizeof(std::size_t);
+    }
+
+private:
+    friend struct detail::recurrent_runner<Item>;
+
+    aligned_vector<detail::compute_t<Item>> numbers_{};
+    std::vector<std::size_t> order_{};
+    std::vector<kernel::sequence<Item>> sequences_{};
+    std::vector<std::size_t> begins_{};
+};
+
+namespace detail {
+
+template <class Item>
+struct recurrent_runner {
+    using T = compute_t<Item>;
+
+    batch_walk<Item> walk;
+    std::size_t groups; ///< of rows, in each direction
+    recurrent_workspace<Item>& workspace;
+
+    /// The sequences of a part of the work: of one direction, every `groups`th of the sorted rows.
+    struct part {
+        std::size_t d;
+        std::size_t number; ///< of its first sequence
+        kernel::sequence<Item> const* first;
+        std::size_t count;
+        std::size_t longest() const { return count == 0 ? 0 : first->length; }
+    };
+
+    /// Runs all parts. Family knows the states: make_rows(part, memory), start(part, rows), finish(part, rows).
+    template <class Family, class Policy>
+    void operator()(Family const& family, Policy const& policy)
+    {
+        reserve(family);
+        policy.for_each(
+            walk.widths.D * groups, [&](std::size_t p) { run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]); });
+    }
+
+    /// Makes the workspace large enough for smaller batches, too: they may be cut into fewer groups.
+    template <class Family>
+    void reserve_all(Family const& family) const
+    {
+        for (recurrent_runner each = *this; each.groups != 0; --each.groups)
+            each.reserve(family);
+    }
+
+    /// Makes the workspace large enough.
+    template <class Family>
+    void reserve(Family const& family)
+    {
+        sort_rows();
+        std::size_t const parts = walk.widths.D * groups;
+        workspace.begins_.clear();
+        std::size_t total = 0;
+        for (std::size_t p = 0; p < parts; ++p) {
+            kernel::arena<T> size;
+            take_memory(family, part_at(p), size);
+            workspace.begins_.push_back(total);
+            total += size.used();
+        }
+        if (workspace.numbers_.size() < total) {
+            workspace.numbers_.clear(); // else they would be copied, and the memory doubled
+            workspace.numbers_.resize(total);
+        }
+    }
+
+private:
+    /// Longest first, so that the rows that are still running are always the first ones.
+    void sort_rows()
+    {
+        auto& order = workspace.order_;
+        order.resize(walk.sizes.N);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+            std::size_t const length_a = walk.length(a), length_b = walk.length(b);
+            return length_a != length_b ? length_a > length_b : a < b;
+        });
+        workspace.sequences_.clear();
+        for (std::size_t d = 0; d < walk.widths.D; ++d)
+            for (std::size_t group = 0; group < groups; ++group)
+                for (std::size_t i = group; i < order.size(); i += groups)
+                    workspace.sequences_.push_back(walk.sequence(d, order[i]));
+    }
+
+    part part_at(std::size_t number) const
+    {
+        std::size_t const N = walk.sizes.N, d = number / groups, group = number % groups;
+        std::size_t const begin = begin_of_part(group, groups, N), end = begin_of_part(group + 1, groups, N);
+        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin};
+    }
+
+    template <class Family>
+    static auto take_memory(Family const& family, part const& at, kernel::arena<T>& memory)
+    {
+        auto rows = family.make_rows(at, memory);
+        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory);
+        return std::pair(std::move(rows), buffers);
+    }
+
+    template <class Family>
+    void run(Family const& family, part const& at, T* numbers) const
+    {
+        kernel::arena<T> memory(numbers);
+        auto const [rows, buffers] = take_memory(family, at, memory);
+        family.start(at, rows);
+        kernel::run_sequences<T>(rows, at.first, at.count, buffers);
+        family.finish(at, rows);
+        for (std::size_t r = 0; r < at.count; ++r)
+            walk.Y.clear(at.first[r].length, walk.sizes.T, at.d, at.first[r].row, 0, walk.widths.H);
+    }
+};
+
+/// A row of a state: the given one, or zeros.
+template <class Item, class T>
+void load_state(state_rows<Item const> const& from, std::size_t d, std::size_t n, std::size_t count, T* to)
+{
+    if (from.is_given())
+        kernel::copy_row<Item, T>(from(d, n), count, {to});
+    else
+        std::fill_n(to, count, T(0));
+}
+
+template <class Item, class T>
+void store_state(T const* from, std::size_t count, state_rows<Item> const& to, std::size_t d, std::size_t n)
+{
+    if (to.is_given())
+        kernel::copy_row<T, Item>({from}, count, to(d, n));
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/adapt/recurrent_weights.hpp ====
+// How the weights of the recurrent operators are laid out once, for all calls that use them.
+
+namespace xloom::detail {
+
+/// Parameters of each direction, with the numbers that they point to: written once, then shared by all copies.
+template <class Parameters>
+class shared_parameters {
+    using T = typename Parameters::number;
+
+public:
+    /// pack(d, memory) gives the parameters of direction d; it is called with an arena that only counts, too.
+    template <class Pack>
+    shared_parameters(std::size_t D, Pack const& pack)
+    {
+        kernel::arena<T> size;
+        for (std::size_t d = 0; d < D; ++d)
+            pack(d, size);
+        auto numbers = std::make_shared<aligned_vector<T>>(size.used() + 1, T(0));
+        kernel::arena<T> memory(numbers->data());
+        for (std::size_t d = 0; d < D; ++d)
+            all_[d] = pack(d, memory);
+        numbers_ = std::move(numbers);
+    }
+
+    Parameters const& operator[](std::size_t d) const { return all_[d]; }
+
+private:
+    std::array<Parameters, 2> all_{};
+    std::shared_ptr<aligned_vector<T> const> numbers_;
+};
+
+/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each direction.
+template <class Parameters>
+class packed_weights {
+public:
+    xloom::direction direction() const noexcept { return direction_; }
+    std::int64_t layout() const noexcept { return layout_; }
+    recurrent_widths const& sizes() const noexcept { return sizes_; }
+    Parameters const& parameters(std::size_t d) const noexcept { return parameters_[d]; }
+
+protected:
+    template <class Options, class Pack>
+    packed_weights(recurrent_widths const& sizes, Options const& options, Pack const& pack)
+        : direction_(options.direction), layout_(layout_of_options(options)), sizes_(sizes), parameters_(sizes.D, pack)
+    {}
+
+private:
+    xloom::direction direction_;
+    std::int64_t layout_;
+    recurrent_widths sizes_;
+    shared_parameters<Parameters> parameters_;
+};
+
+/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across (its columns along the depth).
+template <class Item>
+kernel::strided_matrix<Item> across(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    return {
+        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2), from.step(2), from.step(1)};
+}
+
+/// The same read along: its rows along the depth.
+template <class Item>
+kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row)
+{
+    kernel::strided_matrix<Item> const matrix = across(from, d, first_row, 0);
+    return {matrix.items, matrix.column_step, matrix.depth_step};
+}
+
+/// Panels [depth, columns] from memory, zeros so far.
+template <class T>
+struct unpacked_panels {
+    T* items;
+    std::size_t depth, columns;
+
+    unpacked_panels(std::size_t depth_, std::size_t columns_, kernel::arena<T>& memory)
+        : items(memory.take(kernel::panel_items<T>(depth_, columns_))), depth(depth_), columns(columns_)
+    {}
+
+    kernel::panels<T> packed() const { return {items, depth, columns}; }
+
+    /// Writes `rows` rows of `count` columns, to those from (first_row, first_column) on.
+    template <class Item>
+    void pack(kernel::strided_matrix<Item> const& from, std::size_t rows, std::size_t count, std::size_t first_row = 0,
+        std::size_t first_column = 0) const
+    {
+        kernel::pack_panels<T, Item>(from, rows, count, items, depth, first_row, first_column);
+    }
+};
+
+/// to = from[d, first ..], `count` items of a tensor of rank 2.
+template <class T, class Item>
+void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    kernel::copy_row<Item, T>({from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
+}
+
+/// to = B[d, first ..] + B[d, second ..], H items of each; zeros are left if there is no B.
+template <class T, class Item>
+void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second, std::size_t H, T* to)
+{
+    if (!B.is_given())
+        return;
+    auto const item = [&](std::size_t i) {
+        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) + static_cast<std::ptrdiff_t>(i) * B.step(1)]);
+    };
+    for (std::size_t j = 0; j < H; ++j)
+        to[j] = item(first + j) + item(second + j);
+}
+
+template <class T>
+kernel::gate<T> gate_of(activation_function const& function, std::optional<double> const& clip)
+{
+    return {function, static_cast<T>(clip.value_or(0)), clip.has_value()};
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+template <class Item>
+xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return enable_tensor<xt::xtensor<Item, 4>>::make(output_shape(sizes, batch, layout));
+}
+
+template <class Item>
+xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
+}
+
+/// An input by name: a tensor_ref or a lengths_ref.
+template <class Ref>
+struct named_input {
+    std::string_view operand;
+    Ref const& ref;
+};
+template <class Ref>
+named_input(char const*, Ref const&) -> named_input<Ref>;
+
+/// Where the inputs lie; those that are left out lie nowhere.
+template <class... Refs>
+std::array<named_block, sizeof...(Refs)> blocks_of(named_input<Refs> const&... inputs)
+{
+    return {named_block{inputs.operand, inputs.ref.is_given() ? inputs.ref.block() : memory_block{0, 1, {{0}, {1}}}}...};
+}
+
+/// An output, what its shape must be, and which input may be the very same tensor.
+template <class Item>
+struct output_law {
+    std::string_view operand;
+    std::string_view letters;
+    shape expected;
+    tensor_ref<Item> const& ref;
+    std::string_view twin{};
+};
+
+/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from, if one is wrong.
+template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
+void check_outputs(std::string_view op, Describe const& describe, std::array<output_law<Item>, Outputs> const& outputs,
+    std::array<named_block, Inputs> const& inputs)
+{
+    std::array<shape_law, Outputs> laws{};
+    static_vector<named_block, Outputs> blocks;
+    for (std::size_t i = 0; i < Outputs; ++i) {
+        output_law<Item> const& output = outputs[i];
+        laws[i] = {output.operand, output.letters, output.expected, shape_if_given(output.ref)};
+        if (output.ref.is_given())
+            blocks.push_back({output.operand, output.ref.block(), output.twin});
+    }
+    check_shapes(op, laws, describe);
+    check_apart(op, blocks, inputs);
+}
+
+template <class Item, class Weights, class Policy>
+recurrent_runner<Item> make_runner(
+    Weights const& weights, batch_walk<Item> const& walk, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    std::size_t const products = weights.parameters(0).products();
+    return {walk, row_groups(policy, walk.widths, walk.sizes, products), workspace};
+}
+
+template <class Item, class Weights, class States, class Policy>
+void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item const> const& X, lengths_ref const& sequence_lens,
+    tensor_ref<Item> const& Y, batch_sizes const& batch, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    batch_walk<Item> const walk{batch, weights.sizes(), weights.direction(), {X, weights.layout()}, {Y, weights.layout()}, sequence_lens};
+    make_runner(weights, walk, workspace, policy)(states, policy);
+}
+
+/// A workspace for whole batches.
+template <class Item, class Weights, class States, class Policy>
+recurrent_workspace<Item> reserved_workspace(Weights const& weights, States const& states, batch_sizes const& batch, Policy const& policy)
+{
+    recurrent_workspace<Item> workspace;
+    make_runner(weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy).reserve_all(states);
+    return workspace;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// M [N, S, E], and how much of each row counts.
+template <class Item>
+struct memory_walk {
+    tensor_ref<Item const> M;
+    lengths_ref lengths;
+    std::size_t S = 0;
+
+    std::size_t length(std::size_t n) const { return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : S; }
+    kernel::memory_rows<Item> rows(std::size_t n) const
+    {
+        return {M.data() + static_cast<std::ptrdiff_t>(n) * M.step(0), length(n), M.step(1), M.step(2)};
+    }
+};
+
+/// The states of the rows, before and after; what they attend to; and where their alignments go.
+template <class Item, class Weights, class Score>
+struct attn_lstm_states {
+    using T = compute_t<Item>;
+    using score_type = decltype(score_for(std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
+    using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
+
+    Weights const& weights;
+    Score const& score;
+    batch_walk<Item> const& walk;
+    memory_walk<Item> memory;
+    state_rows<Item const> initial_h, initial_c, initial_attention, initial_alignment;
+    state_rows<Item> Y_h, Y_c, Y_attention, Y_alignment;
+    step_rows<Item> alignments;
+    std::vector<kernel::attending_row<T, Item>>& attending; ///< a row for each sequence
+
+    struct part_rows : rows_type {
+        T* scratch;
+    };
+
+    template <class Part>
+    part_rows make_rows(Part const& part, kernel::arena<T>& numbers) const
+    {
+        auto const& p = weights.parameters(part.d);
+        std::size_t longest = 0;
+        for (std::size_t r = 0; r < part.count; ++r)
+            longest = std::max(longest, memory.length(part.first[r].row));
+        part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers), numbers.take(longest * p.E)};
+        for (std::size_t r = 0; r < part.count; ++r)
+            attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
+        rows.attend_to(attending.data() + part.number, alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
+        return rows;
+    }
+
+    template <class Part>
+    void start(Part const& part, part_rows const& rows) const
+    {
+        auto const& p = weights.parameters(part.d);
+        for (std::size_t r = 0; r < part.count; ++r) {
+            std::size_t const n = part.first[r].row;
+            load_state(initial_h, part.d, n, rows.H(), rows.h(r));
+            load_state(initial_c, part.d, n, rows.H(), rows.c(r));
+            if (!p.attends)
+                continue;
+            kernel::fill_memory(p, memory.rows(n), rows.scratch, score_type::takes_exponentials, attending[part.number + r].memory);
+            load_state(initial_attention, part.d, n, p.C, rows.attention(r));
+            load_state(initial_alignment, part.d, n, memory.length(n), rows.alignment(r));
+        }
+    }
+
+    template <class Part>
+    void finish(Part const& part, part_rows const& rows) const
+    {
+        auto const& p = weights.parameters(part.d);
+        for (std::size_t r = 0; r < part.count; ++r) {
+            std::size_t const n = part.first[r].row, length = memory.length(n);
+            store_state(rows.h(r), rows.H(), Y_h, part.d, n);
+            store_state(rows.c(r), rows.H(), Y_c, part.d, n);
+            store_state(rows.attention(r), p.C, Y_attention, part.d, n);
+            store_state(rows.alignment(r), length, Y_alignment, part.d, n);
+            if (Y_alignment.is_given())
+                Y_alignment.clear(part.d, n, length, memory.S);
+            alignments.clear(0, part.first[r].length, part.d, n, length, memory.S);
+            alignments.clear(part.first[r].length, walk.sizes.T, part.d, n, 0, memory.S);
+        }
+    }
+
+private:
+    kernel::attending_row<T, Item> attend_to(
+        kernel::attn_lstm_parameters<T> const& p, std::size_t d, std::size_t n, kernel::arena<T>& numbers) const
+    {
+        kernel::attending_row<T, Item> row{n, kernel::take_memory(p, memory.length(n), numbers), {}, 0};
+        if (alignments.is_given()) {
+            auto const [first, backwards] = walk.first_step(d, n);
+            row.alignment = alignments(first, d, n);
+            row.alignment_step = backwards ? -alignments.step() : alignments.step();
+        }
+        return row;
+    }
+};
+
+} // namespace detail
+
+/// Memory that AttnLSTM works in: see recurrent_workspace.
+template <class Item>
+struct attn_lstm_workspace : recurrent_workspace<Item> {
+    std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< the operator's own
+};
+
+} // namespace xloom
+
+// ==== xloom/adapt/attn_lstm_weights.hpp ====
+// The constants of an AttnLSTM: checked, and packed for its kernel.
+
+// ==== xloom/adapt/lstm_weights.hpp ====
+// The constants of an LSTM: checked, and packed for its kernel.
+
+namespace xloom::detail {
+
+inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Tanh", "Tanh"};
+
+/// W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], P [D, 3H]; C is 0 in a plain LSTM.
+template <class Constants, class Options>
+recurrent_widths check_lstm_constants(std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
+{
+    check_options(op, options);
+    recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), C);
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
+    check_shapes(op,
+        std::array{
+            shape_law{"W", C == 0 ? "[D, 4H, I]" : "[D, 4H, I + C]", {D, 4 * H, I + C}, in.W.shape()},
+            shape_law{"R", "[D, 4H, H]", {D, 4 * H, H}, in.R.shape()},
+            shape_law{"B", "[D, 8H]", {D, 8 * H}, shape_if_given(in.B)},
+            shape_law{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(in.P)},
+        },
+        [&] { return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C); });
+    return sizes;
+}
+
+/// Packs direction d, W's first I columns. `functions` are f, g and h of each direction.
+template <class T, class Constants, class Options>
+kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes, Options const& options,
+    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+{
+    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+    unpacked_panels<T> const W(I, 4 * step, memory), R(H, 4 * step, memory);
+    T* const bias = memory.take(kernel::whole_panels<T>(4 * step));
+    T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+    for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
+        W.pack(across(in.W, d, gate * H, 0), I, H, 0, gate * step);
+        R.pack(across(in.R, d, gate * H, 0), H, H, 0, gate * step);
+        load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
+        if (P != nullptr && gate < 3)
+            load_row(in.P, d, gate * H, H, P + gate * step);
+    }
+    return {I, H, step, W.packed(), R.packed(), bias, P, gate_of<T>(functions[3 * d], options.clip),
+        gate_of<T>(functions[3 * d + 1], options.clip), functions[3 * d + 2], options.input_forget};
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/check/attn_lstm.hpp ====
+// What AttnLSTM requires of its attention's shapes.
+
+namespace xloom {
+
+/// A attention size, E memory depth, C attention state: that is L with an attention layer, else E. All 0 without attention.
+struct attention_widths {
+    std::size_t A = 0, E = 0, C = 0;
+    bool attends = false, has_layer = false;
+};
+
+namespace detail {
+
+/// Operands that are given together or not at all.
+template <std::size_t Count>
+constexpr bool check_together(
+    std::string_view op, std::string_view names, std::array<std::pair<std::string_view, bool>, Count> const& operands)
+{
+    std::size_t given = 0;
+    for (auto const& operand : operands)
+        given += operand.second ? 1 : 0;
+    if (given != 0 && given != Count) {
+        std::vector<std::string> missing;
+        for (auto const& operand : operands)
+            if (!operand.second)
+                missing.emplace_back(operand.first);
+        fail<shape_error>(op, ": ", names, " go together, but ", join(missing), missing.size() == 1 ? " is" : " are",
+            " left out. Give all of them, or none for a plain LSTM.");
+    }
+    return given != 0;
+}
+
+/// QW [D, H, A], MW [D, E, A], V [D, A], AW [D, H + E, L]. H comes from R.
+constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R, std::optional<shape> const& QW,
+    std::optional<shape> const& MW, std::optional<shape> const& V, std::optional<shape> const& AW)
+{
+    check_given(op, "R", R, 3);
+    bool const attends = check_together(op, "QW, MW and V",
+        std::array{std::pair{std::string_view("QW"), QW.has_value()}, std::pair{std::string_view("MW"), MW.has_value()},
+            std::pair{std::string_view("V"), V.has_value()}});
+    if (!attends) {
+        if (AW)
+            fail<shape_error>(
+                op, ": an attention layer needs attention, but AW is ", *AW, " and QW, MW and V are left out. Give them, or leave AW out.");
+        return {};
+    }
+    check_given(op, "MW", MW, 3);
+    if (AW)
+        check_given(op, "AW", AW, 3);
+    std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
+    check_shapes(op,
+        std::array{
+            shape_law{"QW", "[D, H, A]", {D, H, A}, QW},
+            shape_law{"MW", "[D, E, A]", {D, E, A}, MW},
+            shape_law{"V", "[D, A]", {D, A}, V},
+            shape_law{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
+        },
+        [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
+    return {A, E, AW ? L : E, true, AW.has_value()};
+}
+
+/// M [N, S, E], initial_attention [D, N, C], initial_alignment [D, N, S]. Returns S, 0 without attention.
+constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention, recurrent_widths const& sizes, std::size_t N,
+    std::optional<shape> const& M, bool has_lengths, std::optional<shape> const& initial_attention,
+    std::optional<shape> const& initial_alignment)
+{
+    if (!attention.attends) {
+        for (bool const is_given : {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
+            if (is_given)
+                fail<shape_error>(op, ": memory is for weights with attention, but QW, MW and V are left out and ",
+                    M                   ? "M"
+                    : has_lengths       ? "memory_seq_lens"
+                    : initial_attention ? "initial_attention"
+                                        : "initial_alignment",
+                    " is given. Give them, or leave it out.");
+        return 0;
+    }
+    check_given(op, "M", M, 3);
+    std::size_t const S = (*M)[1], D = sizes.D;
+    check_shapes(op,
+        std::array{
+            shape_law{"M", "[N, S, E]", {N, S, attention.E}, M},
+            shape_law{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
+            shape_law{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
+        },
+        [&] { return concat("D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C); });
+    return S;
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom::detail {
+
+template <class Constants>
+attention_widths check_attention_constants(std::string_view op, Constants const& in)
+{
+    return check_attention(
+        op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW), shape_if_given(in.V), shape_if_given(in.AW));
+}
+
+/// V as the score wants it.
+template <class T, class Item>
+kernel::score_weights<T> pack_score_weights(tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
+{
+    std::size_t const padded = kernel::whole_batches<T>(A);
+    T *const plain = memory.take(padded), *const minus_twice = memory.take(padded);
+    T sum(0);
+    if (!memory.only_counts()) {
+        load_row(V, d, 0, A, plain);
+        for (std::size_t a = 0; a < A; ++a) {
+            minus_twice[a] = T(-2) * plain[a];
+            sum += plain[a];
+        }
+    }
+    return {plain, minus_twice, sum};
+}
+
+/// Packs direction d.
+template <class T, class Constants, class Options>
+kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes, attention_widths const& attention,
+    Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+{
+    auto const& [A, E, C, attends, has_layer] = attention;
+    kernel::attn_lstm_parameters<T> p{};
+    p.lstm = pack_lstm<T>(in, sizes, options, functions, d, memory);
+    p.attends = attends;
+    if (!attends)
+        return p;
+    p.has_layer = has_layer;
+    p.A = A;
+    p.E = E;
+    p.C = C;
+    std::size_t const H = sizes.H, step = p.lstm.gate_step;
+    unpacked_panels<T> const W(C, 4 * step, memory), QW(H, A, memory), MW(E, A, memory);
+    if (!memory.only_counts()) {
+        for (std::size_t gate = 0; gate < 4; ++gate)
+            W.pack(across(in.W, d, gate * H, sizes.I), C, H, 0, gate * step);
+        QW.pack(along(in.QW, d, 0), H, A);
+        MW.pack(along(in.MW, d, 0), E, A);
+    }
+    if (has_layer) {
+        unpacked_panels<T> const AW_h(H, C, memory), AW_context(E, C, memory);
+        if (!memory.only_counts()) {
+            AW_h.pack(along(in.AW, d, 0), H, C);
+            AW_context.pack(along(in.AW, d, H), E, C);
+        }
+        p.AW_h = AW_h.packed();
+        p.AW_context = AW_context.packed();
+    }
+    p.W_attention = W.packed();
+    p.QW = QW.packed();
+    p.MW = MW.packed();
+    p.V = pack_score_weights<T>(in.V, d, A, memory);
+    p.zeros = memory.take(kernel::whole_panels<T>(std::max({A, E, C})));
+    return p;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The inputs of an AttnLSTM under its names, in its order, and behind them what ONNX Runtime lacks: the state of the attention, with
+/// which a stream goes on. {} is one that is left out. Tensors of any layout.
+template <class Item>
+struct attn_lstm_inputs {
+    tensor_ref<Item const> W{}, R{}, B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{};
+    lengths_ref memory_seq_lens{};
+    tensor_ref<Item const> AW{}, initial_attention{}, initial_alignment{};
+};
+
+/// Those that stay the same from call to call,
+template <class Item>
+struct attn_lstm_constants {
+    tensor_ref<Item const> W{}, R{}, B{}, P{}, QW{}, MW{}, V{}, AW{};
+};
+
+/// and those that do not.
+template <class Item>
+struct attn_lstm_start {
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{}, initial_c{}, M{};
+    lengths_ref memory_seq_lens{};
+    tensor_ref<Item const> initial_attention{}, initial_alignment{};
+};
+
+/// Where attn_lstm_into writes; {} is an output that is not wanted.
+template <class Item>
+struct attn_lstm_outputs {
+    tensor_ref<Item> Y{}, Y_h{}, Y_c{}, alignments{}, Y_attention{}, Y_alignment{};
+};
+
+template <class Item>
+struct attn_lstm_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h, Y_c;
+};
+
+/// T steps, N rows of the batch, S steps of memory.
+struct attn_lstm_sizes {
+    std::size_t T = 0, N = 0, S = 0;
+};
+
+/// The attributes. Names and lists are read during the call that they are handed to.
+struct attn_lstm_options {
+    xloom::direction direction = xloom::direction::forward;
+    static_vector<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
+    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    static_vector<double, max_operands> activation_beta{};
+    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    bool input_forget = false;                 ///< f = 1 - i
+};
+
+/// Weights and attributes of an AttnLSTM, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+///
+/// Errors    shape_error, option_error: as attn_lstm.
+/// Cost      one pass over the weights; as much memory as they take, their widths filled up to whole vectors.
+template <class Item>
+class attn_lstm_weights : public detail::packed_weights<kernel::attn_lstm_parameters<detail::compute_t<Item>>> {
+    using T = detail::compute_t<Item>;
+
+public:
+    attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
+        : attn_lstm_weights("xloom::attn_lstm_weights", constants, options)
+    {}
+    attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants, attn_lstm_options const& options)
+        : attn_lstm_weights(op, constants, options, detail::check_attention_constants(op, constants))
+    {}
+
+    attention_widths const& attention() const noexcept { return attention_; }
+
+private:
+    attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants, attn_lstm_options const& options,
+        attention_widths const& attention)
+        : attn_lstm_weights(constants, options, attention, detail::check_lstm_constants(op, constants, options, attention.C),
+              detail::check_activations(op, options, detail::lstm_activations, activation_dialect::microsoft))
+    {}
+    attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options, attention_widths const& attention,
+        recurrent_widths const& sizes, activation_list const& functions)
+        : detail::packed_weights<kernel::attn_lstm_parameters<T>>(sizes, options,
+              [&](std::size_t d, kernel::arena<T>& memory) {
+                  return detail::pack_attn_lstm<T>(constants, sizes, attention, options, functions, d, memory);
+              }),
+          attention_(attention)
+    {}
+
+    attention_widths attention_;
+};
+
+namespace detail {
+
+template <class Item>
+attn_lstm_sizes check_attn_lstm_call(
+    std::string_view op, shape const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
+{
+    batch_sizes const batch = check_X(op, X, weights.sizes(), 0);
+    check_states(op, weights, batch,
+        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    std::size_t const S = check_memory(op, weights.attention(), weights.sizes(), batch.N, shape_if_given(start.M),
+        start.memory_seq_lens.is_given(), shape_if_given(start.initial_attention), shape_if_given(start.initial_alignment));
+    check_lengths(op, "memory_seq_lens", start.memory_seq_lens, batch.N, "S", S);
+    return {batch.T, batch.N, S};
+}
+
+template <class Item>
+void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
+    tensor_ref<Item const> const& X, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs)
+{
+    auto const& [T, N, S] = sizes;
+    std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
+    check_outputs<Item>(
+        op,
+        [&] {
+            return concat("T = ", sizes.T, ", N = ", sizes.N, ", D = ", weights.sizes().D, ", H = ", weights.sizes().H, ", S = ", sizes.S,
+                " and C = ", weights.attention().C);
+        },
+        std::array{
+            output_law<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
+            output_law<Item>{"Y_h", "[D, N, H]", {D, N, H}, outputs.Y_h, "initial_h"},
+            output_law<Item>{"Y_c", "[D, N, H]", {D, N, H}, outputs.Y_c, "initial_c"},
+            output_law<Item>{"alignments", "[T, D, N, S]", {T, D, N, S}, outputs.alignments},
+            output_law<Item>{"Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
+            output_law<Item>{"Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
+        },
+        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h},
+            named_input{"initial_c", start.initial_c}, named_input{"M", start.M}, named_input{"memory_seq_lens", start.memory_seq_lens},
+            named_input{"initial_attention", start.initial_attention}, named_input{"initial_alignment", start.initial_alignment}));
+}
+
+/// Calls use(runner, states) with what a call needs.
+template <class Item, class Score, class Policy, class Use>
+void with_attn_lstm_runner(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
+    attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score, attn_lstm_workspace<Item>& workspace,
+    Policy const& policy, Use const& use)
+{
+    batch_walk<Item> const walk{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, start.sequence_lens};
+    workspace.attending.resize(std::max(workspace.attending.size(), weights.sizes().D * sizes.N));
+    attn_lstm_states<Item, attn_lstm_weights<Item>, Score> const states{weights, score, walk, {start.M, start.memory_seq_lens, sizes.S},
+        {start.initial_h, 0}, {start.initial_c, 0}, {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0},
+        {outputs.Y_c, 0}, {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
+    auto runner = make_runner<Item>(weights, walk, workspace, policy);
+    use(runner, states);
+}
+
+template <class Item, class Score, class Policy>
+void run_attn_lstm(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
+    attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score, attn_lstm_workspace<Item>& workspace,
+    Policy const& policy)
+{
+    with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
+        [&policy](auto& runner, auto const& states) { runner(states, policy); });
+}
+
+template <class Item, class Score, class Policy>
+attn_lstm_result<Item> run_attn_lstm(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights,
+    attn_lstm_start<Item> const& start, Score const& score, Policy const& policy)
+{
+    attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X.shape(), weights, start);
+    batch_sizes const batch{sizes.T, sizes.N};
+    attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0),
+        make_state<Item>(weights.sizes(), batch, 0)};
+    attn_lstm_workspace<Item> workspace;
+    run_attn_lstm(X, weights, sizes, start, attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace, policy);
+    return result;
+}
+
+template <class Item>
+void check_memory_given(attn_lstm_inputs<Item> const& in)
+{
+    check_together("xloom::attn_lstm", "QW, MW, V and M",
+        std::array{std::pair{std::string_view("QW"), in.QW.is_given()}, std::pair{std::string_view("MW"), in.MW.is_given()},
+            std::pair{std::string_view("V"), in.V.is_given()}, std::pair{std::string_view("M"), in.M.is_given()}});
+}
+
+template <class Item>
+attn_lstm_constants<Item> constants_of(attn_lstm_inputs<Item> const& in)
+{
+    return {in.W, in.R, in.B, in.P, in.QW, in.MW, in.V, in.AW};
+}
+
+template <class Item>
+attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
+{
+    return {in.sequence_lens, in.initial_h, in.initial_c, in.M, in.memory_seq_lens, in.initial_attention, in.initial_alignment};
+}
+
+} // namespace detail
+
+/// com.microsoft's AttnLSTM: an LSTM whose steps also read what its last output found in a memory.
+///
+///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///         h, c = lstm_step([x_t, attention], h, c)                      # as lstm; attention is zeros at first
+///         Y[t, d, n] = h
+///         scores = sum(V[d] * tanh(M[n] MW[d] + h QW[d]), axis=-1)      # of the first memory_seq_lens[n] steps of memory
+///         alignments[t, d, n] = softmax(scores)
+///         context = sum(alignments[t, d, n] * M[n], axis=0)
+///         attention = [h, context] AW[d] if AW else context
+///
+/// Shapes    X [T, N, I], W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], sequence_lens [N], initial_h and initial_c [D, N, H], P [D, 3H],
+///           QW [D, H, A], MW [D, E, A], V [D, A], M [N, S, E], memory_seq_lens [N], AW [D, H + E, L], initial_attention [D, N, C],
+///           initial_alignment [D, N, S] -> Y [T, D, N, H], Y_h and Y_c [D, N, H], alignments [T, D, N, S], Y_attention [D, N, C],
+///           Y_alignment [D, N, S]. C = L with AW, else E. QW, MW, V and M are given together, or not at all: then it is an LSTM.
+/// Types     X's: float, double; float16 and its like, computed as float; scalars of your own.
+/// Options   attn_lstm_options; given with the weights, if these are packed.
+/// Score     in place of the sum above any attention_score: it also sees the last alignment.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or [0, S]). What a score throws
+///           passes through.
+/// Order     as lstm: the bits of a row depend on nothing but the row; a sequence in pieces, with Y_h, Y_c, Y_attention and, if the score
+///           reads it, Y_alignment handed on, gives the bits of one call (float and wider types).
+/// Max error float, H = 512, T = 100, weights within 1/sqrt(H): 2e-6. NaN stays NaN. What lies beyond a row's lengths is not read; a
+///           memory of length 0 gives alignments and a context of zeros.
+/// Cost      multiply-adds of T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A, for shorter rows fewer, and T N D S A times a
+///           multiplication and a division for the scores. Packing is a pass over the weights; attn_lstm_weights are packed once.
+/// Differs   from ONNX Runtime: softmax subtracts the maximum, NaN is not clipped to a number, lengths of 0 and T, N, S = 0 are defined,
+///           ThresholdedRelu keeps x >= alpha, all types work. hidden_size may be left out.
+/// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.  Example: tests/attn_lstm.test.cpp
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
+    std::type_identity_t<attn_lstm_start<Item>> const& start, Policy const& policy = {})
+{
+    return detail::run_attn_lstm<Item>(X, weights, start, bahdanau(), policy);
+}
+
+/// With weights as they are: packs them first.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
+    attn_lstm_options const& options = {}, Policy const& policy = {})
+{
+    return attn_lstm(X, inputs, bahdanau(), options, policy);
+}
+
+/// With a score of your own.
+template <tensor Input, class Item = detail::item_t<Input>, attention_score<detail::compute_t<Item>> Score,
+    execution_policy Policy = serial_policy>
+attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
+    std::type_identity_t<attn_lstm_start<Item>> const& start, Score const& score, Policy const& policy = {})
+{
+    return detail::run_attn_lstm<Item>(X, weights, start, score, policy);
+}
+
+/// With a score of your own, and weights as they are.
+template <tensor Input, class Item = detail::item_t<Input>, attention_score<detail::compute_t<Item>> Score,
+    execution_policy Policy = serial_policy>
+attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, Score const& score,
+    attn_lstm_options const& options = {}, Policy const& policy = {})
+{
+    detail::check_memory_given(inputs);
+    attn_lstm_weights<Item> const weights("xloom::attn_lstm", detail::constants_of(inputs), options);
+    return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
+}
+
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+///
+/// Errors    as attn_lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but
+///           Y_h, Y_c, Y_attention and Y_alignment may be the very tensors initial_h and so on, so that a stream carries its state.
+/// Cost      as attn_lstm; alignments, Y_attention and Y_alignment want the attention of the last step too, which is left out otherwise.
+template <tensor Input, class Item = detail::item_t<Input>, attention_score<detail::compute_t<Item>> Score = bahdanau,
+    execution_policy Policy = serial_policy>
+void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std::type_identity_t<attn_lstm_start<Item>> const& start,
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_workspace<Item>& workspace, Score const& score = {},
+    Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::attn_lstm_into";
+    tensor_ref<Item const> const input = X;
+    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input.shape(), weights, start);
+    detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
+    detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
+}
+
+/// A workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and so many threads.
+template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
+attn_lstm_workspace<Item> attn_lstm_workspace_for(
+    attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Score const& score = {}, Policy const& policy = {})
+{
+    attn_lstm_workspace<Item> workspace;
+    detail::with_attn_lstm_runner<Item>(
+        {}, weights, sizes, {}, {}, score, workspace, policy, [](auto& runner, auto const& states) { runner.reserve_all(states); });
+    return workspace;
+}
+
+} // namespace xloom
+
+// ==== xloom/attn_lstm_cell.hpp ====
+// One step of AttnLSTM, for streams and as a scan's body.
+
+// ==== xloom/adapt/cell_operands.hpp ====
+// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them.
+
+namespace xloom::detail {
+
+/// Contiguous items: std::vector, std::span, a row-major xtensor.
+template <class Range, class Item>
+concept items_of = std::convertible_to<decltype(std::declval<Range const&>().data()), Item const*> &&
+    std::convertible_to<decltype(std::declval<Range const&>().size()), std::size_t>;
+
+template <class Range, class Item>
+concept mutable_items_of = items_of<Range, Item> && std::convertible_to<decltype(std::declval<Range&>().data()), Item*>;
+
+/// An operand of a step, and how many items it must have.
+struct sized_operand {
+    std::string_view operand;
+    std::string_view letters;
+    std::size_t expected;
+    std::size_t actual;
+};
+
+template <std::size_t Count>
+void check_step(std::string_view op, sized_operand const (&operands)[Count])
+{
+    bool is_right = true;
+    for (sized_operand const& each : operands)
+        is_right &= each.actual == each.expected;
+    if (is_right) [[likely]]
+        return;
+    std::vector<std::string> facts;
+    for (sized_operand const& each : operands)
+        if (each.actual != each.expected)
+            facts.push_back(concat(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected));
+    fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", join(facts), ". Resize it.");
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// One step of one direction of AttnLSTM, for N rows with a memory each: what attn_lstm does from step to step, bit for bit.
+///
+///     h, c = lstm_step([x_t, attention], h, c)
+///     alignment = softmax(score(M MW, h QW))                       # of what memory_seq_lens leaves of each row's memory
+///     attention = [h, alignment M] AW if AW else alignment M
+///     y_t = h
+///
+/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: contiguous items.
+/// Errors    shape_error: other sizes, before anything is written.  option_error: the weights have no attention (use lstm_cell), or not d.
+/// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
+/// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
+/// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
+/// Source    com.microsoft AttnLSTM-1.  Example: examples/attention_reader/main.cpp
+template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
+class attn_lstm_cell {
+    using T = detail::compute_t<Item>;
+    using score_type =
+        decltype(detail::score_for(std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), std::size_t()));
+    using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
+
+public:
+    /// With the weights of direction d. M is read now and not kept.
+    attn_lstm_cell(attn_lstm_weights<Item> weights, tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {},
+        Score score = {}, std::size_t d = 0)
+        : weights_(std::move(weights)), score_(std::move(score)), d_(d)
+    {
+        if (d >= weights_.sizes().D)
+            detail::fail<option_error>(
+                name, ": d must be less than D = ", weights_.sizes().D, ", but d is ", d, ". Choose one of the weights' directions.");
+        if (!weights_.attention().attends)
+            detail::fail<option_error>(name, ": the weights must have attention, but QW, MW and V are left out. Use lstm_cell.");
+        set_memory(M, memory_seq_lens);
+    }
+
+    /// Another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
+    void set_memory(tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {})
+    {
+        std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
+        std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
+            memory_seq_lens.is_given(), std::nullopt, std::nullopt);
+        detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
+        N_ = N;
+        S_ = S;
+        detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
+        kernel::arena<T> size;
+        take_memory(memory, size);
+        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+        kernel::arena<T> numbers(memory_.numbers.data());
+        T* const scratch = take_memory(memory, numbers);
+        for (std::size_t n = 0; n < N; ++n)
+            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, memory_.rows[n].memory);
+        kernel::arena<T> step_size;
+        take_scratch(step_size);
+        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
+    }
+
+    std::size_t batch_size() const noexcept { return N_; }
+    std::size_t memory_steps() const noexcept { return S_; }
+
+    /// h, c and attention become the next state.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
+        detail::items_of<Item> Element>
+        requires std::same_as<Score, bahdanau>
+    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
+    {
+        check(h.size(), c.size(), attention.size(), N_ * S_, x_t.size(), N_ * weights_.sizes().H);
+        step(h.data(), c.data(), attention.data(), nullptr, x_t.data(), nullptr);
+    }
+
+    /// The same, and y_t = h: the body of a scan over x_t.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
+        detail::items_of<Item> Element, detail::mutable_items_of<Item> Output>
+        requires std::same_as<Score, bahdanau>
+    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
+    {
+        check(h.size(), c.size(), attention.size(), N_ * S_, x_t.size(), y_t.size());
+        step(h.data(), c.data(), attention.data(), nullptr, x_t.data(), y_t.data());
+    }
+
+    /// With the alignment as a state too: the score sees it, and it becomes the next one.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
+        detail::mutable_items_of<Item> Alignment, detail::items_of<Item> Element, detail::mutable_items_of<Item> Output>
+    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
+    {
+        check(h.size(), c.size(), attention.size(), alignment.size(), x_t.size(), y_t.size());
+        step(h.data(), c.data(), attention.data(), alignment.data(), x_t.data(), y_t.data());
+    }
+
+private:
+    static constexpr std::string_view name = "xloom::attn_lstm_cell";
+
+    struct scratch_memory {
+        rows_type rows;
+        T* x;
+        T* sums;
+    };
+
+    /// Keys and values of all rows, and the numbers that they point to. A copy points to its own.
+    struct held_memory {
+        aligned_vector<T> numbers;
+        std::vector<kernel::attending_row<T, Item>> rows;
+
+        held_memory() = default;
+        held_memory(held_memory&&) = default;
+        held_memory& operator=(held_memory&&) = default;
+        held_memory& operator=(held_memory const& other) { return *this = held_memory(other); }
+        held_memory(held_memory const& other) : numbers(other.numbers), rows(other.rows)
+        {
+            for (auto& [row, memory, alignment, alignment_step] : rows) {
+                memory.keys.first = numbers.data() + (memory.keys.first - other.numbers.data());
+                memory.values = numbers.data() + (memory.values - other.numbers.data());
+            }
+        }
+    };
+
+    kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
+
+    void check(std::size_t h, std::size_t c, std::size_t attention, std::size_t alignment, std::size_t x_t, std::size_t y_t) const
+    {
+        std::size_t const I = weights_.sizes().I, H = weights_.sizes().H, C = weights_.attention().C;
+        detail::check_step(name, {{"h", "N H", N_ * H, h}, {"c", "N H", N_ * H, c}, {"attention", "N C", N_ * C, attention},
+                                     {"alignment", "N S", N_ * S_, alignment}, {"x_t", "N I", N_ * I, x_t}, {"y_t", "N H", N_ * H, y_t}});
+    }
+
+    /// Keys and values of all rows, and scratch for making them.
+    T* take_memory(detail::memory_walk<Item> const& memory, kernel::arena<T>& numbers)
+    {
+        memory_.rows.clear();
+        longest_ = 0;
+        for (std::size_t n = 0; n < N_; ++n) {
+            longest_ = std::max(longest_, memory.length(n));
+            memory_.rows.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
+        }
+        return numbers.take(longest_ * parameters().E);
+    }
+
+    scratch_memory take_scratch(kernel::arena<T>& numbers) const
+    {
+        auto const& p = parameters();
+        rows_type rows(p, N_, longest_, detail::score_for(score_, p, d_), numbers);
+        rows.attend_to(memory_.rows.data(), true);
+        return {rows, numbers.take(N_ * p.lstm.I), numbers.take(N_ * p.lstm.sums_step())};
+    }
+
+    void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
+    {
+        kernel::arena<T> numbers(numbers_.data());
+        auto const& [rows, x, sums] = take_scratch(numbers);
+        std::size_t const I = rows.W().depth, H = rows.H(), C = parameters().C;
+        for (std::size_t n = 0; n < N_; ++n) {
+            kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+            kernel::copy_row<Item, T>({attention + n * C}, C, {rows.attention(n)});
+            if (alignment != nullptr)
+                kernel::copy_row<Item, T>({alignment + n * S_}, length(n), {rows.alignment(n)});
+        }
+        kernel::copy_row<Item, T>({x_t}, N_ * I, {x});
+        kernel::multiply<T>(N_, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
+        rows.step(N_, N_, 0, sums);
+        for (std::size_t n = 0; n < N_; ++n) {
+            kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+            kernel::copy_row<T, Item>({rows.attention(n)}, C, {attention + n * C});
+            if (alignment != nullptr) {
+                kernel::copy_row<T, Item>({rows.alignment(n)}, length(n), {alignment + n * S_});
+                std::fill(alignment + n * S_ + length(n), alignment + (n + 1) * S_, Item(0));
+            }
+            if (y_t != nullptr)
+                kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+        }
+    }
+
+    std::size_t length(std::size_t n) const { return memory_.rows[n].memory.keys.length; }
+
+    attn_lstm_weights<Item> weights_;
+    Score score_;
+    std::size_t d_;
+    std::size_t N_ = 0, S_ = 0;
+    std::size_t longest_ = 0; ///< of the rows' memories
+    held_memory memory_;
+    aligned_vector<T> numbers_;
+};
+
+} // namespace xloom
+
+// ==== xloom/gather_nd.hpp ====
+// GatherND: the slices that indices name.
+
+// ==== xloom/adapt/body.hpp ====
+// What can be said at compile time of operands and of the body that will be called with them.
+
+// ==== xloom/adapt/cursor.hpp ====
+// Hands a body one element of an operand after the other.
+
+// ==== xloom/kernel/time_axis.hpp ====
+// How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the direction.
+
+namespace xloom::kernel {
+
+/// The elements of one operand along its time axis: element t begins `first + t * step` items after the operand's first item.
+struct time_axis {
+    std::ptrdiff_t first = 0;
+    std::ptrdiff_t step = 0;
+    strided_layout element{};
+
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Elements without items all begin at the operand's first item,
+    /// which may be a null pointer.
+    constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
+        : element(drop_axis(operand, axis))
+    {
+        if (element_count(element.dims) != 0)
+            step = operand.steps[axis];
+        if (reverse) {
+            first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
+            step = -step;
+        }
+    }
+
+    /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie row-major one after the other.
+    strided_copy gathering(std::size_t count) const
+    {
+        auto const [dims, apart, packed] = several(count);
+        return {dims, apart, packed};
+    }
+
+    /// The way back.
+    strided_copy scattering(std::size_t count) const
+    {
+        auto const [dims, apart, packed] = several(count);
+        return {dims, packed, apart};
+    }
+
+private:
+    struct both_layouts {
+        shape dims;
+        strides apart;
+        strides packed;
+    };
+
+    /// `count` elements as one array. Time comes behind the axes of larger strides, so that a copy runs along the memory.
+    both_layouts several(std::size_t count) const
+    {
+        std::size_t axis = 0;
+        while (axis < element.dims.size() && std::abs(element.steps[axis]) >= std::abs(step))
+            ++axis;
+        auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
+        return {insert_axis(element.dims, axis, count), insert_axis(element.steps, axis, step),
+            insert_axis(row_major_strides(element.dims), axis, size)};
+    }
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// What an element is: of a statically rank-1 operand one item, otherwise a view with this shape type.
+struct item_element {};
+
+/// The element of an operand whose time axis is known at run time only, or (LeadingAxis) is axis 0.
+template <class Shape, bool LeadingAxis>
+struct element_shape {
+    using type = xt::dynamic_shape<std::size_t>;
+};
+template <class Size, std::size_t Rank, bool LeadingAxis>
+struct element_shape<std::array<Size, Rank>, LeadingAxis> {
+    using type = std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
+};
+template <std::size_t First, std::size_t... Rest>
+struct element_shape<xt::fixed_shape<First, Rest...>, true> {
+    using type = std::conditional_t<sizeof...(Rest) == 0, item_element, xt::fixed_shape<Rest...>>;
+};
+template <std::size_t... Dims>
+struct element_shape<xt::fixed_shape<Dims...>, false> : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
+
+/// Carries elements whose items do not lie side by side to or from a buffer made once. T is const for an input.
+///
+/// Why several at a time, an input's ahead and an output's afterwards: neighbours in time that share a cache line then fetch it once.
+template <class T>
+class element_buffer {
+    using item = std::remove_const_t<T>;
+    static constexpr bool is_output = !std::is_const_v<T>;
+
+public:
+    /// `length` counts the elements of an input; an output does not need it.
+    element_buffer(T* data, kernel::time_axis const& time, std::size_t length)
+        : time_(time),
+          next_(data + time.first),
+          left_(length),
+          element_size_(element_count(time.element.dims)),
+          capacity_(neighbours(time.step, element_size_)),
+          items_(xt::xtensor<item, 1>::from_shape({capacity_ * element_size_})),
+          copy_(copy_of(capacity_))
+    {}
+    element_buffer(element_buffer const&) = delete;
+    element_buffer& operator=(element_buffer const&) = delete;
+
+    /// What was written goes home, also when the body throws.
+    ~element_buffer() { scatter(); }
+
+    /// The current element.
+    item* enter()
+    {
+        if (!is_output && position_ == filled_)
+            gather();
+        return items_.data() + position_ * element_size_;
+    }
+
+    void leave()
+    {
+        ++position_;
+        if (is_output && position_ == capacity_)
+            scatter();
+    }
+
+private:
+    /// The elements that share a cache line; 1 where copying items may throw, since the destructor copies.
+    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
+    {
+        constexpr std::size_t cache_line = 64;
+        constexpr std::size_t most_bytes = std::size_t{1} << 20;
+        if (!std::is_trivially_copyable_v<item> || step == 0 || element_size == 0)
+            return 1;
+        std::size_t const in_a_line = cache_line / sizeof(item) / static_cast<std::size_t>(std::abs(step));
+        return std::max<std::size_t>(1, std::min(in_a_line, most_bytes / sizeof(item) / element_size));
+    }
+
+    kernel::strided_copy copy_of(std::size_t count) const { return is_output ? time_.scattering(count) : time_.gathering(count); }
+
+    /// Copies the next `count` elements.
+    void carry(std::size_t count, item const* from, item* to)
+    {
+        if (count < capacity_)
+            copy_of(count)(from, to);
+        else
+            copy_(from, to);
+        next_ += time_.step * static_cast<std::ptrdiff_t>(count);
+        position_ = 0;
+    }
+
+    [[gnu::noinline]] void gather()
+    {
+        filled_ = std::min(capacity_, left_);
+        left_ -= filled_;
+        carry(filled_, next_, items_.data());
+    }
+
+    [[gnu::noinline]] void scatter()
+    {
+        if constexpr (is_output)
+            carry(position_, items_.data(), next_);
+    }
+
+    kernel::time_axis time_;
+    T* next_;
+    std::size_t left_;
+    std::size_t element_size_;
+    std::size_t capacity_;
+    xt::xtensor<item, 1> items_; ///< aligned as xtensor's own
+    kernel::strided_copy copy_;
+    std::size_t position_ = 0;
+    std::size_t filled_ = 0;
+};
+
+/// Walks an operand along time, where each element's items lie side by side. T is const for an input.
+/// The last argument of the constructors is the number of elements.
+template <class T, class ElementShape>
+class cursor {
+public:
+    cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), at_(time.first), step_(time.step), view_(data, time.element.dims)
+    {}
+
+    /// Before the body: makes element() the current one.
+    void enter() { view_.rebind(data_ + at_); }
+
+    /// After the body.
+    void leave() { at_ += step_; }
+
+    auto& element() { return view_; }
+    /// Is it the element itself that was assigned another shape?
+    bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
+    /// A copy of it? An outer operator's element can begin at the same item, but not have the same shape.
+    bool is_copy(element_reshaped const& found) const
+    {
+        return found.data() == view_.data() && std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
+    }
+
+protected:
+    T* data_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t step_;
+    basic_element_view<T, ElementShape> view_;
+};
+
+/// The same where they may lie apart: such elements are carried through a buffer.
+///
+/// Why the buffer stands apart, and its copies out of line: while no function sees a cursor, the compiler keeps it in registers.
+template <class T, class ElementShape>
+class buffered_cursor : public cursor<T, ElementShape> {
+    using base = cursor<T, ElementShape>;
+
+public:
+    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length) : base(data, time, length)
+    {
+        if (!is_row_major(time.element))
+            buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
+    }
+
+    void enter()
+    {
+        if (buffer_)
+            this->view_.rebind(buffer_->enter());
+        else
+            base::enter();
+    }
+
+    void leave()
+    {
+        if (buffer_)
+            buffer_->leave();
+        base::leave();
+    }
+
+private:
+    std::unique_ptr<element_buffer<T>> buffer_{};
+};
+
+template <class T>
+class cursor<T, item_element> {
+public:
+    cursor(T* data, kernel::time_axis const& time, std::size_t) : data_(data), at_(time.first), step_(time.step) {}
+
+    void enter() {}
+    void leave() { at_ += step_; }
+    T& element() { return data_[at_]; }
+    bool is_own(element_reshaped const&) const { return false; }
+    bool is_copy(element_reshaped const&) const { return false; }
+
+private:
+    T* data_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t step_;
+};
+
+template <class T, class ElementShape, bool Contiguous>
+using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>), cursor<T, ElementShape>,
+    buffered_cursor<T, ElementShape>>;
+
+/// Slices across the leading axis of a row-major tensor are row-major.
+template <class X, bool LeadingAxis>
+inline constexpr bool has_packed_elements = LeadingAxis&& is_always_row_major<bare<X>>;
+
+/// The cursor type of an operand X (const for an input).
+template <class X, bool LeadingAxis>
+using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
+    typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
+
+/// A state while a loop runs. An arithmetic one lives in a local variable and goes home at the end, also when the body throws:
+/// through the caller's reference the compiler would have to store and reload it around every write to an output.
+template <class State>
+class held_state {
+public:
+    explicit held_state(State& state) : state_(state) {}
+    State& get() { return state_; }
+
+private:
+    State& state_;
+};
+template <class State>
+    requires std::is_arithmetic_v<State>
+class held_state<State> {
+public:
+    explicit held_state(State& state) : home_(state), value_(state) {}
+    held_state(held_state const&) = delete;
+    ~held_state() { home_ = value_; }
+    State& get() { return value_; }
+
+private:
+    State& home_;
+    State value_;
+};
+
+/// In debug builds an output element that the body forgets to write stands out.
+template <class T>
+void poison([[maybe_unused]] T& item)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        item = std::numeric_limits<T>::quiet_NaN();
+#endif
+}
+template <class T, class Shape>
+void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        element = std::numeric_limits<T>::quiet_NaN();
+#endif
+}
+
+/// Remembers the shape that a state must keep; of scalars and fixed shapes there is nothing to remember.
+template <class State>
+class shape_guard {
+public:
+    explicit shape_guard(State const&) {}
+    bool holds(State const&) const { return true; }
+    shape expected() const { return {}; }
+};
+
+template <tensor State>
+    requires(!is_fixed_shape<shape_type_t<State>>)
+class shape_guard<State> {
+public:
+    explicit shape_guard(State const& state) : expected_(extents_of(state)) {}
+    bool holds(State const& state) const { return is_shaped_like(state, expected_); }
+    shape expected() const { return {expected_.begin(), expected_.end()}; }
+
+private:
+    extents_t<State> expected_;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/adapt/stack.hpp ====
+// Builds scan outputs: stacks what the body returned in each iteration along a new axis.
+
+// ==== xloom/check/scan.hpp ====
+// Scan's own law on concrete shapes, and the options that it reads.
+
+namespace xloom {
+
+enum class scan_direction { forward, reverse };
+
+using scan_directions = static_vector<scan_direction, max_operands>;
+
+/// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one entry for each.
+struct scan_options {
+    axes input_axes{};                   ///< the axis of each scan input that is time; negative counts from the back
+    axes output_axes{};                  ///< the axis of each scan output (rank = element rank + 1) that is time
+    scan_directions input_directions{};  ///< reverse: iteration t sees element T-1-t
+    scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
+    std::optional<std::size_t> length{}; ///< the number of iterations T; needed only without scan inputs
+};
+
+namespace detail {
+
+constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
+
+constexpr bool is_reverse(scan_directions const& list, std::size_t i) { return !list.empty() && list[i] == scan_direction::reverse; }
+
+template <class List>
+constexpr void check_entries(std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
+{
+    if (!list.empty() && list.size() != operands)
+        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands, " ", of, ", but it has ",
+            list.size(), ". Leave it empty or give it one for each.");
+}
+
+constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
+{
+    if (operands > max_operands)
+        fail<option_error>(op, ": there may be at most ", max_operands, " operands of one kind (max_operands), but there are ", operands,
+            " ", of, ". Stack some of them into one tensor.");
+}
+
+constexpr bool is_direction(scan_direction direction)
+{
+    return direction == scan_direction::forward || direction == scan_direction::reverse;
+}
+
+inline std::string describe_directions(std::string_view option, scan_directions const& list)
+{
+    std::vector<std::string> wrong;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (!is_direction(list[i]))
+            wrong.push_back(concat(option, "[", i, "] is ", static_cast<int>(list[i])));
+    return join(wrong);
+}
+
+constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
+{
+    if (!std::all_of(list.begin(), list.end(), is_direction))
+        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ", describe_directions(option, list),
+            ". Name one of scan_direction's two.");
+}
+
+inline std::string describe_scalars(std::string_view name, std::span<shape const> operands)
+{
+    std::vector<std::string> scalars;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].empty())
+            scalars.push_back(concat(name, "[", i, "] has rank 0"));
+    return join(scalars);
+}
+
+inline std::string describe_axes(std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+{
+    std::vector<std::string> wrong;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (!is_axis(axis_option(list, i), operands[i].size()))
+            wrong.push_back(concat(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ", operands[i]));
+    return join(wrong);
+}
+
+/// Every operand must have the axis that it is walked along.
+constexpr void check_time_axes(
+    std::string_view op, std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+{
+    bool has_axis = true;
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        has_axis = has_axis && !operands[i].empty();
+        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
+    }
+    if (!has_axis)
+        fail<shape_error>(op, ": each of ", name, " must have an axis to walk along, but ", describe_scalars(name, operands),
+            ". Give it an axis for the iterations.");
+    if (!is_in_range)
+        fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ", describe_axes(name, operands, option, list),
+            ". Name an axis that the tensor has.");
+}
+
+/// The lengths of operands along their time axes: all of them, or those other than `length`.
+inline std::string describe_lengths(
+    std::string_view name, std::span<shape const> operands, axes const& list, std::optional<std::size_t> length = {})
+{
+    std::vector<std::string> lengths;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        std::size_t const axis = wrap_axis(axis_option(list, i), operands[i].size());
+        if (operands[i][axis] != length)
+            lengths.push_back(concat(name, "[", i, "] has ", operands[i][axis], " (axis ", axis, " of ", operands[i], ")"));
+    }
+    return join(lengths);
+}
+
+} // namespace detail
+
+/// The number of iterations T of a Scan over inputs of these shapes.
+///
+/// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no inputs and no length.
+///           shape_error: rank 0, an axis out of range, unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their entries unchecked.
+[[gnu::noinline]] constexpr std::size_t check_scan(
+    std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
+{
+    detail::check_count(op, inputs.size(), "scan inputs");
+    detail::check_count(op, outputs, "scan outputs");
+    detail::check_entries(op, "input_axes", options.input_axes, inputs.size(), "scan inputs");
+    detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
+    detail::check_entries(op, "output_axes", options.output_axes, outputs, "scan outputs");
+    detail::check_entries(op, "output_directions", options.output_directions, outputs, "scan outputs");
+    detail::check_directions(op, "input_directions", options.input_directions);
+    detail::check_directions(op, "output_directions", options.output_directions);
+    detail::check_time_axes(op, "scan_inputs", inputs, "input_axes", options.input_axes);
+
+    std::optional<std::size_t> length;
+    bool agree = true;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        std::size_t const own = inputs[i][wrap_axis(detail::axis_option(options.input_axes, i), inputs[i].size())];
+        agree = agree && own == length.value_or(own);
+        length = own;
+    }
+    if (!agree)
+        detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Cut them to one length, or name other axes.");
+    if (!length && !options.length)
+        detail::fail<option_error>(
+            op, ": without scan inputs the number of iterations must be given, but options.length is empty. Set it.");
+    if (length && options.length && *length != *options.length)
+        detail::fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
+            detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Leave it empty.");
+    return length ? *length : *options.length;
+}
+
+/// Outputs that are written in place must have room for exactly T elements.
+///
+/// Errors    shape_error: rank 0, an axis out of range, another length.
+[[gnu::noinline]] constexpr void check_scan_outputs(
+    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
+{
+    detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", options.output_axes);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i][wrap_axis(detail::axis_option(options.output_axes, i), outputs[i].size())] != length)
+            detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length, " iterations, but ",
+                detail::describe_lengths("scan_outputs", outputs, options.output_axes, length), ". Give it an element for each iteration.");
+}
+
+/// The shape of an output that stacks `length` elements along options.output_axes[i].
+///
+/// Errors    option_error: over max_rank.  shape_error: an axis out of range, a size that overflows.
+constexpr shape stacked_shape(
+    std::string_view op, std::size_t i, shape const& element, std::size_t length, std::size_t item_bytes, scan_options const& options)
+{
+    std::int64_t const axis = detail::axis_option(options.output_axes, i);
+    std::size_t const rank = element.size() + 1;
+    if (rank > max_rank)
+        detail::fail<option_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[", i,
+            "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
+    if (!is_axis(axis, rank))
+        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
+            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element, ". Name an axis that the tensor has.");
+    shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
+    if (!has_strides(dims, item_bytes))
+        detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i, "] would have the shape ", dims,
+            ". Run fewer iterations.");
+    return dims;
+}
+
+namespace detail {
+
+/// A body changed the shape of something that must keep it. A batched operator says in which row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i, shape const& was, shape const& is,
+    std::size_t iteration, std::optional<std::size_t> row = {})
+{
+    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i, "] was ", was,
+        " and the body made it ", is, " at iteration ", iteration, row ? concat(" of row ", *row) : std::string(),
+        ". Compute it in the shape it had.");
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom::detail {
+
+inline constexpr std::size_t dynamic_length = static_cast<std::size_t>(-1);
+
+template <class Y, std::size_t Length>
+consteval auto stacked_type()
+{
+    if constexpr (!tensor<Y>) {
+        if constexpr (Length == dynamic_length)
+            return std::type_identity<xt::xtensor<Y, 1>>{};
+        else
+            return std::type_identity<xt::xtensor_fixed<Y, xt::fixed_shape<Length>>>{};
+    } else if constexpr (is_fixed_shape<shape_type_t<Y>> && Length != dynamic_length) {
+        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>)
+        {
+            return std::type_identity<xt::xtensor_fixed<item_t<Y>, xt::fixed_shape<Length, Dims...>>>{};
+        }
+        (shape_type_t<Y>{});
+    } else {
+        constexpr std::size_t rank = enable_tensor<Y>::rank;
+        return std::type_identity<typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
+    }
+}
+
+/// The container that stacks values of type Y: the same family with one rank more; scalars give an xt::xtensor<Y, 1>.
+/// Where the number of iterations is part of the types, scalars and fixed values give an xt::xtensor_fixed.
+template <class Y, std::size_t Length>
+using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
+
+/// Writes one element after the other into a tensor made for them.
+template <class Item>
+class stack_writer {
+public:
+    stack_writer() = default;
+
+    stack_writer(Item* data, kernel::time_axis const& time)
+        : data_(data),
+          at_(time.first),
+          step_(time.step),
+          element_(time.element),
+          in_place_(is_row_major(time.element)),
+          count_(element_count(time.element.dims))
+    {}
+
+    shape const& element_shape() const { return element_.dims; }
+
+    /// Requires is_shaped_like(y, element_shape()) and room for another element.
+    template <class Y>
+    void push(Y const& y)
+    {
+        if constexpr (!tensor<Y>)
+            data_[at_] = y;
+        else if (is_always_row_major<Y> && in_place_)
+            std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
+        else
+            kernel::strided_copy(element_.dims, layout_of(y).steps, element_.steps)(enable_tensor<Y>::data(y), data_ + at_);
+        at_ += step_;
+    }
+
+    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * step_; }
+
+private:
+    Item* data_ = nullptr;
+    std::ptrdiff_t at_ = 0;
+    std::ptrdiff_t step_ = 0;
+    strided_layout element_{};
+    bool in_place_ = true;
+    std::size_t count_ = 0;
+};
+
+/// What is known of an element without one: a fixed shape's dimensions, 0 for those of a static rank.
+template <class Y>
+shape shape_of_type()
+{
+    if constexpr (!tensor<Y>)
+        return {};
+    else if constexpr (is_fixed_shape<shape_type_t<Y>>)
+        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }
+    (shape_type_t<Y>{});
+    else return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
+}
+
+/// Gives a result its shape; a fixed one has it.
+template <class Stacked>
+void make_shape(Stacked& result, shape const& dims)
+{
+    if constexpr (!is_fixed_shape<shape_type_t<Stacked>>)
+        result = enable_tensor<Stacked>::make(dims);
+}
+
+template <class Outputs, std::size_t Length>
+struct stacked_pack {
+    using type = stacked_t<Outputs, Length>;
+    using writers = std::tuple<stack_writer<item_t<type>>>;
+    using values = std::tuple<Outputs>;
+};
+template <class... Ys, std::size_t Length>
+struct stacked_pack<std::tuple<Ys...>, Length> {
+    using type = std::tuple<stacked_t<Ys, Length>...>;
+    using writers = std::tuple<stack_writer<item_t<stacked_t<Ys, Length>>>...>;
+    using values = std::tuple<Ys...>;
+};
+
+/// The scan outputs of a run: made when the first elements show their shapes, then filled.
+template <class Outputs, std::size_t Length>
+class output_stack {
+    using pack = stacked_pack<Outputs, Length>;
+
+public:
+    using type = typename pack::type;
+
+    /// Makes room for `length` elements like those of `values`, a tuple of references.
+    template <class Values>
+    void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
+    {
+        auto const results = leaves(results_);
+        std::array<shape, std::tuple_size_v<Values>> all_dims;
+        for_each_leaf(values, [&](auto k, auto const& value) {
+            using stacked = bare<decltype(std::get<k>(results))>;
+            all_dims[k] = stacked_shape(op, k, shape_of(value), length, sizeof(item_t<stacked>), options);
+        });
+        for_each_leaf(results, [&](auto k, auto& result) {
+            using stacked = bare<decltype(result)>;
+            std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
+            make_shape(result, all_dims[k]);
+            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
+                kernel::time_axis(layout_of(result), axis, length, is_reverse(options.output_directions, k))};
+        });
+    }
+
+    /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank nothing is known but [0].
+    void open_empty(std::string_view op, scan_options const& options)
+    {
+        for_each_leaf(leaves(results_), [&](auto k, auto& result) {
+            using value = std::tuple_element_t<k, typename pack::values>;
+            using item = item_t<decltype(result)>;
+            if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
+                make_shape(result, {0});
+            else
+                make_shape(result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
+        });
+    }
+
+    /// Appends the elements of iteration t, a tuple of references. Requires open().
+    template <class Values>
+    void push(std::string_view op, Values const& values, std::size_t t)
+    {
+        for_each_leaf(values, [&](auto k, auto const& value) {
+            auto const& writer = std::get<k>(writers_);
+            if (!is_shaped_like(value, writer.element_shape()))
+                fail_reshaped(op, "scan_outputs", k, writer.element_shape(), shape_of(value), t);
+        });
+        for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+    }
+
+    /// Gives every result, stacked along axis 0, room for `length` elements and keeps the first `kept`.
+    void resize(std::string_view op, std::size_t length, std::size_t kept)
+    {
+        for_each_leaf(leaves(results_), [&](auto k, auto& result) {
+            using stacked = bare<decltype(result)>;
+            auto& writer = std::get<k>(writers_);
+            stacked resized =
+                enable_tensor<stacked>::make(stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
+            strided_layout const to = layout_of(resized);
+            kernel::strided_copy(insert_axis(writer.element_shape(), 0, kept), layout_of(result).steps, to.steps)(
+                enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
+            result = std::move(resized);
+            writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
+            writer.skip(kept);
+        });
+    }
+
+    type&& finish() && { return std::move(results_); }
+
+private:
+    type results_{};
+    typename pack::writers writers_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// Is the body callable with these arguments, and with what result?
+template <class Body, class Arguments>
+struct call_of {
+    static constexpr bool is_valid = false;
+};
+template <class Body, class... Arguments>
+    requires std::is_invocable_v<Body&, Arguments...>
+struct call_of<Body, std::tuple<Arguments...>> {
+    static constexpr bool is_valid = true;
+    using result = std::invoke_result_t<Body&, Arguments...>;
+};
+
+template <class... Tuples>
+using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
+
+/// True if a condition holds for every leaf type, references removed.
+template <template <class> class Condition, class Leaves>
+inline constexpr bool every_leaf = true;
+template <template <class> class Condition, class... Xs>
+inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> = (Condition<std::remove_reference_t<Xs>>::value && ...);
+
+/// Not what is const, nor a view of it.
+template <class X>
+struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
+template <tensor X>
+struct is_writable<X>
+    : std::bool_constant<!std::is_const_v<X> &&
+                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(std::declval<X&>()))>>> {};
+
+/// A scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
+template <class X>
+struct is_scan_input : std::bool_constant<lazy<X>> {};
+template <tensor X>
+struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> {};
+
+template <class X>
+using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
+
+template <class X>
+using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
+
+/// The static length of axis 0: of fixed shapes a number, otherwise dynamic_length.
+template <class X>
+struct leading_length : std::integral_constant<std::size_t, dynamic_length> {};
+template <std::size_t First, std::size_t... Rest>
+struct leading_length<xt::fixed_shape<First, Rest...>> : std::integral_constant<std::size_t, First> {};
+template <tensor X>
+struct leading_length<X> : leading_length<shape_type_t<X>> {};
+
+/// The number of iterations that operands of fixed shapes agree on; dynamic_length if one is not fixed.
+template <class Leaves>
+struct static_length {
+    static constexpr bool agrees = true;
+    static constexpr std::size_t value = dynamic_length;
+};
+template <class X, class... Xs>
+struct static_length<std::tuple<X, Xs...>> {
+    using rest = static_length<std::tuple<Xs...>>;
+    static constexpr std::size_t first = leading_length<bare<X>>::value;
+    static constexpr bool agrees =
+        rest::agrees &&
+        ((first == leading_length<bare<Xs>>::value || first == dynamic_length || leading_length<bare<Xs>>::value == dynamic_length) && ...);
+    static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
+};
+
+/// Cursors over operands, and what a body sees of them.
+template <class Leaves, bool LeadingAxis>
+struct walk;
+template <class... Xs, bool LeadingAxis>
+struct walk<std::tuple<Xs...>, LeadingAxis> {
+    using cursors = std::tuple<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>...>;
+    using input_arguments =
+        std::tuple<decltype(std::as_const(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element()))...>;
+    using output_arguments = std::tuple<decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
+
+    /// Requires places of these operands, checked.
+    template <class Places>
+    static cursors start(std::tuple<Xs...> const& operands, Places const& places, std::size_t length)
+    {
+        return [&]<std::size_t... I>(std::index_sequence<I...>)
+        {
+            return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
+                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse), length)...};
+        }
+        (std::index_sequence_for<Xs...>{});
+    }
+};
+
+template <class... Cursors>
+void enter_all(std::tuple<Cursors...>& cursors)
+{
+    std::apply([](auto&... each) { (each.enter(), ...); }, cursors);
+}
+
+template <class... Cursors>
+void leave_all(std::tuple<Cursors...>& cursors)
+{
+    std::apply([](auto&... each) { (each.leave(), ...); }, cursors);
+}
+
+/// The current elements as a body sees them: inputs const, outputs not.
+template <class... Cursors>
+auto input_elements(std::tuple<Cursors...>& cursors)
+{
+    return std::apply([](auto&... each) { return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...); }, cursors);
+}
+template <class... Cursors>
+auto output_elements(std::tuple<Cursors...>& cursors)
+{
+    return std::apply([](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
+}
+
+template <class... Xs>
+std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
+{
+    return leaves;
+}
+
+/// body(arguments of the first tuple..., of the second..., ...)
+template <class Body, class... Arguments>
+decltype(auto) call_body(Body& body, Arguments&&... arguments)
+{
+    return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
+}
+
+/// Turns what an output element threw when it was assigned another shape into a body_error, if it is one of these.
+template <class... Cursors>
+void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found, std::size_t iteration)
+{
+    for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_own(found))
+            fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+    for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_copy(found))
+            fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/adapt/gather_call.hpp ====
+// One call of GatherND: what can be wrong with it is found first, then it is carried out.
+
+// ==== xloom/adapt/nd_operands.hpp ====
+// The operands of ScatterND and GatherND: items side by side, and indices that lie on their axes.
+
+// ==== xloom/core/bounds.hpp ====
+// What becomes of an index that lies outside its axis.
+
+namespace xloom {
+
+/// check: an index_error before the first write.  assume: you promise that there is none; verified in debug builds only.
+/// drop: its update or element is left out.  clip: the nearest index that there is.
+/// An index from -d to -1 lies inside an axis of length d: it counts from the end.
+enum class bounds : unsigned char { check, assume, drop, clip };
+
+/// True where no index lies outside once an operator begins to write.
+constexpr bool are_indices_inside(bounds rule) noexcept { return rule == bounds::check || rule == bounds::assume; }
+
+} // namespace xloom
+
+// ==== xloom/kernel/index_tuples.hpp ====
+// Tuples of indices, as ScatterND and GatherND take them, and the offsets that they stand for.
+
+namespace xloom::kernel {
+
+/// `count` tuples, side by side, each of one index for each of some axes. A negative index counts from the end of its axis.
+template <std::integral Index>
+struct index_tuples {
+    Index const* first = nullptr;
+    std::size_t count = 0;
+    strided_layout axes{};      ///< the length of each axis, and its step in whatever the offsets count
+    std::size_t first_axis = 0; ///< of the tensor
+
+    std::size_t width() const { return axes.dims.size(); }
+};
+
+template <std::integral Index>
+constexpr bool is_index(Index index, std::size_t length)
+{
+    if constexpr (std::is_unsigned_v<Index>)
+        return index < length;
+    else
+        return index < 0 ? static_cast<std::uintmax_t>(-(index + 1)) < length : static_cast<std::uintmax_t>(index) < length;
+}
+
+/// The index counted from the front. Requires is_index(index, length).
+template <std::integral Index>
+constexpr std::ptrdiff_t wrap_index(Index index, std::size_t length)
+{
+    auto const i = static_cast<std::ptrdiff_t>(index);
+    return i < 0 ? i + static_cast<std::ptrdiff_t>(length) : i;
+}
+
+/// The nearest index that there is, counted from the front. Requires length > 0.
+template <std::integral Index>
+constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
+{
+    if (is_index(index, length))
+        return wrap_index(index, length);
+    bool const is_before = std::is_signed_v<Index> && index < Index{};
+    return is_before ? 0 : static_cast<std::ptrdiff_t>(length) - 1;
+}
+
+namespace detail {
+
+/// Is every Width-th of the indices on an axis of this length? Least and largest are all that needs to be looked at.
+template <std::size_t Width, std::integral Index>
+bool is_axis_in_range(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
+{
+    Index least = indices[0], largest = indices[0];
+    for (std::size_t i = 0; i < count; ++i) {
+        Index const index = indices[i * (Width == 0 ? width : Width)];
+        least = index < least ? index : least;
+        largest = index > largest ? index : largest;
+    }
+    return is_index(least, length) && is_index(largest, length);
+}
+
+} // namespace detail
+
+/// True if all indices lie on their axes. One pass over the indices for each axis.
+template <std::integral Index>
+bool are_in_range(index_tuples<Index> const& tuples)
+{
+    std::size_t const width = tuples.width();
+    if (tuples.count == 0)
+        return true;
+    for (std::size_t axis = 0; axis < width; ++axis) {
+        Index const* const indices = tuples.first + axis;
+        std::size_t const length = tuples.axes.dims[axis];
+        bool const is_inside = width == 1   ? detail::is_axis_in_range<1>(indices, tuples.count, width, length)
+                               : width == 2 ? detail::is_axis_in_range<2>(indices, tuples.count, width, length)
+                                            : detail::is_axis_in_range<0>(indices, tuples.count, width, length);
+        if (!is_inside)
+            return false;
+    }
+    return true;
+}
+
+/// The offset of a tuple that is left out.
+inline constexpr std::ptrdiff_t dropped = std::numeric_limits<std::ptrdiff_t>::min();
+
+/// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile time.
+template <std::size_t Width, bounds Bounds = bounds::assume>
+class tuple_offset {
+public:
+    explicit tuple_offset(strided_layout const& axes) : width_(axes.dims.size())
+    {
+        std::copy_n(axes.dims.begin(), width(), lengths_.begin());
+        std::copy_n(axes.steps.begin(), width(), steps_.begin());
+    }
+
+    std::size_t width() const { return Width == 0 ? width_ : Width; }
+
+    template <std::integral Index>
+    std::ptrdiff_t operator()(Index const* tuple) const
+    {
+        std::ptrdiff_t offset = 0;
+        bool is_inside = true;
+        for (std::size_t axis = 0; axis < width(); ++axis) {
+            std::size_t const length = lengths_[axis];
+            offset += (may_be_outside ? clip_index(tuple[axis], length) : wrap_index(tuple[axis], length)) * steps_[axis];
+            is_inside = is_inside && (Bounds != bounds::drop || is_index(tuple[axis], length));
+        }
+        return is_inside ? offset : dropped;
+    }
+
+private:
+    static constexpr bool may_be_outside = Bounds == bounds::clip || Bounds == bounds::drop;
+
+    std::array<std::size_t, Width == 0 ? max_rank : Width> lengths_{};
+    std::array<std::ptrdiff_t, Width == 0 ? max_rank : Width> steps_{};
+    std::size_t width_;
+};
+
+/// Calls f(tuple_offset) with the one for tuples of this width: of 1 and 2 indices, which occur most, the width is known to the compiler.
+template <bounds Bounds = bounds::assume, class F>
+void with_tuple_offset(strided_layout const& axes, F const& f)
+{
+    switch (axes.dims.size()) {
+    case 1:
+        return f(tuple_offset<1, Bounds>(axes));
+    case 2:
+        return f(tuple_offset<2, Bounds>(axes));
+    default:
+        return f(tuple_offset<0, Bounds>(axes));
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+template <class X>
+inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
+
+/// A strided array's items, side by side.
+template <class T>
+xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
+{
+    auto packed = xt::xtensor<T, 1>::from_shape({element_count(layout.dims)});
+    kernel::strided_copy(layout.dims, layout.steps, row_major_strides(layout.dims))(items, packed.data());
+    return packed;
+}
+
+/// The way back.
+template <class T>
+void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
+{
+    kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.steps)(packed.data(), items);
+}
+
+/// An operand's items in row-major order: where they lie, or, if they lie otherwise there, a copy.
+template <class X>
+class row_major_items {
+    using item = item_t<X>;
+
+public:
+    explicit row_major_items(X const& operand)
+    {
+        if constexpr (tensor<X>) {
+            strided_layout const layout = layout_of(operand);
+            data_ = enable_tensor<X>::data(operand);
+            if (!is_row_major(layout)) {
+                copy_.emplace(pack_items(data_, layout));
+                data_ = copy_->data();
+            }
+        } else {
+            data_ = std::addressof(operand);
+        }
+    }
+    row_major_items(row_major_items const&) = delete;
+    row_major_items& operator=(row_major_items const&) = delete;
+
+    item const* data() const { return data_; }
+
+private:
+    item const* data_;
+    std::optional<xt::xtensor<item, 1>> copy_{};
+};
+
+/// The first few indices that lie outside their axes, and how many more there are.
+template <std::integral Index>
+std::string describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
+{
+    constexpr std::size_t most = 4;
+    std::vector<std::string> facts;
+    std::size_t more = 0;
+    for (std::size_t flat = 0; flat < tuples.count * tuples.width(); ++flat) {
+        std::size_t const axis = flat % tuples.width();
+        std::size_t const length = tuples.axes.dims[axis];
+        if (kernel::is_index(tuples.first[flat], length))
+            continue;
+        if (facts.size() < most)
+            facts.push_back(concat("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ", tuples.first_axis + axis,
+                " of length ", length, ")"));
+        else
+            ++more;
+    }
+    if (more != 0)
+        facts.push_back(concat(more, " more"));
+    return join(facts);
+}
+
+/// Requires of every index what the rule for those outside does not allow. Assumed ones are looked at in debug builds.
+template <std::integral Index>
+void check_indices(std::string_view op, kernel::index_tuples<Index> const& tuples, shape const& indices, bounds rule)
+{
+#ifdef NDEBUG
+    bool const is_checked = rule == bounds::check;
+#else
+    bool const is_checked = rule == bounds::check || rule == bounds::assume;
+#endif
+    if (is_checked && !kernel::are_in_range(tuples))
+        fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ", describe_outside(tuples, indices),
+            ". Correct it, or choose bounds::drop or bounds::clip.");
+    if (rule == bounds::clip && tuples.count != 0)
+        for (std::size_t axis = 0; axis < tuples.width(); ++axis)
+            if (tuples.axes.dims[axis] == 0)
+                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ", tuples.first_axis + axis,
+                    " of data has length 0. Choose bounds::drop.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/check/gather_nd.hpp ====
+// GatherND's own law on concrete shapes.
+
+// ==== xloom/check/scatter_nd.hpp ====
+// ScatterND's own law on concrete shapes and options.
+
+// ==== xloom/core/reduction.hpp ====
+// How an update meets the value that stands there already: ONNX's reductions, for every type for which they mean something.
+
+namespace xloom {
+
+/// ONNX's `reduction`, and the mean.
+enum class reduction : unsigned char { none, add, mul, max, min, mean };
+
+constexpr std::string_view name_of(reduction kind) noexcept
+{
+    constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
+    auto const number = static_cast<std::size_t>(kind);
+    return number < std::size(names) ? names[number] : "unknown";
+}
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_string = false;
+template <class Char, class Traits, class Allocator>
+inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
+
+template <class T>
+concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
+
+/// The unsigned integer that computes modulo a power of two for T, also where T itself would be promoted to int.
+template <wrapping_integer T>
+using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
+
+template <class T>
+concept summable = requires(T const& a)
+{
+    static_cast<T>(a + a);
+};
+template <class T>
+concept multipliable = !is_string<T> && requires(T const& a)
+{
+    static_cast<T>(a * a);
+};
+template <class T>
+concept ordered = !is_string<T> && requires(T const& a)
+{
+    static_cast<bool>(a < a);
+    static_cast<bool>(a != a);
+};
+
+} // namespace detail
+
+/// The reductions as function objects: new value = reduce(old value, update).
+///
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not exist. Complex numbers:
+/// add and mul. max and min give NaN if either value is one, and of equal values (-0 and 0 among them) the old. Storage types compute in
+/// float or int and are rounded once an update.
+struct reduce_none_t {
+    template <class T>
+    constexpr T operator()(T const&, T const& update) const
+    {
+        return update;
+    }
+};
+
+struct reduce_add_t {
+    template <detail::summable T>
+    constexpr T operator()(T old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old || update;
+        } else if constexpr (detail::wrapping_integer<T>) {
+            using modular = detail::modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
+        } else if constexpr (detail::is_string<T>) {
+            old += update;
+            return old;
+        } else {
+            return static_cast<T>(old + update);
+        }
+    }
+};
+
+struct reduce_mul_t {
+    template <detail::multipliable T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old && update;
+        } else if constexpr (detail::wrapping_integer<T>) {
+            using modular = detail::modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
+        } else {
+            return static_cast<T>(old * update);
+        }
+    }
+};
+
+struct reduce_max_t {
+    template <detail::ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const larger = old < update ? update : old; // old, if that is NaN
+        return update != update ? update : larger;
+    }
+};
+
+struct reduce_min_t {
+    template <detail::ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const smaller = update < old ? update : old;
+        return update != update ? update : smaller;
+    }
+};
+
+inline constexpr reduce_none_t reduce_none{};
+inline constexpr reduce_add_t reduce_add{};
+inline constexpr reduce_mul_t reduce_mul{};
+inline constexpr reduce_max_t reduce_max{};
+inline constexpr reduce_min_t reduce_min{};
+
+namespace detail {
+
+/// The type of a complex number's parts; of other types the type itself.
+template <class T>
+struct part_of {
+    using type = T;
+};
+template <class T>
+    requires requires { typename T::value_type; }
+struct part_of<T> {
+    using type = typename T::value_type;
+};
+
+/// sum / count; integers round down.
+struct divide_by_count {
+    template <summable T>
+        requires(!is_string<T> && !std::same_as<T, bool>)
+    constexpr T operator()(T const& sum, std::size_t count) const
+    {
+        if constexpr (std::signed_integral<T>) {
+            auto const n = static_cast<std::int64_t>(count);
+            return static_cast<T>(sum / n - (sum % n < 0 ? 1 : 0));
+        } else if constexpr (std::unsigned_integral<T>) {
+            return static_cast<T>(sum / count);
+        } else if constexpr (number<T>) {
+            return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
+        } else {
+            return static_cast<T>(sum / T(static_cast<typename part_of<T>::type>(count)));
+        }
+    }
+};
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom {
+
+/// Which of several updates of one slice counts where the last one replaces the others (reduction none).
+enum class duplicates : unsigned char { last, first, error };
+
+struct scatter_nd_options {
+    xloom::reduction reduction = xloom::reduction::none;
+    xloom::bounds bounds = xloom::bounds::check;
+    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` goes with every reduction
+    bool include_self = true;                               ///< false: a slice's first update replaces what stood there
+    bool accumulate_in_float = false;                       ///< storage floats are rounded once, at the end, not after each update
+    bool unique = false;                                    ///< you promise that no slice is named twice
+    bool sorted = false;                                    ///< you promise that the slices come in row-major order
+};
+
+namespace detail {
+
+constexpr void check_rank(std::string_view op, std::string_view operand, std::size_t rank)
+{
+    if (rank > max_rank)
+        fail<option_error>(
+            op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand, " has ", rank, ". Merge some of them.");
+}
+
+constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
+{
+    if (dims.empty())
+        fail<shape_error>(
+            op, ": data and indices must have at least one axis, but ", operand, " has the shape ", dims, ". Give it an axis of length 1.");
+}
+
+/// The lengths of `dims` from axis `first` on, behind those of `front`.
+constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
+{
+    shape all = front;
+    for (std::size_t axis = first; axis < dims.size(); ++axis)
+        all.push_back(dims[axis]);
+    return all;
+}
+
+/// What is written must have memory of its own for every item.
+constexpr void check_own_places(std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
+{
+    if (!has_own_places(layout))
+        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand, " has the shape ", layout.dims,
+            " and the strides ", layout.steps, ". ", advice);
+}
+
+/// What to do if indices [n] was meant as n indices, while it is one n-tuple.
+inline std::string describe_one_tuple(shape const& indices)
+{
+    return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0], "; reshape it to [", indices[0],
+                                     ", 1] if it names ", indices[0], " slices.")
+                               : std::string();
+}
+
+} // namespace detail
+
+/// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1] ++ data.shape[k:].
+///
+/// Errors    shape_error: rank 0; k > r; another shape of updates; a size that overflows.
+///           option_error: over max_rank; options that contradict each other.
+/// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
+[[gnu::noinline]] constexpr void check_scatter_nd(
+    std::string_view op, shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options)
+{
+    detail::check_not_scalar(op, "data", data);
+    detail::check_not_scalar(op, "indices", indices);
+    std::size_t const k = indices.back();
+    if (k > data.size())
+        detail::fail<shape_error>(op, ": indices' last axis must be no longer than data's rank, but indices is ", indices, " and data is ",
+            data, ".", indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+    shape const front = drop_axis(indices, indices.size() - 1);
+    detail::check_rank(op, "updates", front.size() + data.size() - k);
+    shape const expected = detail::joined(front, data, k);
+    if (updates != expected)
+        detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k, ":] = ", expected,
+            ", but it is ", updates, " (data ", data, ", indices ", indices, "). Reshape it.", detail::describe_one_tuple(indices));
+    if (!has_strides(data) || !has_strides(updates))
+        detail::fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ", data, " and updates is ",
+            updates, ". Shorten an axis.");
+    if (options.duplicates == duplicates::first && options.reduction != reduction::none)
+        detail::fail<option_error>(op, ": that the first update counts means something for reduction none alone, but reduction is ",
+            name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
+}
+
+/// Requires that nothing which is read shares memory with data, and that data has memory of its own for every item.
+///
+/// Errors    overlap_error.
+[[gnu::noinline]] constexpr void check_scatter_overlap(
+    std::string_view op, memory_block const& data, memory_block const& indices, memory_block const& updates)
+{
+    bool const meets_indices = overlap(data, indices), meets_updates = overlap(data, updates);
+    if (meets_indices || meets_updates)
+        detail::fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
+            meets_indices && meets_updates ? "indices and updates overlap"
+            : meets_indices                ? "indices overlaps"
+                                           : "updates overlaps",
+            " data. Copy one of the two.");
+    detail::check_own_places(op, "data", data.layout, "Copy it first.");
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+struct gather_nd_options {
+    std::int64_t batch_dims = 0; ///< so many leading axes of data and indices are walked together
+    xloom::bounds bounds = xloom::bounds::check;
+};
+
+/// The shape of GatherND's output: indices.shape[:-1] ++ data.shape[b + k:], with k = indices.shape[-1] and b = batch_dims.
+///
+/// Errors    shape_error: rank 0; b + k > r; unequal batch axes; a size that overflows.
+///           option_error: b < 0, b >= q or b >= r; over max_rank.
+/// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
+/// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
+[[gnu::noinline]] constexpr shape check_gather_nd(
+    std::string_view op, shape const& data, shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
+{
+    detail::check_not_scalar(op, "data", data);
+    detail::check_not_scalar(op, "indices", indices);
+    std::size_t const least_rank = data.size() < indices.size() ? data.size() : indices.size();
+    if (options.batch_dims < 0 || static_cast<std::uint64_t>(options.batch_dims) >= least_rank)
+        detail::fail<option_error>(op, ": batch_dims must lie in [0, min(q, r) - 1] = [0, ", least_rank - 1, "], but it is ",
+            options.batch_dims, " (data ", data, ", indices ", indices, "). Name fewer axes.");
+    auto const b = static_cast<std::size_t>(options.batch_dims);
+    for (std::size_t axis = 0; axis < b; ++axis)
+        if (data[axis] != indices[axis])
+            detail::fail<shape_error>(op, ": the first batch_dims = ", b, " axes of data and indices must be equally long, but axis ", axis,
+                " has ", data[axis], " in data ", data, " and ", indices[axis], " in indices ", indices, ". Name fewer axes.");
+    std::size_t const k = indices.back();
+    if (k > data.size() - b)
+        detail::fail<shape_error>(op, ": indices' last axis must be no longer than data's rank less batch_dims, but indices is ", indices,
+            ", data is ", data, " and batch_dims is ", b, ".",
+            indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+    shape const front = drop_axis(indices, indices.size() - 1);
+    detail::check_rank(op, "the output", front.size() + data.size() - b - k);
+    shape const dims = detail::joined(front, data, b + k);
+    if (!has_strides(dims, item_bytes))
+        detail::fail<shape_error>(
+            op, ": the size of a result must fit in memory, but the output would have the shape ", dims, ". Gather fewer slices.");
+    return dims;
+}
+
+/// Errors    shape_error: output is not of the gathered shape.  overlap_error: it shares memory with data or indices, or its items do.
+[[gnu::noinline]] constexpr void check_gather_output(
+    std::string_view op, memory_block const& output, shape const& gathered, memory_block const& data, memory_block const& indices)
+{
+    if (output.layout.dims != gathered)
+        detail::fail<shape_error>(op, ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered, ", but it is ",
+            output.layout.dims, ". Give it that shape.");
+    bool const meets_data = overlap(output, data), meets_indices = overlap(output, indices);
+    if (meets_data || meets_indices)
+        detail::fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
+            meets_data && meets_indices ? "data and indices"
+            : meets_data                ? "data"
+                                        : "indices",
+            ". Give it memory of its own.");
+    detail::check_own_places(op, "output", output.layout, "Write to a container.");
+}
+
+} // namespace xloom
+
+// ==== xloom/kernel/gather_nd.hpp ====
+// GatherND over raw memory: copies of the slices that index tuples name, one after the other.
+
+// ==== xloom/kernel/offset_blocks.hpp ====
+// The offsets of many index tuples, one after the other, while the memory of those to come is on its way.
+
+// ==== xloom/kernel/offset_reader.hpp ====
+// Offsets from index tuples, some at a time, whatever the type of the indices and the rule for those outside.
+
+namespace xloom::kernel {
+
+/// Adds the offset of each tuple's batch entry to those that a reader gives: `per_entry` tuples belong to one.
+class batch_offsets {
+public:
+    batch_offsets() = default;
+    batch_offsets(strided_layout const& batch, std::size_t per_entry) : batch_(batch), per_entry_(per_entry) {}
+
+    void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
+    {
+        if (batch_.dims.empty())
+            return;
+        std::size_t entry = first / per_entry_;
+        std::size_t left = per_entry_ - first % per_entry_;
+        std::ptrdiff_t base = offset_of(entry);
+        for (std::size_t i = 0; i < count; ++i, --left) {
+            if (left == 0) {
+                base = offset_of(++entry);
+                left = per_entry_;
+            }
+            if (offsets[i] != dropped)
+                offsets[i] += base;
+        }
+    }
+
+private:
+    std::ptrdiff_t offset_of(std::size_t entry) const
+    {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = batch_.dims.size(); axis-- > 0; entry /= batch_.dims[axis])
+            offset += static_cast<std::ptrdiff_t>(entry % batch_.dims[axis]) * batch_.steps[axis];
+        return offset;
+    }
+
+    strided_layout batch_{};
+    std::size_t per_entry_ = 1;
+};
+
+namespace detail {
+
+template <class TupleOffset, std::integral Index>
+void read_offsets(TupleOffset const offset_of, Index const* tuple, std::size_t count, std::ptrdiff_t* offsets)
+{
+    for (std::size_t i = 0; i < count; ++i, tuple += offset_of.width())
+        offsets[i] = offset_of(tuple);
+}
+
+template <bounds Bounds, std::integral Index>
+void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
+{
+    with_tuple_offset<Bounds>(
+        tuples.axes, [&](auto const& offset_of) { read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets); });
+}
+
+} // namespace detail
+
+/// Reads the offsets of index tuples.
+class offset_reader {
+public:
+    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires are_in_range(tuples).
+    template <std::integral Index>
+    offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
+        : batch_(batch),
+          tuples_(&tuples),
+          count_(tuples.count),
+          read_([](void const* t, bounds r, std::size_t from, std::size_t count, std::ptrdiff_t* offsets) {
+              auto const& all = *static_cast<index_tuples<Index> const*>(t);
+              switch (r) {
+              case bounds::drop:
+                  return detail::read_offsets<bounds::drop>(all, from, count, offsets);
+              case bounds::clip:
+                  return detail::read_offsets<bounds::clip>(all, from, count, offsets);
+              default:
+                  return detail::read_offsets<bounds::assume>(all, from, count, offsets);
+              }
+          }),
+          rule_(rule)
+    {}
+
+    std::size_t count() const { return count_; }
+    bool may_drop() const { return rule_ == bounds::drop; }
+
+    /// Those of `count` tuples, beginning with number `from`.
+    void operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    {
+        read_(tuples_, rule_, from, count, offsets);
+        batch_.add_to(offsets, from, count);
+    }
+
+private:
+    batch_offsets batch_;
+    void const* tuples_;
+    std::size_t count_;
+    void (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
+    bounds rule_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// Offsets are read so many at a time.
+inline constexpr std::size_t offset_block = 64;
+
+/// Where slices of at most so many items follow each other, the core looks far enough ahead by itself: they have loops of their own.
+inline constexpr std::size_t most_few_items = 4;
+
+/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, but not for those that are left out. `data` is where the offsets
+/// count from, `slice` the number of items at each.
+///
+/// Why the memory is asked for here: the core itself does not see past the work on a slice to the next offset.
+template <class T, class F>
+void for_each_offset(offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t slice, F&& f)
+{
+    constexpr std::size_t ahead = 16;
+    constexpr std::size_t ring = 2 * offset_block;
+    std::array<std::ptrdiff_t, ring> offsets{};
+    auto const read_block = [&](std::size_t first) {
+        if (first < to)
+            read(first, std::min(offset_block, to - first), offsets.data() + (first - from) % ring);
+    };
+    read_block(from);
+    for (std::size_t first = from; first < to; first += offset_block) {
+        read_block(first + offset_block);
+        std::size_t const end = std::min(first + offset_block, to);
+        for (std::size_t number = first; number < end; ++number) {
+            std::ptrdiff_t const coming = offsets[(number - from + ahead) % ring];
+            T* const place = data + (coming == dropped ? 0 : coming);
+            __builtin_prefetch(place, !std::is_const_v<T>);
+            __builtin_prefetch(place + (slice - 1), !std::is_const_v<T>);
+            std::ptrdiff_t const offset = offsets[(number - from) % ring];
+            if (offset != dropped)
+                f(offset, number);
+        }
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// How a slice becomes `step` items side by side, according to where its own lie.
+struct copy_packed_items {
+    std::size_t count;
+
+    template <class T>
+    void operator()(T const* __restrict from, T* __restrict to) const
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            to[i] = from[i];
+    }
+};
+
+template <std::size_t Count>
+struct copy_few_items {
+    template <class T>
+    void operator()(T const* from, T* to) const
+    {
+        for (std::size_t i = 0; i < Count; ++i)
+            to[i] = from[i];
+    }
+};
+
+/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`, which are `step` items apart; those of tuples that are left
+/// out stay as they are. `copy(slice, place)` copies one. Allocates nothing.
+template <class T, class Copy>
+void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, std::size_t step, Copy const& copy)
+{
+    for_each_offset(
+        read, from, to, data, step, [&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * step); });
+}
+
+namespace detail {
+
+template <std::size_t Count, class T, std::integral Index>
+void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
+{
+    with_tuple_offset(tuples.axes, [=, &tuples](auto const offset_of) {
+        Index const* __restrict const indices = tuples.first;
+        T const* __restrict const slices = data;
+        T* __restrict const places = output;
+        for (std::size_t i = from; i < to; ++i)
+            copy_few_items<Count>{}(slices + offset_of(indices + i * offset_of.width()), places + i * Count);
+    });
+}
+
+} // namespace detail
+
+/// The same for slices of 1 to most_few_items items side by side, with no index out of range and no batch.
+template <class T, std::integral Index>
+void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, std::size_t count, T const* data, T* output)
+{
+    switch (count) {
+    case 1:
+        return detail::gather_few<1>(tuples, from, to, data, output);
+    case 2:
+        return detail::gather_few<2>(tuples, from, to, data, output);
+    case 3:
+        return detail::gather_few<3>(tuples, from, to, data, output);
+    default:
+        return detail::gather_few<4>(tuples, from, to, data, output);
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The operands of a call whose shapes and indices are right.
+template <class Data, class Indices>
+class gather_call {
+    using T = item_t<Data>;
+    using index = item_t<Indices>;
+
+public:
+    gather_call(std::string_view op, Data const& data, Indices const& indices, gather_nd_options const& options)
+        : options_(options),
+          layout_(layout_of(data)),
+          output_shape_(check_gather_nd(op, layout_.dims, shape_of(indices), options, sizeof(T))),
+          data_(enable_tensor<Data>::data(data)),
+          indices_(indices)
+    {
+        shape const dims = shape_of(indices);
+        auto const b = static_cast<std::size_t>(options.batch_dims);
+        std::size_t const k = dims.back();
+        batch_ = part_of_layout(0, b);
+        slice_ = part_of_layout(b + k, layout_.dims.size());
+        tuples_ = {indices_.data(), element_count(drop_axis(dims, dims.size() - 1)), part_of_layout(b, b + k), b};
+        check_indices(op, tuples_, dims, options.bounds);
+    }
+
+    shape const& output_shape() const { return output_shape_; }
+    bool may_leave_out() const { return options_.bounds == bounds::drop; }
+
+    /// Writes the output's items, row-major, to `output`.
+    template <class Policy>
+    void run(T* output, Policy const& policy) const
+    {
+        std::size_t const size = element_count(slice_.dims);
+        std::size_t const count = tuples_.count;
+        if (count == 0 || size == 0)
+            return;
+        std::size_t const entries = element_count(batch_.dims);
+        kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});
+        bool const is_packed = is_row_major(slice_);
+        std::size_t const parts = parts_for(policy, count * size);
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
+            if (is_packed && are_indices_inside(options_.bounds) && size <= kernel::most_few_items && batch_.dims.empty())
+                kernel::gather_few(tuples_, begin, end, size, data_, output);
+            else if (is_packed)
+                kernel::gather_nd(read, begin, end, data_, output, size, kernel::copy_packed_items{size});
+            else
+                kernel::gather_nd(
+                    read, begin, end, data_, output, size, kernel::strided_copy(slice_.dims, slice_.steps, row_major_strides(slice_.dims)));
+        });
+    }
+
+private:
+    strided_layout part_of_layout(std::size_t first, std::size_t last) const
+    {
+        return {shape(layout_.dims.begin() + first, layout_.dims.begin() + last),
+            strides(layout_.steps.begin() + first, layout_.steps.begin() + last)};
+    }
+
+    gather_nd_options options_;
+    strided_layout layout_;
+    shape output_shape_;
+    T const* data_;
+    row_major_items<Indices> indices_;
+    strided_layout batch_{};
+    strided_layout slice_{};
+    kernel::index_tuples<index> tuples_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// What a GatherND call can be found guilty of at compile time.
+enum class gather_nd_fault { none, data, indices, rank, output, output_type, output_const, output_temporary };
+
+template <class Data, class Indices>
+consteval gather_nd_fault find_gather_nd_fault()
+{
+    if constexpr (!tensor<Data> && !lazy<Data>)
+        return gather_nd_fault::data;
+    else
+        return holds_indices<Indices> ? gather_nd_fault::none : gather_nd_fault::indices;
+}
+
+template <std::size_t Rank, class Data, class Indices>
+consteval gather_nd_fault find_gather_nd_result_fault()
+{
+    constexpr gather_nd_fault fault = find_gather_nd_fault<Data, Indices>();
+    if constexpr (fault != gather_nd_fault::none || Rank != dynamic_rank || expression<Data>)
+        return fault;
+    else
+        return enable_tensor<Data>::rank == dynamic_rank ? gather_nd_fault::none : gather_nd_fault::rank;
+}
+
+template <class Data, class Indices, class Output>
+consteval gather_nd_fault find_gather_nd_into_fault()
+{
+    constexpr gather_nd_fault fault = find_gather_nd_fault<Data, Indices>();
+    if constexpr (fault != gather_nd_fault::none)
+        return fault;
+    else if constexpr (!tensor<Output>)
+        return gather_nd_fault::output;
+    else if constexpr (!std::is_same_v<item_t<Output>, item_t<Data>>)
+        return gather_nd_fault::output_type;
+    else if constexpr (!is_writable<std::remove_reference_t<Output>>::value)
+        return gather_nd_fault::output_const;
+    else
+        return outlives_call<Output> ? gather_nd_fault::none : gather_nd_fault::output_temporary;
+}
+
+/// The container of a gathered result: of Data's family, with this rank.
+template <class Data, std::size_t Rank>
+using gathered_t = typename enable_tensor<owned_t<Data>>::template rebind<Rank>;
+
+/// Through a row-major copy if output is laid out otherwise. What is left out of the gathering stays as it is.
+template <class Call, tensor Output, class Policy>
+void gather_to(Call const& call, Output& output, Policy const& policy)
+{
+    strided_layout const layout = layout_of(output);
+    auto* const items = enable_tensor<Output>::data(output);
+    if (is_row_major(layout))
+        return call.run(items, policy);
+    auto copy = call.may_leave_out() ? pack_items<item_t<Output>>(items, layout)
+                                     : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
+    call.run(copy.data(), policy);
+    unpack_items(copy, items, layout);
+}
+
+template <std::size_t Rank, class Data, class Indices, class Policy>
+auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options)
+{
+    constexpr gather_nd_fault fault = find_gather_nd_result_fault<Rank, Data, Indices>();
+    static_assert(fault != gather_nd_fault::data, "xloom::gather_nd: data must be a tensor");
+    static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd: indices must hold integers");
+    static_assert(fault != gather_nd_fault::rank,
+        "xloom::gather_nd: data is a container of your own with a static rank, so name the output's: gather_nd<Rank>(...)");
+    if constexpr (fault != gather_nd_fault::none) {
+        return owned_t<Data>(data);
+    } else {
+        static constexpr std::string_view op = "xloom::gather_nd";
+        using result_type = gathered_t<Data, Rank>;
+        auto const [source, index_tensor] = evaluated_inputs(std::tie(data, indices));
+        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
+        shape const& dims = call.output_shape();
+        if (Rank != dynamic_rank && dims.size() != Rank)
+            fail<shape_error>(op, ": the output must have the rank that was asked for, but its shape is ", dims,
+                " and the rank asked for is ", Rank, ". Ask for ", dims.size(), ".");
+        result_type result = enable_tensor<result_type>::make(dims);
+        if (call.may_leave_out())
+            std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
+        gather_to(call, result, policy);
+        return result;
+    }
+}
+
+template <class Data, class Indices, class Output, class Policy>
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy, gather_nd_options const& options)
+{
+    constexpr gather_nd_fault fault = find_gather_nd_into_fault<Data, Indices, Output>();
+    static_assert(fault != gather_nd_fault::data, "xloom::gather_nd_into: data must be a tensor");
+    static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd_into: indices must hold integers");
+    static_assert(fault != gather_nd_fault::output, "xloom::gather_nd_into: output must be a tensor in memory");
+    static_assert(fault != gather_nd_fault::output_type, "xloom::gather_nd_into: output must have data's element type");
+    static_assert(fault != gather_nd_fault::output_const, "xloom::gather_nd_into: output is written, so it must not be const");
+    static_assert(fault != gather_nd_fault::output_temporary,
+        "xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one");
+    if constexpr (fault == gather_nd_fault::none) {
+        static constexpr std::string_view op = "xloom::gather_nd_into";
+        auto const [source, index_tensor] = evaluated_inputs(std::tie(data, indices));
+        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
+        check_gather_output(op, memory_of(output), call.output_shape(), memory_of(source), memory_of(index_tensor));
+        gather_to(call, output, policy);
+    }
+}
+
+} // namespace detail
+
+/// The slices of data that indices name.
+///
+///     for i in ndindex(indices.shape[:-1]):
+///         output[i] = data[i[:b] + indices[i]]                    # b = batch_dims
+///
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes equally long; q, r >= 1, b < min(q, r), b + k <= r. The
+///           output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray, with gather_nd<Rank> an xt::xtensor of that rank; of a
+///           container of your own one of its family, with gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
+/// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
+/// Options   batch_dims (0). bounds (check); with drop, what is left out is T{}.
+/// Policy    serial, or one with threads (xloom/tbb.hpp).
+/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Cost      indices read twice, the slices that are named read, the output written once; a copy of indices that are not row-major.
+/// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
+/// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.  Example: tests/gather_nd.test.cpp
+template <std::size_t Rank = dynamic_rank, class Data, class Indices>
+auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {})
+{
+    return detail::gather_nd<Rank>(data, indices, serial, options);
+}
+
+/// On the threads of a policy.
+template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
+auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options = {})
+{
+    return detail::gather_nd<Rank>(data, indices, policy, options);
+}
+
+/// The same into the caller's output, of any layout; with bounds::drop, what is left out stays as it is.
+///
+/// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error: output shares memory with data
+///           or indices, or its items with each other.
+template <class Data, class Indices, class Output>
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output, gather_nd_options const& options = {})
+{
+    detail::gather_nd_into(data, indices, std::forward<Output>(output), serial, options);
+}
+
+/// On the threads of a policy.
+template <class Data, class Indices, class Output, execution_policy Policy>
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy, gather_nd_options const& options = {})
+{
+    detail::gather_nd_into(data, indices, std::forward<Output>(output), policy, options);
+}
+
+} // namespace xloom
+
+// ==== xloom/gru.hpp ====
+// GRU: ONNX's, over a batch of sequences.
+
+// ==== xloom/adapt/gru_weights.hpp ====
+// The constants of a GRU: checked, and packed for its kernel.
+
+// ==== xloom/kernel/gru.hpp ====
+// A step of the GRU for a batch of rows, on raw data.
+
+namespace xloom::kernel {
+
+/// The constants of one direction. The sums of the gates z and r lie gate_step apart, those of h begin at h_sums.
+template <class T>
+struct gru_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H in whole batches
+    panels<T> W;           ///< [I, h_sums + gate_step]
+    panels<T> R_zr;        ///< [H, 2 gate_step]
+    panels<T> R_h;         ///< [H, gate_step]
+    T const* bias;         ///< as a row of sums; without Rb_h if linear_before_reset
+    T const* Rb_h;         ///< zeros unless linear_before_reset
+    gate<T> f, g;
+    bool linear_before_reset;
+
+    std::size_t h_sums() const noexcept { return whole_panels<T>(2 * gate_step); }
+    std::size_t sums_step() const noexcept { return h_sums() + whole_panels<T>(gate_step); }
+    /// Multiply-adds a row and step.
+    std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
+};
+
+template <class T>
+class gru_rows {
+public:
+    gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows * p.gate_step)), reset_(memory.take(rows * whole_panels<T>(p.gate_step)))
+    {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
+    {
+        std::size_t const step = sums_step(), H = p_.H, reset_step = whole_panels<T>(p_.gate_step);
+        rows_of<T const> const h{h_, p_.gate_step};
+        rows_of<T> const h_sums{sums + p_.h_sums(), step};
+        multiply<T>(rows, h, p_.R_zr, {sums, step}, {sums, step});
+        if (p_.linear_before_reset)
+            multiply<T>(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
+        for (std::size_t row = 0; row < rows; ++row) {
+            T *const z = sums + row * step, *const r = z + p_.gate_step, *const reset = reset_ + row * reset_step;
+            p_.f(z, H);
+            p_.f(r, H);
+            if (p_.linear_before_reset)
+                add_products(r, reset, h_sums.first + row * step, H);
+            else
+                set_products(r, this->h(row), reset, H);
+        }
+        if (!p_.linear_before_reset)
+            multiply<T>(rows, {reset_, reset_step}, p_.R_h, {h_sums.first, step}, h_sums);
+        for (std::size_t row = 0; row < rows; ++row) {
+            T *const z = sums + row * step, *const next = h_sums.first + row * step, *const state = this->h(row);
+            p_.g(next, H);
+            for_each_batch<T>(H, [=](std::size_t j) {
+                auto const kept = load_batch(z + j);
+                store_batch(state + j, multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
+            });
+        }
+    }
+
+private:
+    gru_parameters<T> const& p_;
+    T* h_;
+    T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tanh"};
+
+/// W [D, 3H, I], R [D, 3H, H], B [D, 6H].
+template <class Constants, class Options>
+recurrent_widths check_gru_constants(std::string_view op, Constants const& in, Options const& options)
+{
+    check_options(op, options);
+    recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
+    check_shapes(op,
+        std::array{
+            shape_law{"W", "[D, 3H, I]", {D, 3 * H, I}, in.W.shape()},
+            shape_law{"R", "[D, 3H, H]", {D, 3 * H, H}, in.R.shape()},
+            shape_law{"B", "[D, 6H]", {D, 6 * H}, shape_if_given(in.B)},
+        },
+        [&] { return describe(sizes); });
+    return sizes;
+}
+
+/// Packs direction d. `functions` are f and g of each direction.
+template <class T, class Constants, class Options>
+kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& sizes, Options const& options,
+    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+{
+    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+    kernel::gru_parameters<T> p{};
+    p.I = I;
+    p.H = H;
+    p.gate_step = step;
+    std::size_t const z = 0, r = 1, h = 2;
+    std::array<std::size_t, 3> const sums{0, step, p.h_sums()};
+    unpacked_panels<T> const W(I, p.sums_step(), memory), R_zr(H, 2 * step, memory), R_h(H, step, memory);
+    T *const bias = memory.take(p.sums_step()), *const Rb_h = memory.take(kernel::whole_panels<T>(step));
+    if (!memory.only_counts()) {
+        for (std::size_t const gate : {z, r, h})
+            W.pack(across(in.W, d, gate * H, 0), I, H, 0, sums[gate]);
+        for (std::size_t const gate : {z, r}) {
+            R_zr.pack(across(in.R, d, gate * H, 0), H, H, 0, sums[gate]);
+            load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + sums[gate]);
+        }
+        R_h.pack(across(in.R, d, h * H, 0), H, H);
+        if (in.B.is_given() && options.linear_before_reset) {
+            load_row(in.B, d, h * H, H, bias + sums[h]);
+            load_row(in.B, d, (3 + h) * H, H, Rb_h);
+        } else {
+            load_bias(in.B, d, h * H, (3 + h) * H, H, bias + sums[h]);
+        }
+    }
+    p.W = W.packed();
+    p.R_zr = R_zr.packed();
+    p.R_h = R_h.packed();
+    p.bias = bias;
+    p.Rb_h = Rb_h;
+    p.f = gate_of<T>(functions[2 * d], options.clip);
+    p.g = gate_of<T>(functions[2 * d + 1], options.clip);
+    p.linear_before_reset = options.linear_before_reset;
+    return p;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/adapt/hidden_call.hpp ====
+// The calls of the operators with one state, GRU and RNN. Rows is their kernel.
+
+namespace xloom::detail {
+
+/// The one state of the rows of a GRU or an RNN, before and after.
+template <class Item, class Rows, class Weights>
+struct hidden_states {
+    Weights const& weights;
+    state_rows<Item const> initial_h;
+    state_rows<Item> Y_h;
+
+    template <class Part>
+    Rows make_rows(Part const& part, kernel::arena<compute_t<Item>>& memory) const
+    {
+        return Rows(weights.parameters(part.d), part.count, memory);
+    }
+    template <class Part>
+    void start(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r)
+            load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
+    }
+    template <class Part>
+    void finish(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r)
+            store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
+    }
+};
+
+template <class Item, class Weights, class Start>
+batch_sizes check_hidden_call(std::string_view op, shape const& X, Weights const& weights, Start const& start)
+{
+    batch_sizes const batch = check_X(op, X, weights.sizes(), weights.layout());
+    check_states(op, weights, batch, std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}});
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    return batch;
+}
+
+template <class Item, class Weights, class Start, class Outputs>
+void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
+    Start const& start, Outputs const& outputs)
+{
+    check_outputs<Item>(
+        op, [&] { return describe(weights.sizes(), batch); },
+        std::array{
+            output_law<Item>{"Y", output_letters(weights.layout()), output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
+            output_law<Item>{
+                "Y_h", state_letters(weights.layout()), state_shape(weights.sizes(), batch, weights.layout()), outputs.Y_h, "initial_h"}},
+        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h}));
+}
+
+template <class Rows, class Item, class Weights, class Start, class Outputs, class Policy>
+void run_hidden_into(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& batch, Start const& start,
+    Outputs const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    std::int64_t const layout = weights.layout();
+    hidden_states<Item, Rows, Weights> const states{weights, {start.initial_h, layout}, {outputs.Y_h, layout}};
+    run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
+}
+
+/// Y and Y_h, as Result has them.
+template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
+Result run_hidden(std::string_view op, tensor_ref<Item const> const& X, Weights const& weights, Start const& start, Policy const& policy)
+{
+    batch_sizes const batch = check_hidden_call<Item>(op, X.shape(), weights, start);
+    Result result{make_output<Item>(weights.sizes(), batch, weights.layout()), make_state<Item>(weights.sizes(), batch, weights.layout())};
+    recurrent_workspace<Item> workspace;
+    run_hidden_into<Rows>(X, weights, batch, start, Outputs{result.Y, result.Y_h}, workspace, policy);
+    return result;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The inputs of a GRU under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+template <class Item>
+struct gru_inputs {
+    tensor_ref<Item const> W{}, R{}, B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+};
+
+/// Those that stay the same from call to call,
+template <class Item>
+struct gru_constants {
+    tensor_ref<Item const> W{}, R{}, B{};
+};
+
+/// and those that do not.
+template <class Item>
+struct gru_start {
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+};
+
+/// Where gru_into writes; {} is an output that is not wanted.
+template <class Item>
+struct gru_outputs {
+    tensor_ref<Item> Y{}, Y_h{};
+};
+
+template <class Item>
+struct gru_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h;
+};
+
+/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+struct gru_options {
+    xloom::direction direction = xloom::direction::forward;
+    static_vector<std::string_view, max_activations> activations{}; ///< f, g of each direction; none: Sigmoid, Tanh
+    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    static_vector<double, max_operands> activation_beta{};
+    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    bool linear_before_reset = false;          ///< r meets R h + Rb instead of h
+    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+};
+
+/// Weights and attributes of a GRU, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+///
+/// Errors    shape_error, option_error: as gru.
+/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+template <class Item>
+class gru_weights : public detail::packed_weights<kernel::gru_parameters<detail::compute_t<Item>>> {
+    using T = detail::compute_t<Item>;
+
+public:
+    gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
+        : gru_weights("xloom::gru_weights", constants, options)
+    {}
+    gru_weights(std::string_view op, gru_constants<Item> const& constants, gru_options const& options)
+        : gru_weights(constants, options, detail::check_gru_constants(op, constants, options),
+              detail::check_activations(op, options, detail::gru_activations, activation_dialect::onnx))
+    {}
+
+private:
+    gru_weights(
+        gru_constants<Item> const& constants, gru_options const& options, recurrent_widths const& sizes, activation_list const& functions)
+        : detail::packed_weights<kernel::gru_parameters<T>>(sizes, options,
+              [&](std::size_t d, kernel::arena<T>& memory) { return detail::pack_gru<T>(constants, sizes, options, functions, d, memory); })
+    {}
+};
+
+/// ONNX's GRU.
+///
+///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///         z, r = act_f(split(W[d][z, r] x_t + Wb[d] + R[d][z, r] h + Rb[d], 2))
+///         h' = act_g(W[d][h] x_t + Wb[d] + R[d][h] (r * h) + Rb[d])          # linear_before_reset: + r * (R[d][h] h + Rb[d])
+///         h = (1 - z) * h' + z * h
+///         Y[t, d, n] = h
+///
+/// Shapes    X [T, N, I], W [D, 3H, I], R [D, 3H, H], B [D, 6H] = [Wb, Rb], sequence_lens [N], initial_h [D, N, H] -> Y [T, D, N, H],
+///           Y_h [D, N, H]; gates in the order z, r, h. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. Any strides.
+/// Types     as lstm.
+/// Options   gru_options; given with the weights, if these are packed.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
+/// Order     as lstm: the bits of a row depend on nothing but the row.
+/// Cost      T N D 3H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
+/// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
+/// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.  Example: tests/gru.test.cpp
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+gru_result<Item> gru(
+    Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start = {}, Policy const& policy = {})
+{
+    return detail::run_hidden<gru_result<Item>, gru_outputs<Item>, kernel::gru_rows<detail::compute_t<Item>>, Item>(
+        "xloom::gru", X, weights, start, policy);
+}
+
+/// With weights as they are: packs them first.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+gru_result<Item> gru(
+    Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs, gru_options const& options = {}, Policy const& policy = {})
+{
+    gru_weights<Item> const weights("xloom::gru", {inputs.W, inputs.R, inputs.B}, options);
+    return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
+}
+
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+///
+/// Errors    as gru; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h
+///           may be the very tensor initial_h.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+void gru_into(Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start,
+    std::type_identity_t<gru_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::gru_into";
+    tensor_ref<Item const> const input = X;
+    batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
+    detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
+    detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+template <class Item, execution_policy Policy = serial_policy>
+recurrent_workspace<Item> gru_workspace(gru_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+{
+    return detail::reserved_workspace<Item>(
+        weights, detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{weights, {}, {}}, batch, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/if.hpp ====
+// If: one of two branches runs.
+
+// ==== xloom/adapt/step.hpp ====
+// What the pure bodies return by value, and how a carried value takes over what was returned.
+
+// ==== xloom/adapt/recycling.hpp ====
+// Memory for what a body returns by value: the same few small blocks in every iteration, taken from the system once.
+
+namespace xloom::detail {
+
+/// Keeps the blocks that values of one running operator give back, for the next iteration's values; frees them when the operator
+/// returns. Each operator on a thread's stack has its own; values that outlive it use the system's memory as usual.
+class block_cache {
+public:
+    block_cache() : outer_(current) { current = this; }
+    block_cache(block_cache const&) = delete;
+    block_cache& operator=(block_cache const&) = delete;
+
+    ~block_cache()
+    {
+        current = outer_;
+        for (std::size_t i = 0; i < count_; ++i)
+            ::operator delete(blocks_[i].memory);
+    }
+
+    static void* take(std::size_t bytes)
+    {
+        if (current)
+            for (std::size_t i = current->count_; i-- > 0;)
+                if (current->blocks_[i].bytes == bytes) {
+                    void* const memory = current->blocks_[i].memory;
+                    current->blocks_[i] = current->blocks_[--current->count_];
+                    return memory;
+                }
+        return ::operator new(bytes);
+    }
+
+    static void give_back(void* memory, std::size_t bytes) noexcept
+    {
+        if (current && current->count_ < current->blocks_.size())
+            current->blocks_[current->count_++] = {memory, bytes};
+        else
+            ::operator delete(memory);
+    }
+
+private:
+    struct block {
+        void* memory;
+        std::size_t bytes;
+    };
+
+    static inline constinit thread_local block_cache* current = nullptr;
+
+    std::array<block, 8> blocks_;
+    std::size_t count_ = 0;
+    block_cache* outer_;
+};
+
+/// std::allocator over the running operator's block_cache.
+template <class T>
+struct recycling_allocator {
+    using value_type = T;
+
+    recycling_allocator() = default;
+    template <class U>
+    recycling_allocator(recycling_allocator<U> const&) noexcept
+    {}
+
+    T* allocate(std::size_t count)
+    {
+        static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+        if (count > static_cast<std::size_t>(-1) / sizeof(T))
+            throw std::bad_array_new_length();
+        return static_cast<T*>(block_cache::take(count * sizeof(T)));
+    }
+    void deallocate(T* items, std::size_t count) noexcept { block_cache::give_back(items, count * sizeof(T)); }
+
+    friend bool operator==(recycling_allocator, recycling_allocator) noexcept { return true; }
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// What a step stores of a value that a body computed: lazy expressions and views become containers while the body's variables live.
+///
+/// Why std::allocator: xtensor's own takes aligned memory from the system, three to five times as slow for the small tensors that
+/// bodies return; the values are copied on into states and outputs at once.
+template <class T>
+struct stored {
+    using type = owned_t<T>;
+};
+template <class T>
+    requires(lazy<T> || tensor_view<T>)
+struct stored<T> {
+    template <class Owner>
+    struct recycled {
+        using type = Owner;
+    };
+    template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
+    struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
+        using type = xt::xtensor_container<xt::uvector<Item, recycling_allocator<Item>>, Rank, Layout, Tag>;
+    };
+    template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
+    struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
+        using type = xt::xarray_container<xt::uvector<Item, recycling_allocator<Item>>, Layout, Shape, Tag>;
+    };
+    using type = typename recycled<owned_t<T>>::type;
+};
+template <class... Ts>
+struct stored<std::tuple<Ts...>> {
+    using type = std::tuple<typename stored<bare<Ts>>::type...>;
+};
+template <class T>
+using stored_t = typename stored<bare<T>>::type;
+
+/// False for what may refer to variables of a body that has returned: lazy expressions and views.
+template <class T>
+inline constexpr bool is_self_contained = !lazy<T> && !tensor_view<T>;
+template <class... Ts>
+inline constexpr bool is_self_contained<std::tuple<Ts...>> = (is_self_contained<bare<Ts>> && ...);
+template <class T>
+inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>;
+template <class T, class Allocator>
+inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
+
+/// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
+enum class step_fault { none, lazy, output, count, kind, item_type, rank, fixed_shape };
+
+template <class To, class From>
+consteval step_fault find_carried_fault()
+{
+    if constexpr (std::is_same_v<To, From>) {
+        return step_fault::none;
+    } else if constexpr (tensor<To> && tensor<From>) {
+        using to_shape = shape_type_t<To>;
+        using from_shape = shape_type_t<From>;
+        constexpr std::size_t to_rank = enable_tensor<To>::rank;
+        constexpr std::size_t from_rank = enable_tensor<From>::rank;
+        if (!std::is_same_v<item_t<To>, item_t<From>>)
+            return step_fault::item_type;
+        if (to_rank != from_rank && to_rank != dynamic_rank && from_rank != dynamic_rank)
+            return step_fault::rank;
+        if (is_fixed_shape<to_shape> && is_fixed_shape<from_shape> && !std::is_same_v<to_shape, from_shape>)
+            return step_fault::fixed_shape;
+        return step_fault::none;
+    } else if constexpr (has_sequence<To>) {
+        return std::is_assignable_v<To&, From> ? step_fault::none : step_fault::kind;
+    } else {
+        return tensor<To> || tensor<From> || has_sequence<From> ? step_fault::kind : step_fault::item_type;
+    }
+}
+
+template <class State, class Step>
+consteval step_fault find_step_fault()
+{
+    using returned = decltype(Step::state);
+    if constexpr (!is_self_contained<returned> || !is_self_contained<decltype(Step::scan_outputs)>) {
+        return step_fault::lazy;
+    } else if constexpr (!is_stackable<decltype(Step::scan_outputs)>) {
+        return step_fault::output;
+    } else if constexpr (leaf_count<State> != leaf_count<returned>) {
+        return step_fault::count;
+    } else {
+        return []<class... To, class... From>(std::tuple<To&...> const*, std::tuple<From&...> const*) {
+            step_fault first = step_fault::none;
+            for (step_fault const each : {step_fault::none, find_carried_fault<To, From>()...})
+                if (first == step_fault::none)
+                    first = each;
+            return first;
+        }(static_cast<leaves_t<State>*>(nullptr), static_cast<leaves_t<returned>*>(nullptr));
+    }
+}
+
+/// False if the type of `to` fixes a shape or a rank that `from` does not have; types that differ in it have a step_fault.
+template <class To, class From>
+bool has_room_for(To const& to, From const& from)
+{
+    if constexpr (std::is_same_v<To, From> || !tensor<To>)
+        return true;
+    else if constexpr (is_fixed_shape<shape_type_t<To>>)
+        return have_same_shape(to, from);
+    else if constexpr (enable_tensor<To>::rank == dynamic_rank || enable_tensor<To>::rank == enable_tensor<From>::rank)
+        return true;
+    else
+        return enable_tensor<To>::rank == shape_of(from).size();
+}
+
+/// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is copied.
+/// Requires a pair without a step_fault, and has_room_for(to, from).
+template <class To, class From>
+void assign_carried(To& to, From& from)
+{
+    if constexpr (std::is_same_v<To, From> || !tensor<To>) {
+        to = std::move(from);
+    } else {
+        if (!have_same_shape(to, from))
+            to = enable_tensor<To>::make(shape_of(from));
+        copy_items(from, to);
+    }
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// ONNX's condition: a bool, or a tensor of any rank with exactly one element.
+template <class Cond>
+bool is_true(std::string_view op, Cond const& cond)
+{
+    if constexpr (lazy<Cond>) {
+        return is_true(op, owned_t<Cond>(cond));
+    } else if constexpr (tensor<Cond>) {
+        if (element_count(shape_of(cond)) != 1)
+            fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ", shape_of(cond),
+                ". Reduce it, for example with xt::all(cond).");
+        return static_cast<bool>(*enable_tensor<Cond>::data(cond));
+    } else {
+        return static_cast<bool>(cond);
+    }
+}
+
+enum class if_fault { none, cond, arity, nothing, lazy, types };
+
+template <class Cond, class Then, class Else>
+consteval if_fault find_if_fault()
+{
+    if constexpr (!std::is_same_v<item_t<Cond>, bool> && !std::is_convertible_v<Cond const&, bool>)
+        return if_fault::cond;
+    else if constexpr (!std::is_invocable_v<Then&> || !std::is_invocable_v<Else&>)
+        return if_fault::arity;
+    else {
+        using then_t = bare<std::invoke_result_t<Then&>>;
+        using else_t = bare<std::invoke_result_t<Else&>>;
+        if constexpr (std::is_void_v<then_t> || std::is_void_v<else_t>)
+            return if_fault::nothing;
+        else if constexpr (!is_self_contained<then_t> || !is_self_contained<else_t>)
+            return if_fault::lazy;
+        else
+            return std::is_same_v<owned_t<then_t>, owned_t<else_t>> ? if_fault::none : if_fault::types;
+    }
+}
+
+} // namespace detail
+
+/// Runs then_branch() if `cond` holds, otherwise else_branch(), and returns what it returned.
+///
+/// A branch takes no arguments and returns one value or a flat std::tuple of values: tensors, scalars, sequences, optionals.
+///
+/// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types; their shapes may differ.
+/// Errors    shape_error: cond has no or several elements. What a branch throws passes through.
+/// Cost      a branch.
+/// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.  Example: tests/if.test.cpp
+template <class Cond, class Then, class Else>
+auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
+{
+    using namespace detail;
+    constexpr if_fault fault = find_if_fault<Cond, Then, Else>();
+    static_assert(fault != if_fault::cond, "xloom::if_: cond must be a bool or a tensor of bool with one element");
+    static_assert(
+        fault != if_fault::arity, "xloom::if_: the branches must be callable without arguments; they see outer variables by capture");
+    static_assert(fault != if_fault::nothing, "xloom::if_: both branches must return a value; for effects alone, C++'s own if will do");
+    static_assert(fault != if_fault::lazy, "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
+                                           "dead local variables; wrap it in xt::eval(...), "
+                                           "or return a container");
+    static_assert(fault != if_fault::types, "xloom::if_: both branches must return the same types; shapes may differ");
+    if constexpr (fault == if_fault::none) {
+        using result = owned_t<std::invoke_result_t<Then&>>;
+        if (is_true("xloom::if_", cond))
+            return result(then_branch());
+        return result(else_branch());
+    } else {
+        return 0; // A value, so that the one mistake is one error.
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/attn_lstm.hpp ====
+// Type and shape inference of com.microsoft's AttnLSTM.
+
+// ==== xloom/core/partial_type.hpp ====
+// What is known of a value before it exists: its kind, element type and shape, each wholly, in part, or not at all.
+
+namespace xloom {
+
+/// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown.
+/// A symbol is a view: its characters must outlive the dim, and every shape and type made from it. Literals do.
+class dim {
+public:
+    /// Unknown.
+    constexpr dim() = default;
+    constexpr dim(std::integral auto value) : value_(static_cast<std::int64_t>(value)), has_value_(true) {}
+    /// An empty symbol is no symbol: the dimension is unknown.
+    constexpr dim(std::string_view symbol) : symbol_(symbol) {}
+    constexpr dim(char const* symbol) : symbol_(symbol) {}
+
+    constexpr bool has_value() const noexcept { return has_value_; }
+    constexpr bool has_symbol() const noexcept { return !symbol_.empty(); }
+    constexpr bool is_unknown() const noexcept { return !has_value() && !has_symbol(); }
+
+    constexpr std::int64_t value() const noexcept { return value_; }
+    constexpr std::string_view symbol() const noexcept { return symbol_; }
+
+    /// The same is known of both; so unknown equals unknown.
+    friend constexpr bool operator==(dim const&, dim const&) = default;
+
+    friend void append(std::string& text, dim const& d)
+    {
+        if (d.has_value())
+            text += std::to_string(d.value_);
+        else
+            text += d.has_symbol() ? d.symbol_ : "?";
+    }
+
+private:
+    std::string_view symbol_{};
+    std::int64_t value_ = 0;
+    bool has_value_ = false;
+};
+
+inline constexpr dim unknown{};
+
+struct unknown_rank_t {
+    explicit constexpr unknown_rank_t() = default;
+};
+inline constexpr unknown_rank_t unknown_rank{};
+
+/// A list of dimensions, or unknown_rank. `partial_shape{}` is rank 0, a scalar's shape: another thing than an unknown rank.
+/// Reads as [2, N, ?] in texts; an unknown rank reads as [...].
+class partial_shape {
+public:
+    using value_type = dim;
+
+    constexpr partial_shape() = default;
+    constexpr partial_shape(std::initializer_list<dim> dims) : dims_(dims) {}
+    constexpr partial_shape(unknown_rank_t) : has_rank_(false) {}
+    constexpr partial_shape(shape const& dims) : dims_(dims.begin(), dims.end()) {}
+
+    constexpr bool has_rank() const noexcept { return has_rank_; }
+
+    /// The number of dimensions; 0 for an unknown rank.
+    constexpr std::size_t rank() const noexcept { return dims_.size(); }
+
+    constexpr dim& operator[](std::size_t axis) noexcept { return dims_[axis]; }
+    constexpr dim const& operator[](std::size_t axis) const noexcept { return dims_[axis]; }
+    constexpr dim const* begin() const noexcept { return dims_.begin(); }
+    constexpr dim const* end() const noexcept { return dims_.end(); }
+
+    /// Puts `d` before axis `axis`. Requires has_rank().
+    constexpr void insert(std::size_t axis, dim const& d) { dims_.insert(axis, d); }
+
+    constexpr void erase(std::size_t axis) { dims_.erase(axis); }
+
+    /// The same is known of both.
+    friend constexpr bool operator==(partial_shape const&, partial_shape const&) = default;
+
+    friend void append(std::string& text, partial_shape const& dims)
+    {
+        if (dims.has_rank_)
+            detail::append(text, dims.dims_);
+        else
+            text += "[...]";
+    }
+
+private:
+    static_vector<dim, max_rank> dims_{};
+    bool has_rank_ = true;
+};
+
+enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
+
+/// How many sequences and optionals may stand around a tensor. ONNX's operators know two: optional(seq(tensor)).
+inline constexpr std::size_t max_type_depth = 4;
+
+/// The type of a value: untyped, or a tensor, alone or under sequences and optionals.
+/// Reads as float[2, N], seq(float[2]), optional(seq(float[...])), sparse float[2], untyped in texts.
+class partial_type {
+public:
+    /// Untyped: nothing is known. Also stands for an omitted optional input.
+    constexpr partial_type() = default;
+
+    /// The kind outside.
+    constexpr type_kind kind() const noexcept { return wrappers_.empty() ? leaf_ : wrappers_[0]; }
+    constexpr bool is_untyped() const noexcept { return kind() == type_kind::untyped; }
+    constexpr bool is_tensor() const noexcept { return kind() == type_kind::tensor; }
+    constexpr bool is_wrapped() const noexcept { return !wrappers_.empty(); }
+
+    /// Of the tensor inside all sequences and optionals.
+    constexpr element_type element() const noexcept { return element_; }
+    constexpr partial_shape const& shape() const noexcept { return shape_; }
+
+    /// The type of a sequence's or optional's content. Requires is_wrapped().
+    constexpr partial_type inner() const
+    {
+        partial_type content = *this;
+        content.wrappers_.erase(0);
+        return content;
+    }
+
+    /// This type with `wrapper` (sequence or optional) around it.
+    constexpr partial_type wrapped_in(type_kind wrapper) const
+    {
+        if (wrappers_.size() == max_type_depth)
+            detail::fail<option_error>("xloom::partial_type: a type may hold at most ", max_type_depth,
+                " sequences and optionals around its tensor, but ", *this, " holds that many already. Use fewer.");
+        partial_type outer = *this;
+        outer.wrappers_.insert(0, wrapper);
+        return outer;
+    }
+
+    /// This type with another shape of the tensor inside.
+    constexpr partial_type with_shape(partial_shape const& dims) const
+    {
+        partial_type reshaped = *this;
+        reshaped.shape_ = dims;
+        return reshaped;
+    }
+
+    /// This type with another element type of the tensor inside.
+    constexpr partial_type with_element(element_type element) const
+    {
+        partial_type recast = *this;
+        recast.element_ = element;
+        return recast;
+    }
+
+    /// The same is known of both.
+    friend constexpr bool operator==(partial_type const&, partial_type const&) = default;
+
+    friend constexpr partial_type tensor_type(element_type element, partial_shape const& dims);
+    friend constexpr partial_type sparse_tensor_type(element_type element, partial_shape const& dims);
+
+    friend void append(std::string& text, partial_type const& type)
+    {
+        for (type_kind const wrapper : type.wrappers_)
+            text += wrapper == type_kind::sequence ? "seq(" : "optional(";
+        if (type.leaf_ == type_kind::untyped)
+            text += "untyped";
+        else
+            text += detail::concat(type.leaf_ == type_kind::sparse_tensor ? "sparse " : "", name_of(type.element_), type.shape_);
+        text.append(type.wrappers_.size(), ')');
+    }
+
+private:
+    constexpr partial_type(type_kind leaf, element_type element, partial_shape const& dims) : leaf_(leaf), element_(element), shape_(dims)
+    {}
+
+    static_vector<type_kind, max_type_depth> wrappers_{}; // the outermost first
+    type_kind leaf_ = type_kind::untyped;
+    element_type element_ = element_type::undefined;
+    partial_shape shape_ = unknown_rank;
+};
+
+inline constexpr partial_type untyped{};
+
+constexpr partial_type tensor_type(element_type element, partial_shape const& dims = unknown_rank)
+{
+    return {type_kind::tensor, element, dims};
+}
+
+constexpr partial_type sparse_tensor_type(element_type element, partial_shape const& dims = unknown_rank)
+{
+    return {type_kind::sparse_tensor, element, dims};
+}
+
+constexpr partial_type sequence_of(partial_type const& content) { return content.wrapped_in(type_kind::sequence); }
+constexpr partial_type optional_of(partial_type const& content) { return content.wrapped_in(type_kind::optional); }
+
+/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing is known.
+using type_list = static_vector<partial_type, max_operands>;
+
+} // namespace xloom
+
+// ==== xloom/infer/merge.hpp ====
+// Merging: what two descriptions of the same value say together. A contradiction is an error.
+
+// ==== xloom/infer/conflict.hpp ====
+// What two types can disagree in, and what an error text about it speaks of.
+
+namespace xloom {
+
+/// `unknown_type`: one of the two is untyped or has an undefined element type where it has to be known.
+enum class conflict { none, unknown_type, kind, element, rank, dimension };
+
+namespace detail {
+
+/// The function that was called and one of its operands, as in "infer_scan" and "output[2]".
+struct subject {
+    std::string_view function;
+    std::string_view operand;
+    std::optional<std::size_t> index{};
+
+    friend void append(std::string& text, subject const& s)
+    {
+        text += s.operand;
+        if (s.index)
+            text += concat("[", *s.index, "]");
+    }
+};
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom {
+
+constexpr conflict find_conflict(dim const& inferred, dim const& declared) noexcept
+{
+    bool const differ = inferred.has_value() && declared.has_value() && inferred.value() != declared.value();
+    return differ ? conflict::dimension : conflict::none;
+}
+
+constexpr conflict find_conflict(partial_shape const& inferred, partial_shape const& declared) noexcept
+{
+    if (!inferred.has_rank() || !declared.has_rank())
+        return conflict::none;
+    if (inferred.rank() != declared.rank())
+        return conflict::rank;
+    for (std::size_t axis = 0; axis < inferred.rank(); ++axis)
+        if (find_conflict(inferred[axis], declared[axis]) != conflict::none)
+            return conflict::dimension;
+    return conflict::none;
+}
+
+constexpr conflict find_conflict(partial_type const& inferred, partial_type const& declared)
+{
+    if (inferred.is_untyped() || declared.is_untyped())
+        return conflict::none;
+    if (inferred.kind() != declared.kind())
+        return conflict::kind;
+    if (inferred.is_wrapped())
+        return find_conflict(inferred.inner(), declared.inner());
+    bool const known = inferred.element() != element_type::undefined && declared.element() != element_type::undefined;
+    if (known && inferred.element() != declared.element())
+        return conflict::element;
+    return find_conflict(inferred.shape(), declared.shape());
+}
+
+namespace detail {
+
+/// Refuses two dims, shapes or types that contradict each other.
+template <class Known>
+constexpr void require_mergeable(subject const& about, Known const& inferred, Known const& declared)
+{
+    switch (find_conflict(inferred, declared)) {
+    case conflict::kind:
+        fail<type_error>("xloom::", about.function, ": an inferred type must be of the declared kind, but ", about, " is inferred as ",
+            inferred, " and declared as ", declared, ". Declare what is inferred, or nothing.");
+    case conflict::element:
+        fail<type_error>("xloom::", about.function, ": an inferred type must have the declared element type, but ", about,
+            " is inferred as ", inferred, " and declared as ", declared, ". Declare what is inferred, or nothing.");
+    case conflict::rank:
+        fail<shape_error>("xloom::", about.function, ": an inferred shape must have the declared rank, but ", about, " is inferred as ",
+            inferred, " and declared as ", declared, ". Declare what is inferred, or no shape.");
+    case conflict::dimension:
+        fail<shape_error>("xloom::", about.function, ": an inferred dimension must equal the declared one, but ", about, " is inferred as ",
+            inferred, " and declared as ", declared, ". Declare what is inferred, or a symbol.");
+    default:
+        return;
+    }
+}
+
+} // namespace detail
+
+/// The dimension that is known from both sides: a value before a symbol, the declared symbol before the inferred one.
+///
+/// Errors    shape_error: two different values.
+/// Source    ONNX mergeInDimensionInfo (inferred = source, declared = target).
+/// Example   tests/infer/merge.test.cpp
+constexpr dim merge_dim(dim const& inferred, dim const& declared)
+{
+    detail::require_mergeable({"merge_dim", "the dimension"}, inferred, declared);
+    return inferred.has_value() || declared.is_unknown() ? inferred : declared;
+}
+
+/// The shape that is known from both sides, dimension by dimension; an unknown rank adds nothing.
+///
+/// Errors    shape_error: ranks differ, or two values of one dimension.
+/// Source    ONNX mergeInShapeInfo (inferred = source, declared = target).
+/// Example   tests/infer/merge.test.cpp
+constexpr partial_shape merge_shape(partial_shape const& inferred, partial_shape const& declared)
+{
+    detail::require_mergeable({"merge_shape", "the shape"}, inferred, declared);
+    if (!inferred.has_rank() || !declared.has_rank())
+        return inferred.has_rank() ? inferred : declared;
+    partial_shape merged = declared;
+    for (std::size_t axis = 0; axis < merged.rank(); ++axis)
+        merged[axis] = merge_dim(inferred[axis], declared[axis]);
+    return merged;
+}
+
+namespace detail {
+
+/// Requires that the two do not contradict each other.
+constexpr partial_type merge_compatible(partial_type const& inferred, partial_type const& declared)
+{
+    if (inferred.is_untyped() || declared.is_untyped())
+        return inferred.is_untyped() ? declared : inferred;
+    if (inferred.is_wrapped())
+        return merge_compatible(inferred.inner(), declared.inner()).wrapped_in(inferred.kind());
+    auto const& element_source = declared.element() == element_type::undefined ? inferred : declared;
+    return element_source.with_shape(merge_shape(inferred.shape(), declared.shape()));
+}
+
+constexpr partial_type merge_type(subject const& about, partial_type const& inferred, partial_type const& declared)
+{
+    require_mergeable(about, inferred, declared);
+    return merge_compatible(inferred, declared);
+}
+
+/// Item by item; the lists are equally long.
+constexpr type_list merge_types(subject about, type_list const& inferred, type_list const& declared)
+{
+    type_list merged;
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+        about.index = i;
+        merged.push_back(merge_type(about, inferred[i], declared[i]));
+    }
+    return merged;
+}
+
+} // namespace detail
+
+/// The type that is known from both sides: what a node's result leaves of its output's declared type.
+/// Untyped, an undefined element type and an unknown rank add nothing.
+///
+/// Errors    type_error: kinds or element types differ.  shape_error: ranks differ, or two values of one dimension.
+/// Source    ONNX mergeShapesAndTypes (after checkShapesAndTypes).
+/// Example   tests/infer/merge.test.cpp
+constexpr partial_type merge_type(partial_type const& inferred, partial_type const& declared)
+{
+    return detail::merge_type({"merge_type", "the type"}, inferred, declared);
+}
+
+/// The types that a body's inputs have: those it is given merged into those it declares (untyped where it declares none).
+/// An untyped one that is given, such as an omitted cond, leaves what is declared.
+///
+/// Errors    shape_error: not as many given as declared; as merge_type.  type_error: as merge_type.
+/// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.
+/// Example   tests/infer/merge.test.cpp
+constexpr type_list bind_body_inputs(type_list const& given, type_list const& declared)
+{
+    if (given.size() != declared.size())
+        detail::fail<shape_error>("xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares ",
+            declared.size(), " and is given ", given.size(), ": ", given, ". Declare one for each.");
+    return detail::merge_types({"bind_body_inputs", "input"}, given, declared);
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/recurrent_outputs.hpp ====
+// What the recurrent operators' inference has in common: the attributes that it reads, and the types that X and they give.
+
+// ==== xloom/infer/recurrent.hpp ====
+// Which version of RNN, GRU and LSTM an opset means, and which element types T their tensors may have there.
+
+// ==== xloom/infer/versions.hpp ====
+// Which version of an operator a model's opset means.
+
+namespace xloom {
+
+/// The newest opset known here; a newer one means the same versions.
+inline constexpr std::int64_t latest_opset = 28;
+
+namespace detail {
+
+/// The largest of `versions`, which ascend, that is not larger than `opset`.
+constexpr std::int64_t find_version(std::string_view name, std::span<std::int64_t const> versions, std::int64_t opset)
+{
+    if (opset < versions.front())
+        fail<option_error>(
+            "xloom::operator_version: ", name, " begins with opset ", versions.front(), ", but opset is ", opset, ". Give a newer opset.");
+    std::int64_t version = 0;
+    for (std::int64_t const candidate : versions)
+        if (candidate <= opset)
+            version = candidate;
+    return version;
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom {
+
+enum class recurrent { rnn, gru, lstm };
+
+constexpr std::string_view name_of(recurrent op) noexcept { return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN"; }
+
+inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
+inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
+inline constexpr std::array<std::int64_t, 4> lstm_versions = rnn_versions;
+
+constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
+{
+    if (op == recurrent::gru)
+        return gru_versions;
+    return op == recurrent::lstm ? lstm_versions : rnn_versions;
+}
+
+/// The version of `op` that a model of this opset means: the largest that is not larger.
+///
+/// Errors    option_error: an opset below 1.
+/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Example   tests/infer/recurrent.test.cpp
+constexpr std::int64_t operator_version(recurrent op, std::int64_t opset)
+{
+    return detail::find_version(name_of(op), versions_of(op), opset);
+}
+
+/// True if `op` takes and gives tensors of this element type at this opset: float16, float and double, and from version 22 on bfloat16.
+/// sequence_lens is int32 in every version.
+///
+/// Errors    option_error: an opset below 1.
+/// Source    the schemas of ONNX 1.23.
+/// Example   tests/infer/recurrent.test.cpp
+constexpr bool is_allowed(recurrent op, std::int64_t opset, element_type element)
+{
+    std::int64_t const version = operator_version(op, opset);
+    switch (element) {
+    case element_type::float16:
+    case element_type::float_:
+    case element_type::double_:
+        return true;
+    case element_type::bfloat16:
+        return version >= 22;
+    default:
+        return false;
+    }
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+/// The attributes of RNN, GRU and LSTM that tell something of their outputs' shapes.
+///
+/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D unknown.
+///           hidden_size (0, as if absent): H; unknown unless it is positive.
+///           layout (0), from opset 14 on: 0 lays X out as [T, N, I], 1 as [N, T, I].
+///           output_sequence (false), before opset 7: without it no output has a shape, since it is open which outputs there are.
+struct recurrent_attributes {
+    std::int64_t opset = latest_opset;
+    std::optional<xloom::direction> direction = xloom::direction::forward;
+    std::int64_t hidden_size = 0;
+    std::int64_t layout = 0;
+    bool output_sequence = false;
+};
+
+namespace detail {
+
+/// The types of Y, and of Y_h and Y_c, which share one.
+struct recurrent_outputs {
+    partial_type Y{};
+    partial_type state{};
+};
+
+constexpr void require_attributes(std::string_view function, std::int64_t version, recurrent_attributes const& attributes)
+{
+    if (attributes.layout != 0 && attributes.layout != 1)
+        fail<option_error>(
+            "xloom::", function, ": layout must be 0 or 1, but layout is ", attributes.layout, ". Use 0 for [T, N, I] or 1 for [N, T, I].");
+    if (version < 14 && attributes.layout != 0)
+        fail<option_error>("xloom::", function, ": before opset 14 there is only layout 0, but opset is ", attributes.opset,
+            " and layout is ", attributes.layout, ". Use a newer opset.");
+    if (version >= 7 && attributes.output_sequence)
+        fail<option_error>("xloom::", function, ": from opset 7 on there is no output_sequence, but opset is ", attributes.opset,
+            " and output_sequence is true. Leave it out.");
+}
+
+/// Refuses an X that hands on no element type, and one that is known not to have three axes.
+constexpr void require_sequences(std::string_view function, partial_type const& X, bool is_batch_first)
+{
+    if (!X.is_tensor() || X.element() == element_type::undefined)
+        fail<type_error>("xloom::", function, ": X must be a tensor of a known element type, but X is ", X, ". Give a tensor's type.");
+    if (X.shape().has_rank() && X.shape().rank() != 3)
+        fail<shape_error>(
+            "xloom::", function, ": X must have rank 3, but X is ", X, ". Lay it out as ", is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");
+}
+
+/// The rule of the newest version. Nothing but X and three attributes is read.
+constexpr recurrent_outputs infer_recurrent(
+    std::string_view function, partial_type const& X, std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
+{
+    require_sequences(function, X, is_batch_first);
+    dim const D = walked ? dim(direction_count(*walked)) : unknown;
+    dim const H = hidden_size > 0 ? dim(hidden_size) : unknown;
+    bool const is_known = X.shape().has_rank();
+    dim const T = is_known ? X.shape()[is_batch_first ? 1 : 0] : unknown;
+    dim const N = is_known ? X.shape()[is_batch_first ? 0 : 1] : unknown;
+    if (is_batch_first)
+        return {X.with_shape({N, T, D, H}), X.with_shape({N, D, H})};
+    return {X.with_shape({T, D, N, H}), X.with_shape({D, N, H})};
+}
+
+/// The rule of the version that the opset means. GRU-1 has none: of its outputs nothing is known.
+constexpr recurrent_outputs infer_recurrent(
+    std::string_view function, recurrent op, partial_type const& X, recurrent_attributes const& attributes)
+{
+    std::int64_t const version = operator_version(op, attributes.opset);
+    require_attributes(function, version, attributes);
+    if (op == recurrent::gru && version == 1)
+        return {};
+    recurrent_outputs const outputs = infer_recurrent(function, X, attributes.direction, attributes.hidden_size, attributes.layout == 1);
+    if (version < 7 && !attributes.output_sequence)
+        return {outputs.Y.with_shape(unknown_rank), outputs.state.with_shape(unknown_rank)};
+    return outputs;
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom {
+
+/// In the operator's order; untyped where an input is omitted or nothing is known of it.
+struct attn_lstm_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{}, memory_seq_lens{}, AW{};
+};
+
+struct attn_lstm_types {
+    partial_type Y{}, Y_h{}, Y_c{}, alignments{};
+};
+
+/// The operator has no layout, and one version.
+///
+/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D unknown.
+///           hidden_size (0, as if absent): H; unknown unless it is positive.
+struct attn_lstm_attributes {
+    std::optional<xloom::direction> direction = xloom::direction::forward;
+    std::int64_t hidden_size = 0;
+};
+
+namespace detail {
+
+/// S, of the memory M [N, S, E].
+constexpr dim memory_steps(partial_type const& M)
+{
+    if (!M.is_untyped() && !M.is_tensor())
+        fail<type_error>("xloom::infer_attn_lstm: M must be a tensor, but M is ", M, ". Give a tensor's type.");
+    if (!M.shape().has_rank())
+        return unknown;
+    if (M.shape().rank() != 3)
+        fail<shape_error>("xloom::infer_attn_lstm: M must have rank 3, but M is ", M, ". Lay it out as [N, S, E].");
+    return M.shape()[1];
+}
+
+} // namespace detail
+
+/// The types of AttnLSTM's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it
+/// says nothing.
+///
+///     T, N, I = X.shape
+///     N, S, E = M.shape
+///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
+///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
+///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
+///     alignments = merge_type(X.with_shape([T, D, N, S]), declared.alignments)
+///
+/// Shapes    an X of unknown rank tells neither T nor N, an M that is omitted or of unknown rank not S. N is X's; M's is not compared.
+///           Of the other inputs nothing is read.
+/// Options   attn_lstm_attributes.
+/// Errors    type_error: X or M is no tensor, or X's element type is undefined; kind or element type of a declared output.
+///           shape_error: rank of X or M; rank or dimension of a declared output.
+/// Differs   from ONNX Runtime, which infers element types only: Y, Y_h and Y_c follow ONNX's rule for LSTM. alignments is no output of
+///           theirs.
+/// Source    com.microsoft AttnLSTM 1; ONNX LSTM-22, layout 0. Element types are not checked.
+/// Example   tests/infer/attn_lstm.test.cpp
+constexpr attn_lstm_types infer_attn_lstm(
+    attn_lstm_input_types const& inputs, attn_lstm_types const& declared = {}, attn_lstm_attributes const& attributes = {})
+{
+    auto const inferred =
+        detail::infer_recurrent("infer_attn_lstm", inputs.X, attributes.direction, attributes.hidden_size, /*is_batch_first*/ false);
+    partial_shape alignments = inferred.Y.shape();
+    alignments[3] = detail::memory_steps(inputs.M);
+    return {detail::merge_type({"infer_attn_lstm", "Y"}, inferred.Y, declared.Y),
+        detail::merge_type({"infer_attn_lstm", "Y_h"}, inferred.state, declared.Y_h),
+        detail::merge_type({"infer_attn_lstm", "Y_c"}, inferred.state, declared.Y_c),
+        detail::merge_type({"infer_attn_lstm", "alignments"}, inputs.X.with_shape(alignments), declared.alignments)};
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/gather_nd.hpp ====
+// ONNX's type and shape inference of GatherND.
+
+// ==== xloom/infer/indexing.hpp ====
+// Which version of ScatterND and GatherND an opset means, and which element types T their data may have there.
+
+// ==== xloom/infer/type_lists.hpp ====
+// Which version of If, Loop and Scan an opset means, and which types its values (V) may have there.
+
+namespace xloom {
+
+enum class control_flow { if_, loop, scan };
+
+constexpr std::string_view name_of(control_flow op) noexcept
+{
+    return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
+}
+
+inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
+inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
+inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
+
+/// The element types of V, each with the version of the three operators that brings it. None was ever removed.
+struct element_type_since {
+    element_type element;
+    std::int64_t version;
+};
+inline constexpr std::array<element_type_since, 26> control_flow_elements{{
+    {element_type::uint8, 1},
+    {element_type::uint16, 1},
+    {element_type::uint32, 1},
+    {element_type::uint64, 1},
+    {element_type::int8, 1},
+    {element_type::int16, 1},
+    {element_type::int32, 1},
+    {element_type::int64, 1},
+    {element_type::float16, 1},
+    {element_type::float_, 1},
+    {element_type::double_, 1},
+    {element_type::string, 1},
+    {element_type::bool_, 1},
+    {element_type::complex64, 1},
+    {element_type::complex128, 1},
+    {element_type::bfloat16, 16},
+    {element_type::float8_e4m3fn, 19},
+    {element_type::float8_e4m3fnuz, 19},
+    {element_type::float8_e5m2, 19},
+    {element_type::float8_e5m2fnuz, 19},
+    {element_type::uint4, 21},
+    {element_type::int4, 21},
+    {element_type::float4_e2m1, 23},
+    {element_type::float8_e8m0, 24},
+    {element_type::uint2, 25},
+    {element_type::int2, 25},
+}};
+
+/// If and Loop (Scan never) take sequences of tensors, optional tensors and optional sequences of tensors from these versions on.
+/// Optional sequences kept the element types that they began with.
+inline constexpr std::int64_t sequences_since = 13;
+inline constexpr std::int64_t optionals_since = 16;
+
+constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
+{
+    return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
+}
+
+/// The version of `op` that a model of this opset means: the largest that is not larger.
+///
+/// Errors    option_error: the operator is younger than the opset.
+/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Example   tests/infer/type_lists.test.cpp
+constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
+{
+    return detail::find_version(name_of(op), versions_of(op), opset);
+}
+
+namespace detail {
+
+constexpr bool is_element_at(std::int64_t version, element_type element) noexcept
+{
+    for (element_type_since const& known : control_flow_elements)
+        if (known.element == element)
+            return known.version <= version;
+    return false;
+}
+
+} // namespace detail
+
+/// True if a value of this type may be an input or output V of `op` at this opset. Shapes don't matter.
+///
+/// Errors    option_error: the operator is younger than the opset.
+/// Source    the schemas of ONNX 1.23.
+/// Example   tests/infer/type_lists.test.cpp
+constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type const& type)
+{
+    std::int64_t const version = operator_version(op, opset);
+    if (type.is_tensor())
+        return detail::is_element_at(version, type.element());
+    if (op == control_flow::scan || !type.is_wrapped())
+        return false;
+    partial_type const content = type.inner();
+    if (type.kind() == type_kind::sequence)
+        return version >= sequences_since && content.is_tensor() && detail::is_element_at(version, content.element());
+    if (version < optionals_since)
+        return false;
+    if (content.is_tensor())
+        return detail::is_element_at(version, content.element());
+    return content.kind() == type_kind::sequence && content.inner().is_tensor() &&
+           detail::is_element_at(optionals_since, content.element());
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+enum class indexing { scatter_nd, gather_nd };
+
+constexpr std::string_view name_of(indexing op) noexcept { return op == indexing::scatter_nd ? "ScatterND" : "GatherND"; }
+
+inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
+inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
+
+constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
+{
+    if (op == indexing::scatter_nd)
+        return scatter_nd_versions;
+    return gather_nd_versions;
+}
+
+/// The version of `op` that a model of this opset means: the largest that is not larger.
+///
+/// Errors    option_error: the operator is younger than the opset.
+/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Example   tests/infer/indexing.test.cpp
+constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
+{
+    return detail::find_version(name_of(op), versions_of(op), opset);
+}
+
+/// True if `op` takes data (and ScatterND updates) of this element type at this opset: those that control flow began with, and from
+/// version 13 on bfloat16. Of later types none was added. The indices are int64 in every version.
+///
+/// Errors    option_error: the operator is younger than the opset.
+/// Source    the schemas of ONNX 1.23.
+/// Example   tests/infer/indexing.test.cpp
+constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
+{
+    std::int64_t const version = operator_version(op, opset);
+    if (element == element_type::bfloat16)
+        return version >= 13;
+    return detail::is_element_at(if_versions.front(), element);
+}
+
+namespace detail {
+
+/// Refuses data that hands on no element type.
+constexpr void require_data(std::string_view function, partial_type const& data)
+{
+    if (!data.is_tensor() || data.element() == element_type::undefined)
+        fail<type_error>(
+            "xloom::", function, ": data must be a tensor of a known element type, but data is ", data, ". Give a tensor's type.");
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom {
+
+struct gather_nd_attributes {
+    std::int64_t opset = latest_opset;
+    std::int64_t batch_dims = 0;
+};
+
+namespace detail {
+
+constexpr void require_batch_dims(gather_nd_attributes const& attributes)
+{
+    if (attributes.batch_dims < 0)
+        fail<option_error>("xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is ", attributes.batch_dims,
+            ". Count the leading axes that data and indices share.");
+    if (operator_version(indexing::gather_nd, attributes.opset) < 12 && attributes.batch_dims != 0)
+        fail<option_error>("xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is ", attributes.opset,
+            " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
+}
+
+/// Refuses scalars, and index tuples that are longer than what is left of data behind the batch axes.
+constexpr void require_indexable(partial_shape const& data, partial_shape const& indices, std::int64_t batch_dims)
+{
+    if (data.rank() == 0 || indices.rank() == 0)
+        fail<shape_error>("xloom::infer_gather_nd: data and indices must have at least one axis, but data is ", data, " and indices is ",
+            indices, ". Give each an axis.");
+    dim const& k = indices[indices.rank() - 1];
+    if (k.has_value() && (k.value() < 0 || k.value() > static_cast<std::int64_t>(data.rank()) - batch_dims))
+        fail<shape_error>(
+            "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, but data is ", data,
+            ", indices is ", indices, " and batch_dims is ", batch_dims, ". Index fewer axes.");
+}
+
+} // namespace detail
+
+/// The shape of GatherND's output.
+///
+///     k = indices.shape[-1]
+///     output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:]
+///
+/// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the two are not compared.
+/// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked together.
+/// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r.
+///           option_error: the opset; batch_dims < 0, or not 0 before opset 12; an output over max_rank.
+/// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
+/// Source    ONNX GatherND-11, 12, 13.
+/// Example   tests/infer/gather_nd.test.cpp
+constexpr partial_shape infer_gather_nd(
+    partial_shape const& data, partial_shape const& indices, gather_nd_attributes const& attributes = {})
+{
+    detail::require_batch_dims(attributes);
+    if (!data.has_rank() || !indices.has_rank())
+        return unknown_rank;
+    detail::require_indexable(data, indices, attributes.batch_dims);
+    dim const k = indices[indices.rank() - 1];
+    if (!k.has_value())
+        return unknown_rank;
+    partial_shape output = drop_axis(indices, indices.rank() - 1);
+    for (auto axis = static_cast<std::size_t>(attributes.batch_dims + k.value()); axis < data.rank(); ++axis)
+        output.insert(output.rank(), data[axis]);
+    return output;
+}
+
+/// The type of GatherND's output. `declared` is what the model says of it, untyped where it says nothing.
+///
+///     output = merge_type(data.with_shape(infer_gather_nd(data.shape, indices.shape)), declared)
+///
+/// Shapes    as above; of indices' type nothing else is read.
+/// Options   as above.
+/// Errors    as above.  type_error: data is no tensor, or its element type is undefined; kind or element type of the declared output.
+///           shape_error: rank or dimension of the declared output.
+/// Differs   as above.  Every failure comes out; ONNX's default mode drops it. Data's kind is checked.
+/// Source    ONNX GatherND-11, 12, 13. Element types are not checked; is_allowed has data's.
+/// Example   tests/infer/gather_nd.test.cpp
+constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices, partial_type const& declared = untyped,
+    gather_nd_attributes const& attributes = {})
+{
+    detail::require_data("infer_gather_nd", data);
+    partial_type const inferred = data.with_shape(infer_gather_nd(data.shape(), indices.shape(), attributes));
+    return detail::merge_type({"infer_gather_nd", "output"}, inferred, declared);
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/gru.hpp ====
+// ONNX's type and shape inference of GRU.
+
+namespace xloom {
+
+/// In ONNX's order; untyped where an input is omitted or nothing is known of it.
+struct gru_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
+};
+
+struct gru_types {
+    partial_type Y{}, Y_h{};
+};
+
+/// The types of GRU's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it says
+/// nothing.
+///
+///     T, N, I = X.shape
+///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
+///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
+///
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H].
+///           An X of unknown rank tells neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
+///           Before opset 7, without output_sequence: unknown ranks. Before opset 3: what is declared, whatever X is.
+/// Options   recurrent_attributes.
+/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared output.
+///           shape_error: X's rank; rank or dimension of a declared output.
+///           option_error: the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
+///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
+/// Source    ONNX GRU-3, 7, 14, 22; GRU-1 has no inference. Element types are not checked; is_allowed has X's.
+/// Example   tests/infer/gru.test.cpp
+constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& declared = {}, recurrent_attributes const& attributes = {})
+{
+    auto const inferred = detail::infer_recurrent("infer_gru", recurrent::gru, inputs.X, attributes);
+    return {detail::merge_type({"infer_gru", "Y"}, inferred.Y, declared.Y),
+        detail::merge_type({"infer_gru", "Y_h"}, inferred.state, declared.Y_h)};
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/if.hpp ====
+// ONNX's type and shape inference of If.
+
+// ==== xloom/infer/union.hpp ====
+// Union: what holds of a value that is one of two. Shapes never contradict each other here; kinds and element types can.
+
+namespace xloom {
+
+/// A dimension is kept where both have the same value or the same symbol, the rank where both have the same.
+///
+/// Source    ONNX UnionShapeInfo.
+/// Example   tests/infer/union.test.cpp
+constexpr partial_shape union_shape(partial_shape const& a, partial_shape const& b)
+{
+    if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank())
+        return unknown_rank;
+    partial_shape both = a;
+    for (std::size_t axis = 0; axis < both.rank(); ++axis)
+        if (a[axis] != b[axis])
+            both[axis] = unknown;
+    return both;
+}
+
+/// Why two types have no union: kind, element, or unknown_type for a sequence or optional of which the content is untyped.
+constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
+{
+    if (a.kind() != b.kind())
+        return conflict::kind;
+    if (a.is_wrapped()) {
+        bool const known = !a.inner().is_untyped() && !b.inner().is_untyped();
+        return known ? find_union_conflict(a.inner(), b.inner()) : conflict::unknown_type;
+    }
+    return a.element() != b.element() ? conflict::element : conflict::none;
+}
+
+/// The type of a value that is an `a` or a `b`: their common kind and element type, and the union of their shapes.
+///
+/// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
+/// Source    ONNX UnionTypeInfo.
+/// Example   tests/infer/union.test.cpp
+constexpr partial_type union_type(partial_type const& a, partial_type const& b)
+{
+    switch (find_union_conflict(a, b)) {
+    case conflict::kind:
+        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a, " and b is ", b,
+            ". Give both as tensors, sequences or optionals.");
+    case conflict::element:
+        detail::fail<type_error>(
+            "xloom::union_type: the two types must have one element type, but a is ", a, " and b is ", b, ". Cast one of them.");
+    case conflict::unknown_type:
+        detail::fail<type_error>("xloom::union_type: the content of a sequence or optional must have a type, but a is ", a, " and b is ", b,
+            ". Give the type of the content.");
+    default:
+        return a.with_shape(union_shape(a.shape(), b.shape()));
+    }
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+struct if_attributes {
+    std::int64_t opset = latest_opset;
+    bool strict = false;
+};
+
+namespace detail {
+
+constexpr void require_if_counts(std::size_t then_count, std::size_t else_count, std::size_t output_count)
+{
+    if (then_count != else_count || then_count != output_count)
+        fail<type_error>("xloom::infer_if: both branches must give as many outputs as the node has, but then_branch gives ", then_count,
+            ", else_branch ", else_count, ", and the node has ", output_count, ". Make the three counts equal.");
+}
+
+/// Refuses branches of which the kinds or element types differ. Before If-13 only tensors are looked into.
+constexpr void require_one_type(std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
+{
+    conflict found = find_union_conflict(then_type, else_type);
+    if (version < 13 && !then_type.is_tensor() && then_type.kind() == else_type.kind())
+        found = conflict::none;
+    if (found == conflict::kind)
+        fail<type_error>("xloom::infer_if: both branches must give values of one kind, but output[", i, "] is ", then_type,
+            " by then_branch and ", else_type, " by else_branch. Give both as tensors, sequences or optionals.");
+    if (found == conflict::element)
+        fail<type_error>("xloom::infer_if: both branches must give the same element type, but output[", i, "] is ", then_type,
+            " by then_branch and ", else_type, " by else_branch. Cast one of them.");
+    if (found == conflict::unknown_type)
+        fail<type_error>("xloom::infer_if: the content of a sequence or optional must have a type, but output[", i, "] is ", then_type,
+            " by then_branch and ", else_type, " by else_branch. Give the type of the content.");
+}
+
+/// If-1: the branches describe the same shape.
+constexpr partial_shape merge_branches(std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape)
+{
+    if (find_conflict(else_shape, then_shape) != conflict::none)
+        fail<shape_error>("xloom::infer_if: before opset 11 both branches must give the same shape, but output[", i, "] is ", then_shape,
+            " by then_branch and ", else_shape, " by else_branch. Give one shape, or use opset 11.");
+    return merge_shape(else_shape, then_shape);
+}
+
+constexpr partial_shape join_branches(std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape, std::int64_t version)
+{
+    if (version < 11)
+        return merge_branches(i, then_shape, else_shape);
+    // If-11 reads an else branch without a shape as a scalar.
+    if (version < 13 && !else_shape.has_rank())
+        return union_shape(then_shape, partial_shape{});
+    return union_shape(then_shape, else_shape);
+}
+
+constexpr partial_type join_branches(std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
+{
+    require_one_type(i, then_type, else_type, version);
+    if (version < 13 && !then_type.is_tensor())
+        return then_type;
+    return then_type.with_shape(join_branches(i, then_type.shape(), else_type.shape(), version));
+}
+
+constexpr bool has_symbol(type_list const& types, std::string_view symbol)
+{
+    for (partial_type const& type : types)
+        for (dim const& d : type.shape())
+            if (d.symbol() == symbol)
+                return true;
+    return false;
+}
+
+/// True if `declared` says nothing that does not follow from the branches. A symbol that neither branch uses is only a name.
+/// Requires that the two can be merged.
+constexpr bool is_sound(
+    partial_shape const& declared, partial_shape const& inferred, type_list const& then_types, type_list const& else_types)
+{
+    if (!declared.has_rank())
+        return true;
+    if (!inferred.has_rank())
+        return false;
+    for (std::size_t axis = 0; axis < declared.rank(); ++axis) {
+        dim const& claim = declared[axis];
+        bool const is_name = claim.has_symbol() && !has_symbol(then_types, claim.symbol()) && !has_symbol(else_types, claim.symbol());
+        if (claim != inferred[axis] && !claim.is_unknown() && !is_name)
+            return false;
+    }
+    return true;
+}
+
+} // namespace detail
+
+/// The types of If's outputs, from those of its branches. A branch is called with an empty type_list and gives a type_list;
+/// `outputs` holds one type per output of the node, untyped where none is declared.
+///
+///     then_types, else_types = then_branch([]), else_branch([])
+///     for i in outputs: merge_type(union_type(then_types[i], else_types[i]), outputs[i])
+///
+/// Shapes    If-13 and later: the union: [2] and [3] give [?], different ranks an unknown rank.
+///           If-11: the union for tensors, an else branch without a shape read as a scalar's; of other kinds then_branch's type.
+///           If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give [3].
+/// Options   opset (latest_opset).  strict (false): a declared output that claims more than both branches give, such as [2] for [2]
+///           and [3], is an error; no shape, [?] and a symbol that no branch uses are not. Otherwise what is declared is kept.
+/// Errors    type_error: numbers of outputs; kinds or element types of the branches, or of a declared output.
+///           shape_error: If-1's shapes; rank or dimension of a declared output.  option_error: the opset.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it, its inference does not.
+/// Source    ONNX If-1, 11, 13 .. 25. The condition is not looked at; is_allowed has the types.
+/// Example   tests/infer/if.test.cpp
+template <class Then, class Else>
+constexpr type_list infer_if(Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
+{
+    std::int64_t const version = operator_version(control_flow::if_, attributes.opset);
+    type_list const then_types = then_branch(type_list{});
+    type_list const else_types = else_branch(type_list{});
+    detail::require_if_counts(then_types.size(), else_types.size(), outputs.size());
+    type_list result;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        partial_type const inferred = detail::join_branches(i, then_types[i], else_types[i], version);
+        partial_type const merged = detail::merge_type({"infer_if", "output", i}, inferred, outputs[i]);
+        if (attributes.strict && !detail::is_sound(outputs[i].shape(), inferred.shape(), then_types, else_types))
+            detail::fail<shape_error>("xloom::infer_if: a declared output must hold for both branches, but output[", i, "] is declared as ",
+                outputs[i], ", then_branch gives ", then_types[i], " and else_branch ", else_types[i],
+                ". Declare no shape, or unknown dimensions, or new symbols.");
+        result.push_back(merged);
+    }
+    return result;
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/loop.hpp ====
+// ONNX's type and shape inference of Loop.
+
+// ==== xloom/infer/propagate.hpp ====
+// Propagation: an element type handed from one value to another, without the tensor's shape.
+
+namespace xloom {
+
+/// True if there is something to propagate: a tensor's element type, or the content of a sequence or optional.
+constexpr bool has_element_type(partial_type const& source)
+{
+    return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
+}
+
+/// A type as `source` as far as an operator that only promises its element type can tell: a tensor loses its shape.
+/// A sequence or optional keeps everything, the shape of the tensor inside included.
+///
+/// Errors    type_error: source is untyped, or its element type is.
+/// Source    ONNX propagateElemTypeFromInputToOutput.
+/// Example   tests/infer/propagate.test.cpp
+constexpr partial_type propagate_element_type(partial_type const& source)
+{
+    if (!has_element_type(source))
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: the element type must be known, but source is ", source, ". Give its type.");
+    return source.is_wrapped() ? source : source.with_shape(unknown_rank);
+}
+
+/// Why `source` can't hand its element type to `target`: unknown_type (of source), kind or element.
+constexpr conflict find_propagation_conflict(partial_type const& source, partial_type const& target)
+{
+    if (!has_element_type(source))
+        return conflict::unknown_type;
+    if (source.is_wrapped())
+        return find_propagation_conflict(source.inner(), target.kind() == source.kind() ? target.inner() : untyped);
+    if (target.is_wrapped())
+        return conflict::kind;
+    bool const known = target.element() != element_type::undefined;
+    return known && target.element() != source.element() ? conflict::element : conflict::none;
+}
+
+namespace detail {
+
+/// Requires that there is no propagation conflict.
+constexpr partial_type propagate_compatible(partial_type const& source, partial_type const& target)
+{
+    if (source.is_wrapped()) {
+        partial_type const content = target.kind() == source.kind() ? target.inner() : untyped;
+        return propagate_compatible(source.inner(), content).wrapped_in(source.kind());
+    }
+    return target.is_untyped() ? source.with_shape(unknown_rank) : target.with_element(source.element());
+}
+
+} // namespace detail
+
+/// `target` with the element type of `source`, which it may not contradict; its shape is kept. A sequence or optional is entered;
+/// a target of another kind than a source that is one is replaced, so that a Loop may carry an optional in and a sequence out.
+///
+/// Errors    type_error: source or its content is untyped; a tensor meets a sequence or optional; element types differ.
+/// Source    ONNX propagateElemTypeWithValidation.
+/// Example   tests/infer/propagate.test.cpp
+constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
+{
+    switch (find_propagation_conflict(source, target)) {
+    case conflict::unknown_type:
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: the element type must be known, but source is ", source, ". Give its type.");
+    case conflict::kind:
+        detail::fail<type_error>("xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ", source,
+            " and target is ", target, ". Give both as tensors.");
+    case conflict::element:
+        detail::fail<type_error>("xloom::propagate_element_type: an element type that is set must stay the same, but source is ", source,
+            " and target is ", target, ". Cast one of them.");
+    default:
+        return detail::propagate_compatible(source, target);
+    }
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+struct loop_attributes {
+    std::int64_t opset = latest_opset;
+};
+
+namespace detail {
+
+/// Loop's inputs M and cond stand before the carried values.
+inline constexpr std::size_t loop_leading_inputs = 2;
+
+constexpr void require_loop_counts(std::size_t input_count, std::size_t output_count)
+{
+    if (input_count < loop_leading_inputs)
+        fail<option_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, but inputs has ", input_count,
+            " types. Give both.");
+    if (input_count - loop_leading_inputs > output_count)
+        fail<option_error>("xloom::infer_loop: every carried value must have an output, but inputs has ", input_count - loop_leading_inputs,
+            " carried values and outputs has ", output_count, " types. Give an output for each.");
+}
+
+constexpr void require_carried(std::size_t i, partial_type const& type, std::int64_t version)
+{
+    if (!has_element_type(type))
+        fail<type_error>(
+            "xloom::infer_loop: a carried value must have a known element type, but input[", i, "] is ", type, ". Give its type.");
+    if (version < 13 && !type.is_tensor())
+        fail<type_error>(
+            "xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[", i, "] is ", type, ". Use a newer opset.");
+}
+
+/// The body's inputs: iteration, cond, and the carried values without shapes, for these may change.
+constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t version)
+{
+    type_list given{tensor_type(element_type::int64), inputs[1]};
+    for (std::size_t i = loop_leading_inputs; i < inputs.size(); ++i) {
+        require_carried(i, inputs[i], version);
+        given.push_back(inputs[i].with_shape(unknown_rank));
+    }
+    return given;
+}
+
+/// Refuses a body output (`i` counts without cond) of a kind that Loop does not have at this version.
+constexpr void require_body_kind(std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
+{
+    type_kind const kind = type.kind();
+    bool const is_known_kind = kind == type_kind::tensor || (version >= sequences_since && kind == type_kind::sequence) ||
+                               (version >= optionals_since && kind == type_kind::optional);
+    if (!is_known_kind)
+        fail<type_error>("xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), but output[",
+            i, "] is ", type, ". Return another kind, or give its type.");
+    if (!is_carried && kind != type_kind::tensor)
+        fail<type_error>(
+            "xloom::infer_loop: a scan output must be a tensor, but the body returned ", type, " for output[", i, "]. Carry it instead.");
+}
+
+constexpr partial_type carry(std::size_t i, partial_type const& initial, partial_type const& returned)
+{
+    partial_type const carried = propagate_element_type(initial);
+    switch (find_propagation_conflict(returned, carried)) {
+    case conflict::none:
+        return propagate_element_type(returned, carried);
+    case conflict::unknown_type:
+        fail<type_error>(
+            "xloom::infer_loop: the body must return known element types, but output[", i, "] is ", returned, ". Give its type.");
+    case conflict::kind:
+        fail<type_error>("xloom::infer_loop: a carried value must keep its kind, but output[", i, "] begins as ", initial,
+            " and the body returned ", returned, ". Return the kind that the value begins with.");
+    default:
+        fail<type_error>("xloom::infer_loop: a carried value must keep its element type, but output[", i, "] begins as ", initial,
+            " and the body returned ", returned, ". Cast it back in the body.");
+    }
+}
+
+/// What the iterations' elements become: stacked along a new first axis of unknown length.
+constexpr partial_type stack_iterations(std::size_t i, partial_type const& element)
+{
+    if (!has_element_type(element))
+        fail<type_error>(
+            "xloom::infer_loop: the body must return known element types, but output[", i, "] is ", element, ". Give its type.");
+    return element.shape().has_rank() ? element.with_shape(insert_axis(element.shape(), 0, unknown)) : element;
+}
+
+} // namespace detail
+
+/// The types of Loop's outputs, from those of its inputs (M and cond, both untyped if omitted, then v_initial...) and its body.
+/// The body is called with a type_list (iteration, cond, carried...) and gives one (cond, carried..., elements...); if that is
+/// empty, what only the body tells stays unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+///
+///     given = [int64, cond] ++ [v without shape for v in v_initial]
+///     cond, *finals, *elements = body(given)
+///     outputs = [v_initial[i]'s element type] ++ [[?] ++ element for element in elements]
+///
+/// Shapes    a carried tensor has an unknown rank, before the body and after the loop, even if the body keeps its shape; in a sequence
+///           or optional the tensor's initial shape stays. A scan output is [?] ++ the element's shape; M's value is not used.
+/// Options   opset (latest_opset).
+/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind the version does not have; the
+///           body's number of outputs; a scan output that is no tensor; kind or element type of a declared output.
+///           shape_error: rank or dimension of a declared output.  option_error: the opset; numbers of inputs or outputs.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs are checked.
+/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the others.
+/// Example   tests/infer/loop.test.cpp
+template <class Body>
+constexpr type_list infer_loop(type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
+{
+    std::int64_t const version = operator_version(control_flow::loop, attributes.opset);
+    detail::require_loop_counts(inputs.size(), outputs.size());
+    std::size_t const carried_count = inputs.size() - detail::loop_leading_inputs;
+    type_list const returned = body(detail::loop_body_inputs(inputs, version));
+    if (!returned.empty() && returned.size() != outputs.size() + 1)
+        detail::fail<type_error>("xloom::infer_loop: the body must return cond and one value for each output, but outputs has ",
+            outputs.size(), " types and the body returned ", returned.size(), ". Return ", outputs.size() + 1, ".");
+
+    type_list inferred(outputs.size(), untyped);
+    for (std::size_t i = 0; i < carried_count; ++i)
+        inferred[i] = propagate_element_type(inputs[detail::loop_leading_inputs + i]);
+    for (std::size_t i = 0; i + 1 < returned.size(); ++i) {
+        bool const is_carried = i < carried_count;
+        detail::require_body_kind(i, returned[i + 1], is_carried, version);
+        inferred[i] = is_carried ? detail::carry(i, inputs[detail::loop_leading_inputs + i], returned[i + 1])
+                                 : detail::stack_iterations(i, returned[i + 1]);
+    }
+    return detail::merge_types({"infer_loop", "output"}, inferred, outputs);
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/lstm.hpp ====
+// ONNX's type and shape inference of LSTM.
+
+namespace xloom {
+
+/// In ONNX's order; untyped where an input is omitted or nothing is known of it.
+struct lstm_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
+};
+
+struct lstm_types {
+    partial_type Y{}, Y_h{}, Y_c{};
+};
+
+/// The types of LSTM's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it says
+/// nothing.
+///
+///     T, N, I = X.shape
+///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
+///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
+///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
+///
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H].
+///           An X of unknown rank tells neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
+///           Before opset 7, without output_sequence: unknown ranks.
+/// Options   recurrent_attributes.
+/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared output.
+///           shape_error: X's rank; rank or dimension of a declared output.
+///           option_error: the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
+///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
+/// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
+/// Example   tests/infer/lstm.test.cpp
+constexpr lstm_types infer_lstm(
+    lstm_input_types const& inputs, lstm_types const& declared = {}, recurrent_attributes const& attributes = {})
+{
+    auto const inferred = detail::infer_recurrent("infer_lstm", recurrent::lstm, inputs.X, attributes);
+    return {detail::merge_type({"infer_lstm", "Y"}, inferred.Y, declared.Y),
+        detail::merge_type({"infer_lstm", "Y_h"}, inferred.state, declared.Y_h),
+        detail::merge_type({"infer_lstm", "Y_c"}, inferred.state, declared.Y_c)};
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/rnn.hpp ====
+// ONNX's type and shape inference of RNN.
+
+namespace xloom {
+
+/// In ONNX's order; untyped where an input is omitted or nothing is known of it.
+struct rnn_input_types {
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
+};
+
+struct rnn_types {
+    partial_type Y{}, Y_h{};
+};
+
+/// The types of RNN's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it says
+/// nothing.
+///
+///     T, N, I = X.shape
+///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
+///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
+///
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H].
+///           An X of unknown rank tells neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
+///           Before opset 7, without output_sequence: unknown ranks.
+/// Options   recurrent_attributes.
+/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared output.
+///           shape_error: X's rank; rank or dimension of a declared output.
+///           option_error: the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
+///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
+/// Source    ONNX RNN-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
+/// Example   tests/infer/rnn.test.cpp
+constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& declared = {}, recurrent_attributes const& attributes = {})
+{
+    auto const inferred = detail::infer_recurrent("infer_rnn", recurrent::rnn, inputs.X, attributes);
+    return {detail::merge_type({"infer_rnn", "Y"}, inferred.Y, declared.Y),
+        detail::merge_type({"infer_rnn", "Y_h"}, inferred.state, declared.Y_h)};
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/scan.hpp ====
+// ONNX's type and shape inference of Scan.
+
+namespace xloom {
+
+/// The attributes of ONNX that its inference reads; std::nullopt is an absent attribute. Directions are not looked at.
+struct scan_attributes {
+    std::int64_t opset = latest_opset;
+    std::optional<std::int64_t> num_scan_inputs{};
+    std::optional<axes> scan_input_axes{};
+    std::optional<axes> scan_output_axes{};
+};
+
+namespace detail {
+
+/// How a node's inputs and outputs divide: sequence_lens (Scan-8), states, scan inputs; states, scan outputs.
+struct scan_layout {
+    std::size_t leading_inputs;
+    std::size_t states;
+    std::size_t scan_inputs;
+    std::size_t scan_outputs;
+
+    constexpr std::size_t first_scan_input() const noexcept { return leading_inputs + states; }
+};
+
+constexpr std::size_t count_scan_inputs(std::optional<std::int64_t> const& num_scan_inputs, std::size_t available)
+{
+    if (!num_scan_inputs)
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number of scan inputs.");
+    if (*num_scan_inputs < 0)
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ", *num_scan_inputs,
+            ". Give the number of scan inputs.");
+    if (static_cast<std::uint64_t>(*num_scan_inputs) > available)
+        fail<shape_error>(
+            "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but num_scan_inputs is ",
+            *num_scan_inputs, " and there are ", available, ". Count only the scan inputs.");
+    return static_cast<std::size_t>(*num_scan_inputs);
+}
+
+constexpr scan_layout divide_scan(std::size_t input_count, std::size_t output_count, scan_attributes const& attributes, bool is_batched)
+{
+    std::size_t const leading = is_batched ? 1 : 0;
+    std::size_t const scan_inputs = count_scan_inputs(attributes.num_scan_inputs, input_count < leading ? 0 : input_count - leading);
+    if (input_count < leading)
+        fail<shape_error>("xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. "
+                          "Give it, untyped if it is omitted.");
+    std::size_t const states = input_count - leading - scan_inputs;
+    if (states > output_count)
+        fail<shape_error>("xloom::infer_scan: every state must have an output, but there are ", states,
+            " loop state variables (inputs less num_scan_inputs) and ", output_count, " outputs. Give an output for each.");
+    return {leading, states, scan_inputs, output_count - states};
+}
+
+/// The axes given, or axis 0 for each.
+constexpr axes axes_or_zero(std::string_view attribute, std::optional<axes> const& given, std::size_t count)
+{
+    if (given && given->size() != count)
+        fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ", given->size(), ": ", *given,
+            ", and there are ", count, ". Give ", count, ", or leave the attribute out.");
+    return given ? *given : axes(count, 0);
+}
+
+constexpr std::size_t scan_axis(std::string_view attribute, std::size_t i, std::int64_t axis, std::size_t rank)
+{
+    if (!is_axis(axis, rank))
+        fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[", i, "] is ", axis,
+            " and the rank is ", rank, ". Name an axis that exists.");
+    return wrap_axis(axis, rank);
+}
+
+constexpr void require_tensors(type_list const& inputs, std::size_t first)
+{
+    for (std::size_t i = first; i < inputs.size(); ++i)
+        if (!inputs[i].is_tensor())
+            fail<type_error>("xloom::infer_scan: states and scan inputs must be tensors, but input[", i, "] is ", inputs[i],
+                ". Give a tensor, with its type.");
+}
+
+/// What the scan inputs say together of a dimension that they share.
+constexpr dim merge_shared(std::string_view name, static_vector<dim, max_operands> const& dims)
+{
+    dim shared = unknown;
+    for (dim const& d : dims) {
+        if (find_conflict(d, shared) != conflict::none)
+            fail<shape_error>(
+                "xloom::infer_scan: all scan inputs must agree on the ", name, ", but theirs are ", dims, ". Give inputs of one length.");
+        shared = merge_dim(d, shared);
+    }
+    return shared;
+}
+
+/// What the scan inputs share, and what the body is given.
+struct scan_elements {
+    type_list body_inputs;
+    dim batch_size{};
+    dim length{};
+};
+
+/// Scan-9 and later: the axis of scan_input_axes is the sequence, and is gone in the body.
+constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, axes const& input_axes)
+{
+    scan_elements taken{inputs};
+    static_vector<dim, max_operands> lengths;
+    for (std::size_t k = 0; k < layout.scan_inputs; ++k) {
+        partial_type& type = taken.body_inputs[layout.states + k];
+        if (!type.shape().has_rank())
+            continue;
+        std::size_t const axis = scan_axis("scan_input_axes", k, input_axes[k], type.shape().rank());
+        lengths.push_back(type.shape()[axis]);
+        type = type.with_shape(drop_axis(type.shape(), axis));
+    }
+    taken.length = merge_shared("sequence length", lengths);
+    return taken;
+}
+
+constexpr partial_type drop_leading(partial_type const& type, std::size_t count)
+{
+    partial_shape dims = type.shape();
+    for (std::size_t k = 0; k < count && dims.rank() > 0; ++k)
+        dims.erase(0);
+    return type.with_shape(dims);
+}
+
+/// Scan-8: axis 0 is the batch, axis 1 of scan inputs the sequence, and both are gone in the body.
+/// A scan input of scalar elements says nothing of either.
+constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
+{
+    scan_elements taken;
+    static_vector<dim, max_operands> batch_sizes, lengths;
+    for (std::size_t i = layout.leading_inputs; i < inputs.size(); ++i) {
+        bool const is_state = i < layout.first_scan_input();
+        taken.body_inputs.push_back(drop_leading(inputs[i], is_state ? 1 : 2));
+        if (!is_state && inputs[i].shape().rank() > 2) {
+            batch_sizes.push_back(inputs[i].shape()[0]);
+            lengths.push_back(inputs[i].shape()[1]);
+        }
+    }
+    taken.batch_size = merge_shared("batch size", batch_sizes);
+    taken.length = merge_shared("sequence length", lengths);
+    return taken;
+}
+
+/// A state's output: the initial type, with what the body's result tells of the shape.
+constexpr partial_type keep_state(std::size_t i, partial_type const& initial, partial_shape const& result)
+{
+    if (find_conflict(result, initial.shape()) != conflict::none)
+        fail<shape_error>("xloom::infer_scan: a state must keep its shape, but state[", i, "] is ", initial.shape(),
+            " and the body makes it ", result, ". Return a state shaped like the initial one.");
+    return initial.with_shape(merge_shape(result, initial.shape()));
+}
+
+constexpr partial_shape with_leading(partial_shape dims, dim const& leading)
+{
+    if (dims.has_rank())
+        dims.insert(0, leading);
+    return dims;
+}
+
+constexpr void require_body_outputs(type_list const& returned, std::size_t output_count)
+{
+    if (returned.size() != output_count)
+        fail<type_error>("xloom::infer_scan: the body must return one value for each output, but outputs has ", output_count,
+            " types and the body returned ", returned.size(), ". Return ", output_count, ".");
+    for (std::size_t i = 0; i < returned.size(); ++i)
+        if (!returned[i].is_tensor())
+            fail<type_error>("xloom::infer_scan: the body must return tensors, but output[", i, "] is ", returned[i], ". Return a tensor.");
+}
+
+/// The shape that stacking elements gives.
+constexpr partial_shape stack_elements(
+    partial_shape const& element, std::size_t k, axes const& output_axes, bool is_batched, scan_elements const& taken)
+{
+    if (!element.has_rank())
+        return element;
+    if (is_batched)
+        return with_leading(with_leading(element, taken.length), taken.batch_size);
+    return insert_axis(element, scan_axis("scan_output_axes", k, output_axes[k], element.rank() + 1), taken.length);
+}
+
+/// The initial states' types, as far as they are the outputs' types whatever the body does; then untyped.
+constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& layout)
+{
+    type_list outputs(layout.states + layout.scan_outputs, untyped);
+    for (std::size_t i = 0; i < layout.states; ++i) {
+        outputs[i] = inputs[layout.leading_inputs + i];
+        if (!has_element_type(outputs[i]))
+            fail<type_error>("xloom::infer_scan: a state must have a known element type, but state[", i, "] is ", outputs[i],
+                ". Give its element type.");
+    }
+    return outputs;
+}
+
+} // namespace detail
+
+/// The types of Scan's outputs, from those of its inputs (states..., scan inputs...; Scan-8: sequence_lens, untyped if omitted, before
+/// them) and its body. The body is called with a type_list (states..., elements...) and gives one (states..., elements...); if that is
+/// empty, what only the body tells stays unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+///
+///     given = states ++ [x without axis scan_input_axes[k] for k, x in enumerate(scan_inputs)]
+///     T = all x.shape[scan_input_axes[k]], merged
+///     *finals, *elements = body(given)
+///     outputs = [finals[i] merged into states[i]] ++ [e with T inserted at scan_output_axes[k] for k, e in enumerate(elements)]
+///
+/// Shapes    a state keeps its shape. A scan output is the element's shape with T as a new axis; axes may be negative, and count on
+///           the rank with T. A scan input of unknown rank tells nothing of T.
+///           Scan-8: state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan inputs of rank 3
+///           and more tell N and T; a shape too short for them leaves a scalar.
+/// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for all): not read by Scan-8.
+/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its rank; lengths that differ;
+///           a state that changes its shape; rank or dimension of a declared output.
+///           type_error: an input or body output that is no tensor; an undefined element type of a state; the body's number of
+///           outputs; kind or element type of a declared output.  option_error: the opset.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
+/// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
+/// Example   tests/infer/scan.test.cpp
+template <class Body>
+constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
+{
+    bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;
+    detail::scan_layout const layout = detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
+    axes input_axes, output_axes;
+    if (!is_batched) {
+        input_axes = detail::axes_or_zero("scan_input_axes", attributes.scan_input_axes, layout.scan_inputs);
+        output_axes = detail::axes_or_zero("scan_output_axes", attributes.scan_output_axes, layout.scan_outputs);
+    }
+    detail::require_tensors(inputs, layout.leading_inputs);
+    type_list inferred = detail::initial_outputs(inputs, layout);
+    detail::scan_elements const taken =
+        is_batched ? detail::take_batched_elements(inputs, layout) : detail::take_elements(inputs, layout, input_axes);
+
+    type_list const returned = body(taken.body_inputs);
+    if (!returned.empty())
+        detail::require_body_outputs(returned, outputs.size());
+    for (std::size_t i = 0; i < returned.size(); ++i) {
+        partial_shape const& result = returned[i].shape();
+        inferred[i] = i < layout.states
+                          ? detail::keep_state(i, inferred[i], is_batched ? detail::with_leading(result, taken.batch_size) : result)
+                          : returned[i].with_shape(detail::stack_elements(result, i - layout.states, output_axes, is_batched, taken));
+    }
+    return detail::merge_types({"infer_scan", "output"}, inferred, outputs);
+}
+
+} // namespace xloom
+
+// ==== xloom/infer/scatter_nd.hpp ====
+// ONNX's type and shape inference of ScatterND.
+
+namespace xloom {
+
+struct scatter_nd_attributes {
+    std::int64_t opset = latest_opset;
+    xloom::reduction reduction = xloom::reduction::none;
+};
+
+/// True if ScatterND has this reduction at this opset. The mean is none of ONNX's.
+///
+/// Errors    option_error: ScatterND is younger than the opset.
+/// Source    ONNX ScatterND-11, 13, 16, 18.
+/// Example   tests/infer/scatter_nd.test.cpp
+constexpr bool has_reduction(std::int64_t opset, reduction kind)
+{
+    std::int64_t const version = operator_version(indexing::scatter_nd, opset);
+    switch (kind) {
+    case reduction::none:
+        return true;
+    case reduction::add:
+    case reduction::mul:
+        return version >= 16;
+    case reduction::max:
+    case reduction::min:
+        return version >= 18;
+    default:
+        return false;
+    }
+}
+
+namespace detail {
+
+constexpr void require_reduction(scatter_nd_attributes const& attributes)
+{
+    if (!has_reduction(attributes.opset, attributes.reduction))
+        fail<option_error>("xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max and min, but "
+                           "reduction is ",
+            name_of(attributes.reduction), " and opset is ", attributes.opset,
+            has_reduction(latest_opset, attributes.reduction) ? ". Use a newer opset." : ". Use one of these.");
+}
+
+} // namespace detail
+
+/// The type of ScatterND's output. `declared` is what the model says of it, untyped where it says nothing.
+///
+///     output = merge_type(data, declared)
+///
+/// Shapes    as data. Nothing is read of indices and updates: theirs may be wrong, or tell a rank that data does not.
+/// Options   opset (latest_opset).  reduction (none).
+/// Errors    type_error: data is no tensor, or its element type is undefined; kind or element type of the declared output.
+///           shape_error: rank or dimension of the declared output.  option_error: the opset; a reduction that it does not have.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction are checked.
+/// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed has data's.
+/// Example   tests/infer/scatter_nd.test.cpp
+constexpr partial_type infer_scatter_nd(partial_type const& data, [[maybe_unused]] partial_type const& indices,
+    [[maybe_unused]] partial_type const& updates, partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
+{
+    detail::require_reduction(attributes);
+    detail::require_data("infer_scatter_nd", data);
+    return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
+}
+
+} // namespace xloom
+
+// ==== xloom/loop.hpp ====
+// Loop: a body runs while a condition holds, carries values of any shape and stacks outputs. With loop_into.
+
+// ==== xloom/adapt/growing_stack.hpp ====
+// Stacks outputs whose number is not known before the end.
+
+namespace xloom::detail {
+
+/// Scan outputs along axis 0, of at most `limit` iterations.
+///
+/// Room for all of them is taken at once where they are certain to come, and where it is at most a gibibyte of memory that costs nothing
+/// until it is written: a loop that reaches its limit copies nothing. Otherwise the room doubles, and at most 3 times the final size is
+/// held at any time.
+template <class Outputs>
+class growing_stack {
+public:
+    using type = typename output_stack<Outputs, dynamic_length>::type;
+
+    growing_stack(std::string_view op, std::int64_t limit, std::int64_t certain)
+        : op_(op), limit_(static_cast<std::size_t>(limit)), is_certain_(certain == limit)
+    {}
+
+    /// Takes the outputs of one iteration, a tuple of references.
+    template <class Values>
+    void push(Values const& values, std::int64_t iteration)
+    {
+        auto const t = static_cast<std::size_t>(iteration);
+        if (t == 0) {
+            room_ = is_certain_ || is_cheap_to_reserve(values) ? limit_ : std::min<std::size_t>(limit_, 16);
+            stack_.open(op_, values, room_, {});
+        } else if (t == room_) {
+            room_ = room_ <= limit_ / 2 ? 2 * room_ : limit_;
+            stack_.resize(op_, room_, t);
+        }
+        stack_.push(op_, values, t);
+    }
+
+    type finish(std::int64_t trip_count) &&
+    {
+        auto const length = static_cast<std::size_t>(trip_count);
+        if (length == 0)
+            stack_.open_empty(op_, {});
+        else if (length != room_)
+            stack_.resize(op_, length, length);
+        return std::move(stack_).finish();
+    }
+
+private:
+    /// xtensor leaves the items of trivial types unwritten.
+    template <class Values>
+    bool is_cheap_to_reserve(Values const& values) const
+    {
+        constexpr std::size_t gibibyte = std::size_t{1} << 30;
+        std::size_t bytes = 1;
+        bool is_unwritten = true;
+        for_each_leaf(values, [&](auto, auto const& value) {
+            using item = item_t<decltype(value)>;
+            bytes += element_count(shape_of(value)) * sizeof(item);
+            is_unwritten = is_unwritten && std::is_trivially_default_constructible_v<item> &&
+                           expression<stacked_t<bare<decltype(value)>, dynamic_length>>;
+        });
+        return is_unwritten && limit_ <= gibibyte / bytes;
+    }
+
+    std::string_view op_;
+    std::size_t limit_;
+    bool is_certain_;
+    std::size_t room_ = 0;
+    output_stack<Outputs, dynamic_length> stack_;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/adapt/loop_control.hpp ====
+// When a loop ends: the options, the status, and the one place that decides.
+
+// ==== xloom/check/loop.hpp ====
+// Loop's own law: which of its conditions may be left out, and how many iterations there may be.
+
+namespace xloom {
+
+/// The largest number of iterations: max_trip_count, 0 for a negative one, the largest integer for none.
+///
+/// Errors    option_error: neither a trip count nor a condition nor a way to stop the loop from outside.
+/// Source    ONNX Loop-25: without M and cond the loop never ends, and the body's cond is ignored.
+constexpr std::int64_t check_loop(
+    std::string_view op, std::optional<std::int64_t> max_trip_count, std::optional<bool> cond, bool can_be_stopped)
+{
+    if (!max_trip_count && !cond && !can_be_stopped)
+        detail::fail<option_error>(
+            op, ": a loop must be able to end, but max_trip_count and cond are both absent and stop has no state. Give one of them.");
+    if (!max_trip_count)
+        return std::numeric_limits<std::int64_t>::max();
+    return *max_trip_count < 0 ? 0 : *max_trip_count;
+}
+
+namespace detail {
+
+/// The length of the leading axis, or the largest integer.
+constexpr std::int64_t room_of(shape const& dims)
+{
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    return dims[0] > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(dims[0]);
+}
+
+/// The outputs whose leading axis has no room for `needed` iterations.
+inline std::string describe_room(std::span<shape const> outputs, std::int64_t needed)
+{
+    std::vector<std::string> full;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (room_of(outputs[i]) < needed)
+            full.push_back(concat("scan_outputs[", i, "] has room for ", outputs[i][0]));
+    return join(full);
+}
+
+/// The loop goes on, and there is no room for the results of this iteration.
+[[noreturn]] inline void fail_full(std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
+{
+    fail<shape_error>(op, ": a scan output must have room for every iteration, but ", describe_room(outputs, iteration + 1),
+        " and the loop goes on at iteration ", iteration, ". Give it a longer leading axis.");
+}
+
+} // namespace detail
+
+/// How many iterations all outputs have room for, along axis 0; the largest integer without outputs.
+///
+/// Errors    shape_error: rank 0; less room than `needed`, the iterations that are certain to come.
+constexpr std::int64_t check_loop_outputs(std::string_view op, std::span<shape const> outputs, std::int64_t needed)
+{
+    detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", {});
+    std::int64_t room = std::numeric_limits<std::int64_t>::max();
+    for (shape const& dims : outputs)
+        room = std::min(room, detail::room_of(dims));
+    if (room < needed)
+        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ", detail::describe_room(outputs, needed),
+            " and there will be ", needed, ". Give it a longer leading axis.");
+    return room;
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+/// When a loop ends. ONNX's omitted inputs are std::nullopt.
+struct loop_options {
+    std::optional<std::int64_t> max_trip_count{}; ///< at most so many iterations; negative counts as 0
+    std::optional<bool> cond = true;              ///< tested before each iteration; std::nullopt: true, and what the body says is ignored
+    std::stop_token stop{};                       ///< asked before each iteration
+};
+
+/// How a loop ended. `cond` is the last condition, true if it was omitted; `stopped` tells that options.stop ended it.
+struct loop_status {
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
+
+namespace detail {
+
+/// The one place that decides whether another iteration follows.
+class loop_control {
+public:
+    /// `limit` comes from check_loop. Why it is not called here: a constructor that the compiler does not inline keeps the members in
+    /// memory during the whole loop.
+    loop_control(std::int64_t limit, loop_options const& options)
+        : limit_(limit),
+          has_cond_(options.cond.has_value()),
+          can_stop_(options.stop.stop_possible()),
+          is_certain_(options.max_trip_count && !has_cond_ && !can_stop_),
+          stop_(options.stop),
+          cond_(options.cond.value_or(true))
+    {}
+
+    /// Does another iteration follow, among the first `end`? Asks the stop token.
+    bool goes_on(std::int64_t end)
+    {
+        if (!may_go_on(end))
+            return false;
+        stopped_ = stop_.stop_requested();
+        return !stopped_;
+    }
+
+    /// The same of a loop that has no stop token; of others false.
+    ///
+    /// Why a loop inside the loop asks this: it holds no atomic operation, after which the compiler reloads all that lies in memory.
+    bool goes_on_unasked(std::int64_t end) const { return !can_stop_ && may_go_on(end); }
+
+    void finish_iteration(bool cond)
+    {
+        cond_ = cond || !has_cond_;
+        ++trip_count_;
+    }
+
+    std::int64_t limit() const { return limit_; }
+    /// The iterations that nothing can prevent.
+    std::int64_t certain() const { return is_certain_ ? limit_ : 0; }
+    loop_status status() const { return {cond_, trip_count_, stopped_}; }
+
+private:
+    bool may_go_on(std::int64_t end) const { return trip_count_ < end && cond_; }
+
+    std::int64_t limit_;
+    bool has_cond_;
+    bool can_stop_;
+    bool is_certain_;
+    std::stop_token const& stop_;
+    bool cond_;
+    std::int64_t trip_count_ = 0;
+    bool stopped_ = false;
+};
+
+/// Checks the options.
+inline std::int64_t limit_of(std::string_view op, loop_options const& options)
+{
+    return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
+}
+
+template <class X>
+using is_loop_state = std::bool_constant<!lazy<X>>;
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/loop_into.hpp ====
+// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
+
+namespace xloom {
+
+namespace detail {
+
+/// What loop_into's arguments can be found guilty of at compile time.
+enum class loop_into_fault { none, pack, state, state_const, state_temporary, output, output_const, output_temporary, arity, result };
+
+template <class Body, class States, class Outputs>
+consteval loop_into_fault find_loop_into_fault()
+{
+    using states = leaves_t<States>;
+    using outputs = leaves_t<Outputs>;
+    if constexpr (!is_flat<bare<States>> || !is_flat<bare<Outputs>>)
+        return loop_into_fault::pack;
+    else if constexpr (!every_leaf<is_loop_state, states>)
+        return loop_into_fault::state;
+    else if constexpr (!every_leaf<is_writable, states>)
+        return loop_into_fault::state_const;
+    else if constexpr (!outlives_call<States>)
+        return loop_into_fault::state_temporary;
+    else if constexpr (!every_leaf<is_scan_output, outputs>)
+        return loop_into_fault::output;
+    else if constexpr (!every_leaf<is_writable, outputs>)
+        return loop_into_fault::output_const;
+    else if constexpr (!outlives_call<Outputs>)
+        return loop_into_fault::output_temporary;
+    else {
+        using call = call_of<Body, joined_t<std::tuple<std::int64_t>, states, typename walk<outputs, true>::output_arguments>>;
+        if constexpr (!call::is_valid)
+            return loop_into_fault::arity;
+        else
+            return std::is_same_v<typename call::result, bool> ? loop_into_fault::none : loop_into_fault::result;
+    }
+}
+
+template <class Body, class... States, class... Outputs>
+loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
+{
+    static constexpr std::string_view op = "xloom::loop_into";
+    loop_control control(limit_of(op, options), options);
+    std::int64_t const room = check_loop_outputs(op, shapes_of(outputs), control.certain());
+    auto const places = places_of(outputs);
+    check_overlap(op, places_of(states), {}, places);
+
+    auto y = walk<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
+    std::int64_t const end = std::min(control.limit(), room);
+    {
+        std::tuple<held_state<States>...> held(states);
+        auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+        try {
+            while (control.goes_on(end))
+                do {
+                    enter_all(y);
+                    for_each_leaf(y, [](auto, auto& cursor) { poison(cursor.element()); });
+                    bool const cond = call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, output_elements(y));
+                    leave_all(y);
+                    control.finish_iteration(cond);
+                } while (control.goes_on_unasked(end));
+        } catch (element_reshaped const& found) {
+            fail_if_own(op, y, found, static_cast<std::size_t>(control.status().trip_count));
+            throw;
+        }
+    }
+    if (control.goes_on(control.limit()))
+        fail_full(op, shapes_of(outputs), room);
+    return control.status();
+}
+
+} // namespace detail
+
+/// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
+///
+/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is the caller's own variable (a
+/// scalar one a copy that goes home at the end) and may change its shape. The leading axis of an output is room for iterations, of which
+/// the first status.trip_count are written; an output element is as in scan_into.
+///
+/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first write. shape_error: the room
+///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
+///           throws, carried values and outputs hold what was written so far.
+/// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
+/// Source    ONNX Loop-1 to 25.  Example: tests/loop_into.test.cpp
+template <class Body, class States, class Outputs = std::tuple<>>
+loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
+{
+    using namespace detail;
+    constexpr loop_into_fault fault = find_loop_into_fault<Body, States, Outputs>();
+    static_assert(fault != loop_into_fault::pack,
+        "xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != loop_into_fault::state,
+        "xloom::loop_into: a carried value must be a variable that can be written, but a lazy xtensor expression was passed");
+    static_assert(fault != loop_into_fault::state_const, "xloom::loop_into: a carried value is updated in place, so it must not be const");
+    static_assert(fault != loop_into_fault::state_temporary,
+        "xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; pass several as std::tie(v, n)");
+    static_assert(
+        fault != loop_into_fault::output, "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
+    static_assert(fault != loop_into_fault::output_const, "xloom::loop_into: a scan output is written, so it must not be const");
+    static_assert(fault != loop_into_fault::output_temporary,
+        "xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
+    static_assert(
+        fault != loop_into_fault::arity, "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
+    static_assert(fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
+    if constexpr (fault == loop_into_fault::none)
+        return run_loop_into(body, leaves(states), leaves(scan_outputs), options);
+    else
+        return {};
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+/// What the body of loop returns: whether to go on, the next carried values, and this iteration's outputs.
+/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
+template <class State, class ScanOutputs = std::tuple<>>
+struct loop_step {
+    bool cond;
+    State state;
+    ScanOutputs scan_outputs{};
+};
+template <class State>
+loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
+template <class State, class ScanOutputs>
+loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+
+template <class State, class ScanOutputs>
+struct loop_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_loop_step = false;
+template <class State, class ScanOutputs>
+inline constexpr bool is_loop_step<loop_step<State, ScanOutputs>> = true;
+
+/// What loop's arguments can be found guilty of at compile time.
+enum class loop_fault { none, pack, arity, result };
+
+template <class Body, class State>
+consteval loop_fault find_loop_fault()
+{
+    if constexpr (!is_flat<State>)
+        return loop_fault::pack;
+    else {
+        using call = call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>>>;
+        if constexpr (!call::is_valid)
+            return loop_fault::arity;
+        else
+            return is_loop_step<bare<typename call::result>> ? loop_fault::none : loop_fault::result;
+    }
+}
+
+/// A carried value may take any shape that its type has room for: a fixed shape no other, a static rank none of another rank.
+template <class To, class From>
+void require_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
+{
+    if (!has_room_for(to, from))
+        fail<body_error>(op, ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ", shape_of(to),
+            " and the body made it ", shape_of(from), " at iteration ", iteration, ". Carry an xt::xarray to change it.");
+}
+
+template <class Step, class Body, class State>
+auto run_loop(Body& body, State state, loop_options const& options)
+{
+    static constexpr std::string_view op = "xloom::loop";
+    using stack = growing_stack<decltype(Step::scan_outputs)>;
+    loop_control control(limit_of(op, options), options);
+    auto const carried = leaves(state);
+    stack outputs(op, control.limit(), control.certain());
+    block_cache recycled;
+    while (control.goes_on(control.limit())) {
+        loop_status const now = control.status();
+        Step step = call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), const_leaves(carried));
+        for_each_leaf(
+            leaves(step.state), [&](auto i, auto const& value) { require_room(op, i, std::get<i>(carried), value, now.trip_count); });
+        outputs.push(leaves(step.scan_outputs), now.trip_count);
+        for_each_leaf(leaves(step.state), [&](auto i, auto& value) { assign_carried(std::get<i>(carried), value); });
+        control.finish_iteration(step.cond);
+    }
+    auto const [cond, trip_count, stopped] = control.status();
+    return loop_result<State, typename stack::type>{std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
+}
+
+} // namespace detail
+
+/// Runs `body` while a condition holds, carries values and stacks what it returns.
+///
+///     states, cond = init, options.cond
+///     for iteration in range(max_trip_count):
+///         if not cond: break
+///         cond, states, y_t = body(iteration, cond, states)
+///         y[iteration] = y_t
+///     return states, y, cond, iteration
+///
+/// body(std::int64_t iteration, bool cond, carried value const&...) -> loop_step. init and the members of a step are each one value or a
+/// flat std::tuple of values; a value is a tensor, a scalar, a sequence (std::vector) or a std::optional. Other values are captured.
+///
+/// Shapes    carried values may change their shapes from one iteration to the next, never their item types. Output k: [trips, element...].
+/// Options   max_trip_count (none), cond (true; std::nullopt ignores what the body says), stop (never): see loop_options.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What the body throws passes through.
+/// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration: states = init, outputs of
+///           length 0, dimensions that no type tells 0, an xarray's shape [0].
+/// Cost      outputs: room for max_trip_count iterations at once where that is known, otherwise doubled: at most 3 times the final size.
+/// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is ignored.
+/// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.  Example: tests/loop.test.cpp
+template <class Body, class Init>
+auto loop(Body&& body, Init&& init, loop_options const& options = {})
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    constexpr loop_fault fault = find_loop_fault<Body, state>();
+    static_assert(fault != loop_fault::pack,
+        "xloom::loop: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != loop_fault::arity, "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
+    static_assert(fault != loop_fault::result, "xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}");
+    if constexpr (fault == loop_fault::none) {
+        using step = bare<typename call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<state const>>>::result>;
+        constexpr step_fault wrong = find_step_fault<state, step>();
+        static_assert(wrong != step_fault::lazy, "xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to "
+                                                 "the body's dead local variables; return "
+                                                 "xloom::loop_step{...} without template arguments, or a container");
+        static_assert(
+            wrong != step_fault::output, "xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead");
+        static_assert(wrong != step_fault::count, "xloom::loop: the body must return as many carried values as init has");
+        static_assert(wrong != step_fault::kind,
+            "xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence");
+        static_assert(wrong != step_fault::item_type,
+            "xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns");
+        static_assert(wrong != step_fault::rank,
+            "xloom::loop: a carried value of a static rank must keep it; carry an xt::xarray to change the rank");
+        static_assert(wrong != step_fault::fixed_shape,
+            "xloom::loop: a carried value of a fixed shape must keep it; carry an xt::xtensor to change the shape");
+        if constexpr (wrong == step_fault::none)
+            return run_loop<step>(body, state(static_cast<Init&&>(init)), options);
+        else
+            return loop_result<state, std::tuple<>>{};
+    } else {
+        return loop_result<state, std::tuple<>>{};
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/loop_list.hpp ====
+// Loop over lists: as many carried values and outputs as there are at run time.
+
+// ==== xloom/adapt/list_stack.hpp ====
+// The outputs of operators over lists, whose number is known at run time.
+
+namespace xloom::detail {
+
+/// What a body returned as many of as it must.
+inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned, std::size_t expected, std::size_t iteration)
+{
+    if (returned != expected)
+        fail<body_error>(op, ": the body must return a list of ", expected, " ", what, ", but it returned ", returned, " at iteration ",
+            iteration, ". Return as many in every iteration.");
+}
+
+/// The scan outputs of a list: made when the first elements show their shapes, then filled.
+template <tensor Y>
+class list_stack {
+public:
+    using stacked = stacked_t<Y, dynamic_length>;
+
+    list_stack(std::string_view op, std::size_t count, std::size_t length, scan_options const& options)
+        : op_(op), length_(length), options_(options), results_(count)
+    {}
+
+    void push(std::vector<Y> const& values, std::size_t t)
+    {
+        check_list_count(op_, "scan outputs", values.size(), results_.size(), t);
+        if (t == 0)
+            open(values);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            if (!is_shaped_like(values[k], writers_[k].element_shape()))
+                fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), shape_of(values[k]), t);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            writers_[k].push(values[k]);
+    }
+
+    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but [0].
+    std::vector<stacked> finish() &&
+    {
+        if (length_ == 0)
+            for (std::size_t k = 0; k < results_.size(); ++k)
+                make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
+                                            ? shape{0}
+                                            : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+        return std::move(results_);
+    }
+
+private:
+    void open(std::vector<Y> const& values)
+    {
+        std::vector<shape> dims;
+        for (std::size_t k = 0; k < values.size(); ++k)
+            dims.push_back(stacked_shape(op_, k, shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            make_shape(results_[k], dims[k]);
+            std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
+            writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
+                kernel::time_axis(layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));
+        }
+    }
+
+    std::string_view op_;
+    std::size_t length_;
+    scan_options const& options_;
+    std::vector<stacked> results_;
+    std::vector<stack_writer<item_t<stacked>>> writers_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+enum class loop_list_fault { none, arity, result };
+
+template <class Body, class V>
+consteval loop_list_fault find_loop_list_fault()
+{
+    using call = call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>;
+    if constexpr (!call::is_valid)
+        return loop_list_fault::arity;
+    else if constexpr (!is_loop_step<bare<typename call::result>>)
+        return loop_list_fault::result;
+    else
+        return std::is_same_v<decltype(bare<typename call::result>::state), std::vector<V>> ? loop_list_fault::none
+                                                                                            : loop_list_fault::result;
+}
+
+template <class Step, class Body, class V>
+auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop_options const& options)
+{
+    static constexpr std::string_view op = "xloom::loop_list";
+    using output = typename decltype(Step::scan_outputs)::value_type;
+    loop_control control(limit_of(op, options), options);
+    std::vector<std::vector<output>> elements; // of each iteration
+    while (control.goes_on(control.limit())) {
+        loop_status const now = control.status();
+        auto const t = static_cast<std::size_t>(now.trip_count);
+        Step step = body(now.trip_count, now.cond, std::span<V const>(carried));
+        check_list_count(op, "carried values", step.state.size(), carried.size(), t);
+        check_list_count(op, "scan outputs", step.scan_outputs.size(), outputs, t);
+        for (std::size_t k = 0; k < outputs && t != 0; ++k)
+            if (!have_same_shape(elements[0][k], step.scan_outputs[k]))
+                fail_reshaped(op, "scan_outputs", k, shape_of(elements[0][k]), shape_of(step.scan_outputs[k]), t);
+        elements.push_back(std::move(step.scan_outputs));
+        carried = std::move(step.state);
+        control.finish_iteration(step.cond);
+    }
+    scan_options const along_axis_0;
+    list_stack<output> stack(op, outputs, elements.size(), along_axis_0);
+    for (std::size_t t = 0; t < elements.size(); ++t)
+        stack.push(std::exchange(elements[t], {}), t);
+    using stacked = typename list_stack<output>::stacked;
+    auto const [cond, trip_count, stopped] = control.status();
+    return loop_result<std::vector<V>, std::vector<stacked>>{std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};
+}
+
+} // namespace detail
+
+/// Loop where the numbers of carried values and outputs are known at run time only: lists in place of tuples. For interpreters; a program
+/// that knows them has loop, which costs less.
+///
+///     while iteration < max_trip_count and cond:
+///         cond, states, y_t = body(iteration, cond, states)
+///         for k: y[k].append(y_t[k])
+///     return states, [stack(y_k) for y_k in y], cond, iteration
+///
+/// body(std::int64_t iteration, bool cond, std::span<V const> states) -> loop_step{bool, std::vector<V>, std::vector<Y>}. All carried
+/// values are of one type, such as a std::variant; what is in them may change. All outputs are of one type.
+///
+/// Shapes    as loop. `outputs` is the number of outputs, which no iteration tells if there is none.
+/// Types     V any type that can be moved; Y a tensor.
+/// Errors    as loop; body_error: another number of carried values or outputs.
+/// Order     as loop.
+/// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice their memory.
+/// Source    ONNX Loop-1 to 25.  Example: tests/loop_list.test.cpp
+template <class Body, class V>
+auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_options const& options = {})
+{
+    using namespace detail;
+    constexpr loop_list_fault fault = find_loop_list_fault<Body, V>();
+    static_assert(fault != loop_list_fault::arity,
+        "xloom::loop_list: the body must be callable as body(iteration, cond, std::span<carried value const>)");
+    static_assert(fault != loop_list_fault::result,
+        "xloom::loop_list: the body must return xloom::loop_step{cond, std::vector of carried values, std::vector of outputs}");
+    if constexpr (fault == loop_list_fault::none) {
+        using step = bare<typename call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>::result>;
+        return run_loop_list<step>(body, std::move(init), outputs, options);
+    } else {
+        return loop_result<std::vector<V>, std::vector<V>>{};
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/lstm.hpp ====
+// LSTM: ONNX's, over a batch of sequences.
+
+namespace xloom {
+
+/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+template <class Item>
+struct lstm_inputs {
+    tensor_ref<Item const> W{}, R{}, B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{}, initial_c{}, P{};
+};
+
+/// Those that stay the same from call to call,
+template <class Item>
+struct lstm_constants {
+    tensor_ref<Item const> W{}, R{}, B{}, P{};
+};
+
+/// and those that do not.
+template <class Item>
+struct lstm_start {
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{}, initial_c{};
+};
+
+/// Where lstm_into writes; {} is an output that is not wanted.
+template <class Item>
+struct lstm_outputs {
+    tensor_ref<Item> Y{}, Y_h{}, Y_c{};
+};
+
+template <class Item>
+struct lstm_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h, Y_c;
+};
+
+/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+struct lstm_options {
+    xloom::direction direction = xloom::direction::forward;
+    static_vector<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
+    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    static_vector<double, max_operands> activation_beta{};
+    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    bool input_forget = false;                 ///< f = 1 - i
+    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+};
+
+/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+///
+/// Errors    shape_error, option_error: as lstm.
+/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+template <class Item>
+class lstm_weights : public detail::packed_weights<kernel::lstm_parameters<detail::compute_t<Item>>> {
+    using T = detail::compute_t<Item>;
+
+public:
+    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
+        : lstm_weights("xloom::lstm_weights", constants, options)
+    {}
+    lstm_weights(std::string_view op, lstm_constants<Item> const& constants, lstm_options const& options)
+        : lstm_weights(constants, options, detail::check_lstm_constants(op, constants, options),
+              detail::check_activations(op, options, detail::lstm_activations, activation_dialect::onnx))
+    {}
+
+private:
+    lstm_weights(
+        lstm_constants<Item> const& constants, lstm_options const& options, recurrent_widths const& sizes, activation_list const& functions)
+        : detail::packed_weights<kernel::lstm_parameters<T>>(sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+              return detail::pack_lstm<T>(constants, sizes, options, functions, d, memory);
+          })
+    {}
+};
+
+namespace detail {
+
+/// The states of an LSTM's rows, before and after.
+template <class Item>
+struct lstm_states {
+    using T = compute_t<Item>;
+
+    lstm_weights<Item> const& weights;
+    state_rows<Item const> initial_h, initial_c;
+    state_rows<Item> Y_h, Y_c;
+
+    template <class Part>
+    auto make_rows(Part const& part, kernel::arena<T>& memory) const
+    {
+        return kernel::lstm_rows<T>(weights.parameters(part.d), part.count, memory);
+    }
+    template <class Part, class Rows>
+    void start(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r) {
+            load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
+            load_state(initial_c, part.d, part.first[r].row, rows.H(), rows.c(r));
+        }
+    }
+    template <class Part, class Rows>
+    void finish(Part const& part, Rows const& rows) const
+    {
+        for (std::size_t r = 0; r < part.count; ++r) {
+            store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
+            store_state(rows.c(r), rows.H(), Y_c, part.d, part.first[r].row);
+        }
+    }
+};
+
+template <class Item>
+batch_sizes check_lstm_call(std::string_view op, shape const& X, lstm_weights<Item> const& weights, lstm_start<Item> const& start)
+{
+    batch_sizes const batch = check_X(op, X, weights.sizes(), weights.layout());
+    check_states(op, weights, batch,
+        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    return batch;
+}
+
+template <class Item>
+void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
+    lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
+{
+    std::int64_t const layout = weights.layout();
+    shape const state = state_shape(weights.sizes(), batch, layout);
+    check_outputs<Item>(
+        op, [&] { return describe(weights.sizes(), batch); },
+        std::array{
+            output_law<Item>{"Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
+            output_law<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
+            output_law<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
+        },
+        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h},
+            named_input{"initial_c", start.initial_c}));
+}
+
+template <class Item, class Policy>
+void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
+    lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    std::int64_t const layout = weights.layout();
+    lstm_states<Item> const states{
+        weights, {start.initial_h, layout}, {start.initial_c, layout}, {outputs.Y_h, layout}, {outputs.Y_c, layout}};
+    run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
+}
+
+} // namespace detail
+
+/// ONNX's LSTM.
+///
+///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///         i, o, f, g = split(W[d] x_t + Wb[d] + R[d] h + Rb[d], 4)
+///         i, f = act_f(i + Pi[d] * c), act_f(f + Pf[d] * c)
+///         c = f * c + i * act_g(g)
+///         h = act_f(o + Po[d] * c) * act_h(c)
+///         Y[t, d, n] = h
+///
+/// Shapes    X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H] = [Wb, Rb], sequence_lens [N], initial_h and initial_c [D, N, H],
+///           P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i, o, f, g, peepholes i, o, f. Layout 1: X [N, T, I],
+///           Y [N, T, D, H], states [N, D, H]. D is 2 for bidirectional, else 1. Any strides.
+/// Types     X's: float, double; float16 and its like, computed as float and rounded in Y, Y_h and Y_c only; scalars of your own.
+/// Options   lstm_options; given with the weights, if these are packed.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
+/// Order     each sum is bias, then W's products, then R's, in chains of 128. So the bits of a row depend on nothing but the row: not on
+///           the batch, the threads, nor on how a sequence is cut into calls (float and wider types).
+/// Max error float, H = 512, T = 100, weights within 1/sqrt(H): 2e-6. NaN stays NaN. What lies beyond a row's length is not read.
+/// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights; lstm_weights are packed
+///           once. Memory: X and the sums of up to 96 rows or of one step.
+/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its states.
+/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.  Example: tests/lstm.test.cpp
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+lstm_result<Item> lstm(
+    Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
+{
+    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", detail::shape_of(X), weights, start);
+    recurrent_widths const& sizes = weights.sizes();
+    lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
+        detail::make_state<Item>(sizes, batch, weights.layout()), detail::make_state<Item>(sizes, batch, weights.layout())};
+    recurrent_workspace<Item> workspace;
+    detail::run_lstm<Item>(X, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
+    return result;
+}
+
+/// With weights as they are: packs them first.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+lstm_result<Item> lstm(
+    Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs, lstm_options const& options = {}, Policy const& policy = {})
+{
+    lstm_weights<Item> const weights("xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options);
+    return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
+}
+
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+///
+/// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h and
+///           Y_c may be the very tensors initial_h and initial_c, so that a stream carries its state in place.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start,
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::lstm_into";
+    tensor_ref<Item const> const input = X;
+    batch_sizes const batch = detail::check_lstm_call(op, input.shape(), weights, start);
+    detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
+    detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+template <class Item, execution_policy Policy = serial_policy>
+recurrent_workspace<Item> lstm_workspace(lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+{
+    return detail::reserved_workspace<Item>(weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/lstm_cell.hpp ====
+// One step of the LSTM, for streams and as a scan's body.
+
+namespace xloom {
+
+/// One step of one direction of ONNX's LSTM, for N rows: what lstm does from step to step, bit for bit.
+///
+///     i, o, f, g = split(W x_t + Wb + R h + Rb, 4)
+///     c = act_f(f + Pf * c) * c + act_f(i + Pi * c) * act_g(g)
+///     h = act_f(o + Po * c) * act_h(c)
+///     y_t = h
+///
+/// Shapes    h, c and y_t [N, H], x_t [N, I]: contiguous items.
+/// Errors    shape_error: other sizes; before anything is written.
+/// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
+/// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
+/// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
+/// Source    ONNX LSTM-22.  Example: examples/voice_activity/detector.cpp
+template <class Item>
+class lstm_cell {
+    using T = detail::compute_t<Item>;
+
+public:
+    /// For N rows, with the weights of direction d.
+    explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0) : weights_(std::move(weights)), N_(N), d_(d)
+    {
+        if (d >= weights_.sizes().D)
+            detail::fail<option_error>("xloom::lstm_cell: d must be less than D = ", weights_.sizes().D, ", but d is ", d,
+                ". Choose one of the weights' directions.");
+        kernel::arena<T> size;
+        take_memory(size);
+        numbers_.resize(size.used() + 1);
+    }
+
+    /// h and c become the next state.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::items_of<Item> Element>
+    void operator()(Hidden&& h, Cell&& c, Element const& x_t)
+    {
+        auto const& [D, I, H] = weights_.sizes();
+        detail::check_step(name, {{"h", "N H", N_ * H, h.size()}, {"c", "N H", N_ * H, c.size()}, {"x_t", "N I", N_ * I, x_t.size()}});
+        step(h.data(), c.data(), x_t.data(), nullptr);
+    }
+
+    /// The same, and y_t = h: the body of a scan over x_t.
+    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::items_of<Item> Element,
+        detail::mutable_items_of<Item> Output>
+    void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
+    {
+        auto const& [D, I, H] = weights_.sizes();
+        detail::check_step(name, {{"h", "N H", N_ * H, h.size()}, {"c", "N H", N_ * H, c.size()}, {"x_t", "N I", N_ * I, x_t.size()},
+                                     {"y_t", "N H", N_ * H, y_t.size()}});
+        step(h.data(), c.data(), x_t.data(), y_t.data());
+    }
+
+private:
+    static constexpr std::string_view name = "xloom::lstm_cell";
+
+    struct scratch {
+        kernel::lstm_rows<T> rows;
+        T* x;
+        T* sums;
+    };
+
+    scratch take_memory(kernel::arena<T>& memory) const
+    {
+        auto const& p = weights_.parameters(d_);
+        return {kernel::lstm_rows<T>(p, N_, memory), memory.take(N_ * p.I), memory.take(N_ * p.sums_step())};
+    }
+
+    void step(Item* h, Item* c, Item const* x_t, Item* y_t)
+    {
+        kernel::arena<T> memory(numbers_.data());
+        auto const& [rows, x, sums] = take_memory(memory);
+        std::size_t const I = rows.W().depth, H = rows.H();
+        for (std::size_t n = 0; n < N_; ++n) {
+            kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+        }
+        kernel::copy_row<Item, T>({x_t}, N_ * I, {x});
+        kernel::multiply<T>(N_, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
+        rows.step(N_, N_, 0, sums);
+        for (std::size_t n = 0; n < N_; ++n) {
+            kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+            if (y_t != nullptr)
+                kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+        }
+    }
+
+    lstm_weights<Item> weights_;
+    std::size_t N_;
+    std::size_t d_;
+    aligned_vector<T> numbers_;
+};
+
+} // namespace xloom
+
+// ==== xloom/packed_matrix.hpp ====
+// Products with a constant matrix, on the kernel of the recurrent operators.
+
+namespace xloom {
+
+/// A constant matrix B and a bias, laid out once for products with many rows, few rows, or one.
+///
+///     C = A B + bias
+///
+/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and C so many items apart, those of A overlapping if you like (the windows
+///           of a convolution). B and bias of any strides.
+/// Types     float, double, scalars of your own.
+/// Errors    shape_error: the rank of B, the shape of bias.
+/// Order     each sum is bias, then the products along K in chains of 128: its bits do not depend on M.
+/// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of its cache. Allocates nothing.
+/// Aliasing  C overlaps neither A nor the matrix.
+/// Threads   const is thread-safe.
+/// Example   examples/voice_activity/convolution.hpp
+template <class T>
+class packed_matrix {
+public:
+    explicit packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {})
+    {
+        static constexpr std::string_view op = "xloom::packed_matrix";
+        detail::check_given(op, "B", detail::shape_if_given(B), 2);
+        depth_ = B.shape()[0];
+        columns_ = B.shape()[1];
+        detail::check_shapes(op, std::array{detail::shape_law{"bias", "[J]", {columns_}, detail::shape_if_given(bias)}},
+            [&] { return detail::concat("K = ", depth_, " and J = ", columns_); });
+        panels_.resize(kernel::panel_items<T>(depth_, columns_) + 1);
+        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, depth_, columns_, panels_.data(), depth_, 0, 0);
+        bias_.resize(kernel::whole_panels<T>(columns_) + 1);
+        for (std::size_t j = 0; j < columns_ && bias.is_given(); ++j)
+            bias_[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
+    }
+
+    std::size_t depth() const noexcept { return depth_; }
+    std::size_t columns() const noexcept { return columns_; }
+
+    /// `rows` rows of A, a_step apart, to rows of C, c_step apart.
+    void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
+    {
+        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::most_rows;
+        std::size_t const whole = columns_ / width * width;
+        kernel::multiply<T>(rows, {A, a_step}, {panels_.data(), depth_, whole}, {bias_.data(), 0}, {C, c_step});
+        if (whole == columns_)
+            return;
+        // The last panel is wider than what is left of C.
+        std::array<T, most * width> last;
+        for (std::size_t row = 0; row < rows; row += most) {
+            std::size_t const count = std::min(most, rows - row);
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels_.data() + whole * depth_, depth_, width},
+                {bias_.data() + whole, 0}, {last.data(), width});
+            for (std::size_t r = 0; r < count; ++r)
+                std::copy_n(last.data() + r * width, columns_ - whole, C + (row + r) * c_step + whole);
+        }
+    }
+
+private:
+    std::size_t depth_ = 0, columns_ = 0;
+    aligned_vector<T> panels_;
+    aligned_vector<T> bias_;
+};
+
+} // namespace xloom
+
+// ==== xloom/rnn.hpp ====
+// RNN: ONNX's simple recurrent network, over a batch of sequences.
+
+// ==== xloom/adapt/rnn_weights.hpp ====
+// The constants of an RNN: checked, and packed for its kernel.
+
+// ==== xloom/kernel/rnn.hpp ====
+// A step of the simple recurrent network for a batch of rows, on raw data.
+
+namespace xloom::kernel {
+
+template <class T>
+struct rnn_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H in whole batches
+    panels<T> W;           ///< [I, gate_step]
+    panels<T> R;           ///< [H, gate_step]
+    T const* bias;         ///< as a row of sums
+    gate<T> f;
+
+    std::size_t sums_step() const noexcept { return whole_panels<T>(gate_step); }
+    /// Multiply-adds a row and step.
+    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
+};
+
+template <class T>
+class rnn_rows {
+public:
+    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory) : p_(p), h_(memory.take(rows * p.gate_step)) {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    {
+        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        for (std::size_t row = 0; row < rows; ++row) {
+            p_.f(sums + row * sums_step(), p_.H);
+            std::copy_n(sums + row * sums_step(), p_.gate_step, h(row));
+        }
+    }
+
+private:
+    rnn_parameters<T> const& p_;
+    T* h_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+inline constexpr std::array<std::string_view, 1> rnn_activations{"Tanh"};
+
+/// W [D, H, I], R [D, H, H], B [D, 2H].
+template <class Constants, class Options>
+recurrent_widths check_rnn_constants(std::string_view op, Constants const& in, Options const& options)
+{
+    check_options(op, options);
+    recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
+    check_shapes(op,
+        std::array{
+            shape_law{"W", "[D, H, I]", {D, H, I}, in.W.shape()},
+            shape_law{"R", "[D, H, H]", {D, H, H}, in.R.shape()},
+            shape_law{"B", "[D, 2H]", {D, 2 * H}, shape_if_given(in.B)},
+        },
+        [&] { return describe(sizes); });
+    return sizes;
+}
+
+/// Packs direction d. `functions` are f of each direction.
+template <class T, class Constants, class Options>
+kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& sizes, Options const& options,
+    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+{
+    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+    unpacked_panels<T> const W(I, step, memory), R(H, step, memory);
+    T* const bias = memory.take(kernel::whole_panels<T>(step));
+    if (!memory.only_counts()) {
+        W.pack(across(in.W, d, 0, 0), I, H);
+        R.pack(across(in.R, d, 0, 0), H, H);
+        load_bias(in.B, d, 0, H, H, bias);
+    }
+    return {I, H, step, W.packed(), R.packed(), bias, gate_of<T>(functions[d], options.clip)};
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+template <class Item>
+struct rnn_inputs {
+    tensor_ref<Item const> W{}, R{}, B{};
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+};
+
+/// Those that stay the same from call to call,
+template <class Item>
+struct rnn_constants {
+    tensor_ref<Item const> W{}, R{}, B{};
+};
+
+/// and those that do not.
+template <class Item>
+struct rnn_start {
+    lengths_ref sequence_lens{};
+    tensor_ref<Item const> initial_h{};
+};
+
+/// Where rnn_into writes; {} is an output that is not wanted.
+template <class Item>
+struct rnn_outputs {
+    tensor_ref<Item> Y{}, Y_h{};
+};
+
+template <class Item>
+struct rnn_result {
+    xt::xtensor<Item, 4> Y;
+    xt::xtensor<Item, 3> Y_h;
+};
+
+/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+struct rnn_options {
+    xloom::direction direction = xloom::direction::forward;
+    static_vector<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
+    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    static_vector<double, max_operands> activation_beta{};
+    std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
+    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
+};
+
+namespace detail {
+
+/// ONNX's schema gives activations the default [Tanh, Tanh], for one direction too: there it means the first.
+inline rnn_options without_schema_default(rnn_options options)
+{
+    auto& names = options.activations;
+    if (options.direction != direction::bidirectional && names.size() == 2 && is_same_name(names[0], "Tanh") &&
+        is_same_name(names[1], "Tanh"))
+        names.resize(1);
+    return options;
+}
+
+} // namespace detail
+
+/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+///
+/// Errors    shape_error, option_error: as rnn.
+/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+template <class Item>
+class rnn_weights : public detail::packed_weights<kernel::rnn_parameters<detail::compute_t<Item>>> {
+    using T = detail::compute_t<Item>;
+
+public:
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
+        : rnn_weights("xloom::rnn_weights", constants, options)
+    {}
+    rnn_weights(std::string_view op, rnn_constants<Item> const& constants, rnn_options const& options)
+        : rnn_weights(constants, options, detail::check_rnn_constants(op, constants, options),
+              detail::check_activations(op, detail::without_schema_default(options), detail::rnn_activations, activation_dialect::onnx))
+    {}
+
+private:
+    rnn_weights(
+        rnn_constants<Item> const& constants, rnn_options const& options, recurrent_widths const& sizes, activation_list const& functions)
+        : detail::packed_weights<kernel::rnn_parameters<T>>(sizes, options,
+              [&](std::size_t d, kernel::arena<T>& memory) { return detail::pack_rnn<T>(constants, sizes, options, functions, d, memory); })
+    {}
+};
+
+/// ONNX's RNN.
+///
+///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///         h = act_f(W[d] x_t + Wb[d] + R[d] h + Rb[d])
+///         Y[t, d, n] = h
+///
+/// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N, H] -> Y [T, D, N, H],
+///           Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. Any strides.
+/// Types     as lstm.
+/// Options   rnn_options; given with the weights, if these are packed.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
+/// Order     as lstm: the bits of a row depend on nothing but the row.
+/// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
+/// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
+/// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.  Example: tests/rnn.test.cpp
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+rnn_result<Item> rnn(
+    Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
+{
+    return detail::run_hidden<rnn_result<Item>, rnn_outputs<Item>, kernel::rnn_rows<detail::compute_t<Item>>, Item>(
+        "xloom::rnn", X, weights, start, policy);
+}
+
+/// With weights as they are: packs them first.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+rnn_result<Item> rnn(
+    Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs, rnn_options const& options = {}, Policy const& policy = {})
+{
+    rnn_weights<Item> const weights("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options);
+    return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
+}
+
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+///
+/// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h
+///           may be the very tensor initial_h.
+template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start,
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::rnn_into";
+    tensor_ref<Item const> const input = X;
+    batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
+    detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
+    detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+template <class Item, execution_policy Policy = serial_policy>
+recurrent_workspace<Item> rnn_workspace(rnn_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+{
+    return detail::reserved_workspace<Item>(
+        weights, detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{weights, {}, {}}, batch, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/scan.hpp ====
+// Scan: a body runs over the elements of its inputs in order, carries states and stacks outputs. With scan_into and scan_batched.
+
+// ==== xloom/adapt/scan_body.hpp ====
+// What the body of a pure scan returns, and the iterations that scan and scan_batched share.
+
+namespace xloom {
+
+/// What the body of scan returns: the next states, and this iteration's outputs.
+/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
+template <class State, class ScanOutputs = std::tuple<>>
+struct scan_step {
+    State state;
+    ScanOutputs scan_outputs{};
+};
+template <class State>
+scan_step(State&&) -> scan_step<detail::stored_t<State>>;
+template <class State, class ScanOutputs>
+scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+
+template <class State, class ScanOutputs>
+struct scan_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_scan_step = false;
+template <class State, class ScanOutputs>
+inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
+
+template <std::size_t N>
+void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
+{
+    for (std::size_t i = 0; i < N; ++i) {
+        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
+        places[i].reverse = is_reverse(directions, i);
+    }
+}
+
+/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left them.
+template <class Step, class Body, class States, class Elements, class Push>
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length, Push&& push,
+    std::optional<std::size_t> row = {})
+{
+    for (std::size_t t = 0; t < length; ++t) {
+        enter_all(elements);
+        Step step = call_body(body, const_leaves(states), input_elements(elements));
+        leave_all(elements);
+        auto const returned = leaves(step.state);
+        for_each_leaf(returned, [&](auto i, auto const& value) {
+            if (!have_same_shape(std::get<i>(states), value))
+                fail_reshaped(op, "states", i, shape_of(std::get<i>(states)), shape_of(value), t, row);
+        });
+        push(leaves(step.scan_outputs), t);
+        for_each_leaf(returned, [&](auto i, auto& value) { assign_carried(std::get<i>(states), value); });
+    }
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/scan_batched.hpp ====
+// Scan-8: a batch of scans, each row with its own states and its own length.
+
+// ==== xloom/check/scan_batched.hpp ====
+// The law of Scan-8 on concrete shapes: axis 0 is the batch, axis 1 of inputs and outputs is time.
+
+namespace xloom {
+
+/// How Scan-8 walks. It has no axes to choose, and no direction for its outputs.
+struct scan_batched_options {
+    scan_directions input_directions{};  ///< empty: forward, for every input
+    std::optional<std::size_t> length{}; ///< the longest sequence T; needed only without scan inputs
+};
+
+/// N and T of a batched scan.
+struct batch_extent {
+    std::size_t batch = 0;
+    std::size_t length = 0;
+};
+
+namespace detail {
+
+inline std::string describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
+{
+    std::vector<std::string> wrong;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (states[i].empty())
+            wrong.push_back(concat("init[", i, "] has the shape ", states[i]));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (inputs[i].size() < 2)
+            wrong.push_back(concat("scan_inputs[", i, "] has the shape ", inputs[i]));
+    return join(wrong);
+}
+
+/// States need a batch axis, scan inputs a batch and a sequence axis.
+constexpr void check_batch_ranks(std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+{
+    bool agree = true;
+    for (shape const& state : states)
+        agree = agree && !state.empty();
+    for (shape const& input : inputs)
+        agree = agree && input.size() >= 2;
+    if (!agree)
+        fail<shape_error>(op, ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
+            describe_low_ranks(states, inputs), ". Give it the axes, of size 1 if need be.");
+}
+
+inline std::string describe_batches(std::span<shape const> states, std::span<shape const> inputs)
+{
+    std::vector<std::string> batches;
+    for (std::size_t i = 0; i < states.size(); ++i)
+        batches.push_back(concat("init[", i, "] has ", states[i][0]));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        batches.push_back(concat("scan_inputs[", i, "] has ", inputs[i][0]));
+    return join(batches);
+}
+
+template <class IsWrong>
+std::string describe_lens(std::span<std::int64_t const> lens, IsWrong const& is_wrong)
+{
+    std::vector<std::string> wrong;
+    for (std::size_t b = 0; b < lens.size(); ++b)
+        if (is_wrong(lens[b]))
+            wrong.push_back(concat("sequence_lens[", b, "] is ", lens[b]));
+    return join(wrong);
+}
+
+/// The size of a batch that all operands agree on; none without operands. Requires check_batch_ranks.
+constexpr std::optional<std::size_t> check_batch(std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+{
+    std::optional<std::size_t> batch;
+    bool agree = true;
+    for (std::span<shape const> const operands : {states, inputs})
+        for (shape const& dims : operands) {
+            agree = agree && dims[0] == batch.value_or(dims[0]);
+            batch = dims[0];
+        }
+    if (!agree)
+        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ", describe_batches(states, inputs),
+            ". Cut them to the same rows.");
+    return batch;
+}
+
+} // namespace detail
+
+/// Errors    option_error: over max_operands, number of directions, a direction that is none; no inputs and no length.
+///           shape_error: ranks, unequal batch sizes or sequence lengths.
+/// Source    ONNX Scan-8.
+constexpr batch_extent check_scan_batched(
+    std::string_view op, std::span<shape const> states, std::span<shape const> inputs, scan_batched_options const& options)
+{
+    detail::check_count(op, inputs.size(), "scan inputs");
+    detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
+    detail::check_directions(op, "input_directions", options.input_directions);
+    detail::check_batch_ranks(op, states, inputs);
+    std::optional<std::size_t> const batch = detail::check_batch(op, states, inputs);
+    if (!batch)
+        detail::fail<option_error>(
+            op, ": the batch size comes from the operands, but there are no states and no scan inputs. Give one of them.");
+
+    axes const time(inputs.size(), 1);
+    std::optional<std::size_t> length;
+    bool agree = true;
+    for (shape const& input : inputs) {
+        agree = agree && input[1] == length.value_or(input[1]);
+        length = input[1];
+    }
+    if (!agree)
+        detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            detail::describe_lengths("scan_inputs", inputs, time), ". Pad them, and say in sequence_lens how long each row is.");
+    if (!length && !options.length)
+        detail::fail<option_error>(op, ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
+    if (length && options.length && *length != *options.length)
+        detail::fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
+            detail::describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
+    return {*batch, length ? *length : *options.length};
+}
+
+/// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
+constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
+{
+    if (dims != shape{extent.batch})
+        detail::fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch, " rows, but its shape is ",
+            dims, ". Give it the shape ", shape{extent.batch}, ".");
+    auto const is_wrong = [&](std::int64_t len) { return len < 0 || static_cast<std::uint64_t>(len) > extent.length; };
+    if (std::any_of(lens.begin(), lens.end(), is_wrong))
+        detail::fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ",
+            detail::describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+namespace detail {
+
+/// The shape type of one row of a batch.
+template <tensor X>
+using row_shape_t = typename element_shape<shape_type_t<X>, true>::type;
+
+template <tensor X>
+consteval auto row_type()
+{
+    if constexpr (std::is_same_v<row_shape_t<X>, item_element>)
+        return std::type_identity<item_t<X>>{};
+    else
+        return std::type_identity<typename temporary_of<item_t<X>, row_shape_t<X>>::type>{};
+}
+
+/// One row of each state, as the body carries it.
+template <class Leaves>
+struct row_pack;
+template <class... Xs>
+struct row_pack<std::tuple<Xs...>> {
+    using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
+};
+
+template <class State, class Row>
+void load_row(State const& state, std::size_t b, Row& row)
+{
+    kernel::time_axis const rows(layout_of(state), 0, 1, false);
+    auto const* const first = enable_tensor<State>::data(state) + static_cast<std::ptrdiff_t>(b) * rows.step;
+    if constexpr (tensor<Row>) {
+        make_shape(row, rows.element.dims);
+        kernel::strided_copy(rows.element.dims, rows.element.steps, layout_of(row).steps)(first, enable_tensor<Row>::data(row));
+    } else {
+        row = *first;
+    }
+}
+
+template <class State, class Row>
+void store_row(State& state, std::size_t b, Row const& row)
+{
+    kernel::time_axis const rows(layout_of(state), 0, 1, false);
+    stack_writer<item_t<State>>(enable_tensor<State>::data(state) + static_cast<std::ptrdiff_t>(b) * rows.step, rows).push(row);
+}
+
+/// Cursors over one row of each input: the body sees neither axis.
+template <class Leaves>
+struct row_walk;
+template <class... Xs>
+struct row_walk<std::tuple<Xs...>> {
+    template <class X>
+    using cursor_type =
+        cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type, is_always_row_major<bare<X>>>;
+
+    using cursors = std::tuple<cursor_type<Xs>...>;
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
+
+    static cursors start(std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
+    {
+        return [&]<std::size_t... I>(std::index_sequence<I...>)
+        {
+            return cursors{start_one<Xs>(std::get<I>(inputs), b, length, is_reverse(directions, I))...};
+        }
+        (std::index_sequence_for<Xs...>{});
+    }
+
+private:
+    template <class X>
+    static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
+    {
+        kernel::time_axis const rows(layout_of(input), 0, 1, false);
+        auto const* const first = enable_tensor<bare<X>>::data(input) + static_cast<std::ptrdiff_t>(b) * rows.step;
+        return {first, kernel::time_axis(rows.element, 0, length, reverse), length};
+    }
+};
+
+/// The scan outputs of a batch: [N, T, element...], zeros where a row is shorter.
+template <class Outputs>
+class batch_stack;
+template <class... Ys>
+class batch_stack<std::tuple<Ys...>> {
+public:
+    using type = std::tuple<stacked_t<stacked_t<Ys, dynamic_length>, dynamic_length>...>;
+
+    batch_stack(std::string_view op, batch_extent extent) : op_(op), extent_(extent) {}
+
+    void start_row(std::size_t b)
+    {
+        row_ = b;
+        if (is_open_)
+            for_each_leaf(results_, [&](auto k, auto& result) {
+                kernel::time_axis const rows(layout_of(result), 0, 1, false);
+                auto* const first = enable_tensor<bare<decltype(result)>>::data(result) + static_cast<std::ptrdiff_t>(b) * rows.step;
+                std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
+            });
+    }
+
+    template <class Values>
+    void push(Values const& values, std::size_t t)
+    {
+        if (!is_open_) {
+            for_each_leaf(values, [&](auto k, auto const& value) { open(k, shape_of(value)); });
+            is_open_ = true;
+            start_row(row_);
+        }
+        for_each_leaf(values, [&](auto k, auto const& value) {
+            auto const& writer = std::get<k>(writers_);
+            if (!is_shaped_like(value, writer.element_shape()))
+                fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), shape_of(value), t, row_);
+        });
+        for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+    }
+
+    type&& finish() &&
+    {
+        if (!is_open_)
+            for_each_leaf(results_, [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
+        return std::move(results_);
+    }
+
+private:
+    template <std::size_t K>
+    void open(std::integral_constant<std::size_t, K>, shape const& element)
+    {
+        auto& result = std::get<K>(results_);
+        using stacked = bare<decltype(result)>;
+        using item = item_t<stacked>;
+        shape const row = stacked_shape(op_, K, element, extent_.length, sizeof(item), {});
+        result = enable_tensor<stacked>::make(stacked_shape(op_, K, row, extent_.batch, sizeof(item), {}));
+        std::fill_n(enable_tensor<stacked>::data(result), element_count(shape_of(result)), item{});
+    }
+
+    std::string_view op_;
+    batch_extent extent_;
+    std::size_t row_ = 0;
+    bool is_open_ = false;
+    type results_{};
+    std::tuple<stack_writer<item_t<stacked_t<Ys, dynamic_length>>>...> writers_{};
+};
+
+template <class Outputs>
+struct as_tuple {
+    using type = std::tuple<Outputs>;
+};
+template <class... Ys>
+struct as_tuple<std::tuple<Ys...>> {
+    using type = std::tuple<Ys...>;
+};
+
+/// A state or scan input of a batch: a tensor that is not known to lack the axes.
+template <class X>
+using has_batch_axis = std::bool_constant<is_scan_output<X>::value>;
+template <class X>
+struct has_batch_and_time_axes : std::bool_constant<lazy<X>> {};
+template <tensor X>
+struct has_batch_and_time_axes<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0 && enable_tensor<bare<X>>::rank != 1> {};
+
+/// The length of each row: integers, or nothing.
+template <class X>
+inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
+template <tensor X>
+inline constexpr bool is_sequence_lens<X> = std::is_integral_v<item_t<X>> &&
+                                            (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
+
+enum class scan_batched_fault { none, pack, state, input, lens, arity, result };
+
+template <class Body, class State, class Inputs, class Lens>
+consteval scan_batched_fault find_scan_batched_fault()
+{
+    if constexpr (!is_flat<State> || !is_flat<Inputs>)
+        return scan_batched_fault::pack;
+    else if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
+        return scan_batched_fault::state;
+    else if constexpr (!every_leaf<has_batch_and_time_axes, Inputs>)
+        return scan_batched_fault::input;
+    else if constexpr (!is_sequence_lens<Lens>)
+        return scan_batched_fault::lens;
+    else {
+        using rows = typename row_pack<leaves_t<State>>::type;
+        using call = call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<Inputs>::input_arguments>>;
+        if constexpr (!call::is_valid)
+            return scan_batched_fault::arity;
+        else
+            return is_scan_step<bare<typename call::result>> ? scan_batched_fault::none : scan_batched_fault::result;
+    }
+}
+
+/// sequence_lens as numbers; T for every row where it is absent.
+template <class Lens>
+std::vector<std::int64_t> sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
+{
+    if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
+        return std::vector<std::int64_t>(extent.batch, static_cast<std::int64_t>(extent.length));
+    } else {
+        strided_layout const layout = layout_of(sequence_lens);
+        std::vector<std::int64_t> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
+        for (std::size_t b = 0; b < lengths.size(); ++b)
+            lengths[b] =
+                static_cast<std::int64_t>(enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.steps[0]]);
+        check_sequence_lens(op, layout.dims, lengths, extent);
+        return lengths;
+    }
+}
+
+template <class Step, class Body, class State, class Inputs, class Lens>
+auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens, scan_batched_options const& options)
+{
+    static constexpr std::string_view op = "xloom::scan_batched";
+    auto const states = leaves(state);
+    batch_extent const extent = check_scan_batched(op, shapes_of(states), shapes_of(inputs), options);
+    std::vector<std::int64_t> const lengths = sequence_lengths(op, sequence_lens, extent);
+
+    typename row_pack<leaves_t<State>>::type row{};
+    using stack = batch_stack<typename as_tuple<decltype(Step::scan_outputs)>::type>;
+    stack outputs(op, extent);
+    block_cache recycled;
+    for (std::size_t b = 0; b < extent.batch; ++b) {
+        auto const length = static_cast<std::size_t>(lengths[b]);
+        for_each_leaf(states, [&](auto i, auto const& each) { load_row(each, b, std::get<i>(row)); });
+        auto elements = row_walk<Inputs>::start(inputs, b, length, options.input_directions);
+        outputs.start_row(b);
+        auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
+        iterate<Step>(op, body, leaves(row), elements, length, push, b);
+        for_each_leaf(states, [&](auto i, auto& each) { store_row(each, b, std::get<i>(row)); });
+    }
+
+    auto stacked = std::move(outputs).finish();
+    if constexpr (is_tuple<decltype(Step::scan_outputs)>)
+        return scan_result<State, typename stack::type>{std::move(state), std::move(stacked)};
+    else
+        return scan_result<State, std::tuple_element_t<0, typename stack::type>>{std::move(state), std::move(std::get<0>(stacked))};
+}
+
+} // namespace detail
+
+/// Runs an independent scan over each row of a batch, each of its own length.
+///
+///     for b in range(N):
+///         states = init[b]
+///         for t in range(sequence_lens[b]):
+///             states, y[b, t] = body(states, x[b, t])
+///         final_state[b] = states
+///
+/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body sees neither.
+///
+/// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for every row.
+///           Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
+/// Options   input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs start at 0.
+/// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside [0, T]. body_error as in scan.
+/// Order     rows in order, each from its first iteration to its last.
+/// Differs   from ONNX Runtime: a sequence length of 0 is legal. The text leaves the tail undefined; zeros as in ONNX Runtime.
+/// Source    ONNX Scan-8; infer_scan has the shape rule.  Example: tests/scan_batched.test.cpp
+template <class Body, class Init, class Inputs, class Lens = std::nullopt_t>
+auto scan_batched(
+    Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    using inputs = decltype(evaluated_inputs(scan_inputs));
+    constexpr scan_batched_fault fault = find_scan_batched_fault<Body, state, inputs, Lens>();
+    static_assert(fault != scan_batched_fault::pack,
+        "xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != scan_batched_fault::state, "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
+    static_assert(
+        fault != scan_batched_fault::input, "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
+    static_assert(
+        fault != scan_batched_fault::lens, "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
+    static_assert(
+        fault != scan_batched_fault::arity, "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
+    static_assert(fault != scan_batched_fault::result, "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
+    if constexpr (fault == scan_batched_fault::none) {
+        using rows = typename row_pack<leaves_t<state>>::type;
+        using step = bare<typename call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<inputs>::input_arguments>>::result>;
+        constexpr step_fault wrong = find_step_fault<rows, step>();
+        static_assert(wrong != step_fault::lazy, "xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would "
+                                                 "refer to the body's dead local variables; return "
+                                                 "xloom::scan_step{...} without template arguments, or a container");
+        static_assert(wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
+        static_assert(wrong != step_fault::count, "xloom::scan_batched: the body must return as many states as init has");
+        static_assert(wrong != step_fault::kind,
+            "xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar");
+        static_assert(
+            wrong != step_fault::item_type, "xloom::scan_batched: a state must keep its element type; convert what the body returns");
+        static_assert(wrong != step_fault::rank, "xloom::scan_batched: a row of a state must keep its rank");
+        static_assert(wrong != step_fault::fixed_shape, "xloom::scan_batched: a row of a state must keep its shape");
+        if constexpr (wrong == step_fault::none)
+            return run_scan_batched<step>(body, state(static_cast<Init&&>(init)), evaluated_inputs(scan_inputs), sequence_lens, options);
+        else
+            return scan_result<state, std::tuple<>>{};
+    } else {
+        return scan_result<state, std::tuple<>>{};
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/scan_into.hpp ====
+// Scan in place: the body updates the caller's states and writes the caller's outputs.
+
+namespace xloom {
+
+namespace detail {
+
+/// What scan_into's arguments can be found guilty of at compile time.
+enum class scan_into_fault {
+    none,
+    pack,
+    state,
+    state_const,
+    state_temporary,
+    input,
+    output,
+    output_const,
+    output_temporary,
+    lengths,
+    arity,
+    result
+};
+
+template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
+consteval scan_into_fault find_scan_into_fault()
+{
+    using states = leaves_t<States>;
+    using outputs = leaves_t<Outputs>;
+    if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
+        return scan_into_fault::pack;
+    else if constexpr (!every_leaf<is_scan_state, states>)
+        return scan_into_fault::state;
+    else if constexpr (!every_leaf<is_writable, states>)
+        return scan_into_fault::state_const;
+    else if constexpr (!outlives_call<States>)
+        return scan_into_fault::state_temporary;
+    else if constexpr (!every_leaf<is_scan_input, Inputs>)
+        return scan_into_fault::input;
+    else if constexpr (!every_leaf<is_scan_output, outputs>)
+        return scan_into_fault::output;
+    else if constexpr (!every_leaf<is_writable, outputs>)
+        return scan_into_fault::output_const;
+    else if constexpr (!outlives_call<Outputs>)
+        return scan_into_fault::output_temporary;
+    else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
+        return scan_into_fault::lengths;
+    else {
+        using call = call_of<Body,
+            joined_t<states, typename walk<Inputs, LeadingAxis>::input_arguments, typename walk<outputs, LeadingAxis>::output_arguments>>;
+        if constexpr (!call::is_valid)
+            return scan_into_fault::arity;
+        else
+            return std::is_void_v<typename call::result> ? scan_into_fault::none : scan_into_fault::result;
+    }
+}
+
+/// Which outputs are an input's own tensor, so that their elements must not be touched before the body. Requires check_overlap.
+template <std::size_t K, std::size_t M>
+std::array<bool, K> find_in_place(std::array<placed_operand, K> const& outputs, std::array<placed_operand, M> const& inputs)
+{
+    std::array<bool, K> in_place{};
+    for (std::size_t k = 0; k < K; ++k)
+        in_place[k] =
+            std::any_of(inputs.begin(), inputs.end(), [&](placed_operand const& input) { return is_walked_alike(outputs[k], input); });
+    return in_place;
+}
+
+template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
+void run_scan_into(
+    Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
+{
+    static constexpr std::string_view op = "xloom::scan_into";
+    std::size_t const length = check_scan(op, shapes_of(inputs), sizeof...(Outputs), options);
+    check_scan_outputs(op, shapes_of(outputs), length, options);
+    auto input_places = places_of(inputs);
+    auto output_places = places_of(outputs);
+    place_in_time(input_places, options.input_axes, options.input_directions);
+    place_in_time(output_places, options.output_axes, options.output_directions);
+    check_overlap(op, places_of(states), input_places, output_places);
+
+    std::array<bool, sizeof...(Outputs)> const holds_input = find_in_place(output_places, input_places);
+    auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
+    auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
+    auto const guards =
+        std::apply([](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); }, states);
+    std::tuple<held_state<States>...> held(states);
+    auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    std::size_t t = 0;
+    try {
+        for (; t < length; ++t) {
+            enter_all(x);
+            enter_all(y);
+            for_each_leaf(y, [&](auto k, auto& cursor) {
+                if (!holds_input[k])
+                    poison(cursor.element());
+            });
+            call_body(body, current, input_elements(x), output_elements(y));
+            leave_all(x);
+            leave_all(y);
+            for_each_leaf(guards, [&](auto i, auto const& guard) {
+                if (!guard.holds(std::get<i>(current)))
+                    fail_reshaped(op, "states", i, guard.expected(), shape_of(std::get<i>(current)), t);
+            });
+        }
+    } catch (element_reshaped const& found) {
+        fail_if_own(op, y, found, t);
+        throw;
+    }
+}
+
+template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
+void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
+{
+    using inputs = decltype(evaluated_inputs(scan_inputs));
+    constexpr scan_into_fault fault = find_scan_into_fault<Body, States, inputs, Outputs, LeadingAxis>();
+    static_assert(fault != scan_into_fault::pack,
+        "xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != scan_into_fault::state,
+        "xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into");
+    static_assert(fault != scan_into_fault::state_const, "xloom::scan_into: a state is updated in place, so it must not be const");
+    static_assert(fault != scan_into_fault::state_temporary,
+        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)");
+    static_assert(fault != scan_into_fault::input,
+        "xloom::scan_into: a scan input is a tensor with an axis to walk along; capture other values in the body");
+    static_assert(fault != scan_into_fault::output, "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
+    static_assert(fault != scan_into_fault::output_const, "xloom::scan_into: a scan output is written, so it must not be const");
+    static_assert(fault != scan_into_fault::output_temporary,
+        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
+    static_assert(fault != scan_into_fault::lengths, "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
+    static_assert(
+        fault != scan_into_fault::arity, "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...)");
+    static_assert(fault != scan_into_fault::result, "xloom::scan_into: the body writes through its references and must return void");
+    if constexpr (fault == scan_into_fault::none)
+        run_scan_into<LeadingAxis>(body, leaves(states), evaluated_inputs(scan_inputs), leaves(scan_outputs), options);
+}
+
+} // namespace detail
+
+/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is allocated in the loop.
+///
+///     for t in range(T):
+///         body(states, x[t], y[t])
+///
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that goes
+/// home at the end. An output element is an element_view, or one item where the output's rank is statically 1; what it holds at first
+/// is unspecified (NaN in debug builds), so write all of it. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
+///
+/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
+/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an iteration: a state or an output
+///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far.
+/// Aliasing  an output may be an input's own tensor on the same axis in the same direction; any other overlap is an overlap_error.
+/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
+///           and for elements whose items do not lie side by side.
+/// Source    ONNX Scan-9 to 25.  Example: tests/scan_into.test.cpp
+template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
+{
+    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
+}
+
+/// With axes, directions or a length.
+template <class Body, class States, class Inputs, class Outputs>
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
+{
+    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+namespace detail {
+
+/// What scan's arguments can be found guilty of at compile time.
+enum class scan_fault { none, pack, state, input, lengths, arity, result };
+
+template <class Body, class State, class Inputs, bool LeadingAxis>
+consteval scan_fault find_scan_fault()
+{
+    if constexpr (!is_flat<State> || !is_flat<Inputs>)
+        return scan_fault::pack;
+    else if constexpr (!every_leaf<is_scan_state, leaves_t<State>>)
+        return scan_fault::state;
+    else if constexpr (!every_leaf<is_scan_input, Inputs>)
+        return scan_fault::input;
+    else if constexpr (LeadingAxis && !static_length<Inputs>::agrees)
+        return scan_fault::lengths;
+    else {
+        using call = call_of<Body, joined_t<leaves_t<State const>, typename walk<Inputs, LeadingAxis>::input_arguments>>;
+        if constexpr (!call::is_valid)
+            return scan_fault::arity;
+        else
+            return is_scan_step<bare<typename call::result>> ? scan_fault::none : scan_fault::result;
+    }
+}
+
+/// The pure scan of a checked body. Length is the number of iterations where the types tell it.
+template <class Step, std::size_t Length, bool LeadingAxis, class Body, class State, class Inputs>
+auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const& options)
+{
+    static constexpr std::string_view op = "xloom::scan";
+    using stack = output_stack<decltype(Step::scan_outputs), Length>;
+
+    std::size_t const length = check_scan(op, shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
+    auto places = places_of(inputs);
+    place_in_time(places, options.input_axes, options.input_directions);
+    auto elements = walk<Inputs, LeadingAxis>::start(inputs, places, length);
+    stack outputs;
+    block_cache recycled;
+    iterate<Step>(op, body, leaves(state), elements, length, [&](auto const& values, std::size_t t) {
+        if (t == 0)
+            outputs.open(op, values, length, options);
+        outputs.push(op, values, t);
+    });
+    if (length == 0)
+        outputs.open_empty(op, options);
+    return scan_result<State, typename stack::type>{std::move(state), std::move(outputs).finish()};
+}
+
+template <bool LeadingAxis, class Body, class Init, class Inputs>
+auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
+{
+    using state = owned_t<Init>;
+    using inputs = decltype(evaluated_inputs(scan_inputs));
+
+    constexpr scan_fault fault = find_scan_fault<Body, state, inputs, LeadingAxis>();
+    static_assert(fault != scan_fault::pack,
+        "xloom::scan: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+    static_assert(
+        fault != scan_fault::state, "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
+    static_assert(
+        fault != scan_fault::input, "xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body");
+    static_assert(fault != scan_fault::lengths, "xloom::scan: all scan inputs must have the same sequence length");
+    static_assert(fault != scan_fault::arity, "xloom::scan: the body must be callable as body(state const&..., element const&...)");
+    static_assert(fault != scan_fault::result, "xloom::scan: the body must return xloom::scan_step{state, scan_outputs}");
+    if constexpr (fault == scan_fault::none) {
+        using arguments = joined_t<leaves_t<state const>, typename walk<inputs, LeadingAxis>::input_arguments>;
+        using step = bare<typename call_of<Body, arguments>::result>;
+        constexpr step_fault wrong = find_step_fault<state, step>();
+        static_assert(wrong != step_fault::lazy, "xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to "
+                                                 "the body's dead local variables; return "
+                                                 "xloom::scan_step{...} without template arguments, or a container");
+        static_assert(wrong != step_fault::output, "xloom::scan: a scan output must be a tensor or a scalar");
+        static_assert(wrong != step_fault::count, "xloom::scan: the body must return as many states as init has");
+        static_assert(
+            wrong != step_fault::kind, "xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar");
+        static_assert(wrong != step_fault::item_type, "xloom::scan: a state must keep its element type; convert what the body returns");
+        static_assert(wrong != step_fault::rank, "xloom::scan: a state must keep its rank");
+        static_assert(wrong != step_fault::fixed_shape, "xloom::scan: a state must keep its shape");
+        if constexpr (wrong == step_fault::none) {
+            constexpr std::size_t length = LeadingAxis ? static_length<inputs>::value : dynamic_length;
+            return run_scan<step, length, LeadingAxis>(body, state(static_cast<Init&&>(init)), evaluated_inputs(scan_inputs), options);
+        } else {
+            return scan_result<state, std::tuple<>>{};
+        }
+    } else {
+        return scan_result<state, std::tuple<>>{};
+    }
+}
+
+} // namespace detail
+
+/// Runs `body` over the elements of `scan_inputs` in order, carries states and stacks what it returns.
+///
+///     states = init
+///     for t in range(T):
+///         states, y_t = body(states, x[t])
+///         y[t] = y_t
+///     return states, y
+///
+/// init, scan_inputs and the two members of a step are each one value or a flat std::tuple of values (std::tie for variables,
+/// std::tuple{} for none). The body gets them flat, in ONNX's order: body(state const&..., element const&...) -> scan_step. An element
+/// is an element_view, or one item where the input's rank is statically 1. Other values are captured.
+///
+/// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init. Output k stacks its elements
+///           along output_axes[k]. K outputs for M inputs, any K and M; without inputs T is options.length.
+/// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>, xtensor<Y, r> gives
+///           xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in give fixed shapes out.
+/// Errors    before the first iteration: shape_error, option_error (see check_scan). body_error: a state or an output element changed
+///           its shape. What the body throws passes through; nothing of the caller's is changed.
+/// Order     t = 0 .. T-1; a reverse input shows element T-1-t, a reverse output is filled from its end. The two are independent.
+///           T = 0 is legal: states = init, outputs of length 0; dimensions that no type tells are 0, an xarray's shape is [0].
+/// Cost      one pass; the outputs are allocated once, elements that do not lie side by side go through a buffer, and what the body
+///           returns lives in recycled memory. scan_into with an in-place body does without that.
+/// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
+/// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.  Example: tests/scan.test.cpp
+template <class Body, class Init, class Inputs>
+auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
+{
+    return detail::scan<true>(body, static_cast<Init&&>(init), scan_inputs, {});
+}
+
+/// With axes, directions or a length. Axes are then known at run time only, so fixed shapes give xtensors.
+template <class Body, class Init, class Inputs>
+auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
+{
+    return detail::scan<false>(body, static_cast<Init&&>(init), scan_inputs, options);
+}
+
+} // namespace xloom
+
+// ==== xloom/scan_list.hpp ====
+// Scan over lists: as many states, inputs and outputs as there are at run time.
+
+namespace xloom {
+
+namespace detail {
+
+/// What scan_list's arguments can be found guilty of at compile time.
+enum class scan_list_fault { none, input, arity, result };
+
+/// The element that a body sees of an input of type X.
+template <class X>
+using list_element = bare<decltype(std::declval<cursor_for<X const, false>&>().element())>;
+
+template <class Body, class S, class X>
+consteval scan_list_fault find_scan_list_fault()
+{
+    if constexpr (!is_scan_input<X>::value || !tensor<list_element<X>>)
+        return scan_list_fault::input;
+    else {
+        using call = call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>;
+        if constexpr (!call::is_valid)
+            return scan_list_fault::arity;
+        else if constexpr (!is_scan_step<bare<typename call::result>>)
+            return scan_list_fault::result;
+        else
+            return std::is_same_v<decltype(bare<typename call::result>::state), std::vector<S>> ? scan_list_fault::none
+                                                                                                : scan_list_fault::result;
+    }
+}
+
+/// Inputs that are walked together.
+template <class X>
+class list_walk {
+    using cursor = cursor_for<X const, false>;
+
+public:
+    list_walk(std::vector<X> const& inputs, std::size_t length, scan_options const& options)
+    {
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            strided_layout const layout = layout_of(inputs[i]);
+            kernel::time_axis const time(
+                layout, wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length, is_reverse(options.input_directions, i));
+            cursors_.emplace_back(enable_tensor<X>::data(inputs[i]), time, length);
+            elements_.push_back(cursors_.back().element());
+        }
+    }
+
+    std::span<list_element<X> const> enter()
+    {
+        for (std::size_t i = 0; i < cursors_.size(); ++i) {
+            cursors_[i].enter();
+            elements_[i].rebind(cursors_[i].element().data());
+        }
+        return elements_;
+    }
+    void leave()
+    {
+        for (cursor& each : cursors_)
+            each.leave();
+    }
+
+private:
+    std::vector<cursor> cursors_{};
+    std::vector<list_element<X>> elements_{};
+};
+
+template <class Step, class Body, class S, class X>
+auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inputs, std::size_t outputs, scan_options const& options)
+{
+    static constexpr std::string_view op = "xloom::scan_list";
+    using output = typename decltype(Step::scan_outputs)::value_type;
+    std::vector<shape> shapes;
+    for (X const& input : inputs)
+        shapes.push_back(shape_of(input));
+    check_count(op, states.size(), "states");
+    std::size_t const length = check_scan(op, shapes, outputs, options);
+    list_walk<X> walk(inputs, length, options);
+    list_stack<output> stack(op, outputs, length, options);
+    for (std::size_t t = 0; t < length; ++t) {
+        Step step = body(std::span<S const>(states), walk.enter());
+        walk.leave();
+        check_list_count(op, "states", step.state.size(), states.size(), t);
+        for (std::size_t i = 0; i < states.size(); ++i)
+            if (!have_same_shape(states[i], step.state[i]))
+                fail_reshaped(op, "states", i, shape_of(states[i]), shape_of(step.state[i]), t);
+        stack.push(step.scan_outputs, t);
+        states = std::move(step.state);
+    }
+    using stacked = typename list_stack<output>::stacked;
+    return scan_result<std::vector<S>, std::vector<stacked>>{std::move(states), std::move(stack).finish()};
+}
+
+} // namespace detail
+
+/// Scan where the numbers of states, inputs and outputs are known at run time only: lists in place of tuples. For interpreters; a program
+/// that knows them has scan, which costs less.
+///
+///     for t in range(T):
+///         states, y_t = body(states, [x[t] for x in scan_inputs])
+///         for k: y[k][t] = y_t[k]
+///     return states, y
+///
+/// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>, std::vector<Y>}. All states are
+/// of one type, all inputs of one type, all outputs of one type.
+///
+/// Shapes    as scan. `outputs` is the number of outputs, which no iteration tells if T = 0.
+/// Types     S any value whose shape can be told, X a tensor whose elements are tensors (not of a static rank 1), Y a tensor.
+/// Errors    as scan; body_error: another number of states or outputs.
+/// Order     as scan.
+/// Cost      as scan, and whatever the body's lists cost.
+/// Source    ONNX Scan-9 to 25.  Example: tests/scan_list.test.cpp
+template <class Body, class S, tensor X>
+auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inputs, std::size_t outputs, scan_options const& options = {})
+{
+    using namespace detail;
+    constexpr scan_list_fault fault = find_scan_list_fault<Body, S, X>();
+    static_assert(fault != scan_list_fault::input,
+        "xloom::scan_list: a scan input is a tensor whose elements are tensors: an xt::xarray, or an xt::xtensor of rank 2 or more");
+    static_assert(fault != scan_list_fault::arity,
+        "xloom::scan_list: the body must be callable as body(std::span<state const>, std::span<element_view const>)");
+    static_assert(fault != scan_list_fault::result,
+        "xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}");
+    if constexpr (fault == scan_list_fault::none) {
+        using step = bare<typename call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>::result>;
+        return run_scan_list<step>(body, std::move(init), scan_inputs, outputs, options);
+    } else {
+        return scan_result<std::vector<S>, std::vector<X>>{};
+    }
+}
+
+} // namespace xloom
+
+// ==== xloom/scatter_nd.hpp ====
+// ScatterND: updates written to, or reduced into, the slices that indices name.
+
+// ==== xloom/adapt/scatter_run.hpp ====
+// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came before.
+
+// ==== xloom/adapt/named_reduction.hpp ====
+// From the name of a reduction to the function object, for the element types that have it.
+
+// ==== xloom/core/element_type_of.hpp ====
+// Which ONNX element type a C++ type holds.
+
+namespace xloom {
+
+namespace detail {
+
+template <class T>
+inline constexpr element_type element_type_of_bare = element_type::undefined;
+
+// Integers by size and sign, whatever their name: long and long long may both be int64. Characters are no numbers, __int128 no element.
+template <class T>
+    requires(std::signed_integral<T> || std::unsigned_integral<T>)
+inline constexpr element_type element_type_of_bare<T> = [] {
+    constexpr element_type by_size[2][4] = {{element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
+        {element_type::int8, element_type::int16, element_type::int32, element_type::int64}};
+    constexpr std::size_t row = std::is_signed_v<T> ? 1 : 0;
+    return sizeof(T) == 1   ? by_size[row][0]
+           : sizeof(T) == 2 ? by_size[row][1]
+           : sizeof(T) == 4 ? by_size[row][2]
+           : sizeof(T) == 8 ? by_size[row][3]
+                            : element_type::undefined;
+}();
+template <>
+inline constexpr element_type element_type_of_bare<bool> = element_type::bool_;
+template <>
+inline constexpr element_type element_type_of_bare<char> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<wchar_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char8_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char16_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char32_t> = element_type::undefined;
+
+template <>
+inline constexpr element_type element_type_of_bare<float> = element_type::float_;
+template <>
+inline constexpr element_type element_type_of_bare<double> = element_type::double_;
+template <>
+inline constexpr element_type element_type_of_bare<std::complex<float>> = element_type::complex64;
+template <>
+inline constexpr element_type element_type_of_bare<std::complex<double>> = element_type::complex128;
+template <>
+inline constexpr element_type element_type_of_bare<std::string> = element_type::string;
+template <element_type Element>
+inline constexpr element_type element_type_of_bare<small_float<Element>> = Element;
+template <element_type Element>
+inline constexpr element_type element_type_of_bare<small_int<Element>> = Element;
+
+} // namespace detail
+
+/// The element type that T holds, const or not; element_type::undefined if none.
+template <class T>
+inline constexpr element_type element_type_of = detail::element_type_of_bare<std::remove_cv_t<T>>;
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+template <class T>
+constexpr std::string_view element_name()
+{
+    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know" : name_of(element_type_of<T>);
+}
+
+template <class Reduce, class T>
+inline constexpr bool can_reduce = std::is_invocable_v<Reduce const&, T, T const&>;
+template <class T>
+inline constexpr bool can_average = can_reduce<reduce_add_t, T>&& std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+
+/// Calls f(reduce), if that can be.
+template <bool IsPossible, class T, class Reduce, class F>
+void with_reduction(std::string_view op, reduction kind, Reduce const& reduce, F const& f)
+{
+    if constexpr (IsPossible)
+        f(reduce);
+    else
+        fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ", name_of(kind),
+            " and data holds ", element_name<T>(), ". Choose another.");
+}
+
+/// Calls f(reduce) with the function object that an option names.
+template <class T, class F>
+void with_reduction(std::string_view op, reduction kind, F const& f)
+{
+    switch (kind) {
+    case reduction::none:
+        return f(reduce_none);
+    case reduction::add:
+        return with_reduction<can_reduce<reduce_add_t, T>, T>(op, kind, reduce_add, f);
+    case reduction::mul:
+        return with_reduction<can_reduce<reduce_mul_t, T>, T>(op, kind, reduce_mul, f);
+    case reduction::max:
+        return with_reduction<can_reduce<reduce_max_t, T>, T>(op, kind, reduce_max, f);
+    case reduction::min:
+        return with_reduction<can_reduce<reduce_min_t, T>, T>(op, kind, reduce_min, f);
+    case reduction::mean:
+        return with_reduction<can_average<T>, T>(op, kind, reduce_add, f);
+    }
+    fail<option_error>(op, ": options.reduction must be a reduction, but it is number ", static_cast<int>(kind), ". Choose one.");
+}
+
+/// Stands for the reduction that options.reduction names.
+struct named_reduction {};
+
+template <class Reduce>
+inline constexpr bool is_named = std::is_same_v<Reduce, named_reduction const>;
+
+/// Requires that the options go with the element type, or with a reduction of the caller's.
+template <class T, class Reduce>
+void check_reduction(std::string_view op, scatter_nd_options const& options)
+{
+    if constexpr (is_named<Reduce>) {
+        with_reduction<T>(op, options.reduction, [](auto const&) {});
+    } else {
+        constexpr bool replaces = std::is_same_v<std::remove_const_t<Reduce>, reduce_none_t>;
+        if (options.reduction != reduction::none)
+            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(options.reduction),
+                ". Leave it out.");
+        if (!replaces && options.duplicates == duplicates::first)
+            fail<option_error>(op,
+                ": that the first update counts means something for reduction none alone, but a callable reduces. Choose "
+                "duplicates::last, with which every update counts.");
+    }
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/adapt/scatter_call.hpp ====
+// One call of ScatterND: all that can be wrong with it is found here, before anything is written.
+
+// ==== xloom/kernel/repeated_offset.hpp ====
+// Whether index tuples name a slice twice, or out of order.
+
+namespace xloom::kernel {
+
+/// Two tuples by their numbers.
+struct tuple_pair {
+    std::size_t earlier;
+    std::size_t later;
+};
+
+/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or `dropped`.
+/// Cost: a number for each slice.
+inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
+{
+    std::vector<std::size_t> named(slices); // by which tuple, counted from 1
+    for (std::size_t i = 0; i < read.count(); ++i) {
+        std::ptrdiff_t offset;
+        read(i, 1, &offset);
+        if (offset == dropped)
+            continue;
+        std::size_t& earlier = named[static_cast<std::size_t>(offset)];
+        if (earlier != 0)
+            return tuple_pair{earlier - 1, i};
+        earlier = i + 1;
+    }
+    return std::nullopt;
+}
+
+/// The first tuple that names a slice before that of the one which precedes it; left-out tuples are passed over.
+inline std::optional<tuple_pair> find_descent(offset_reader const& read)
+{
+    std::ptrdiff_t before = dropped;
+    std::size_t earlier = 0;
+    for (std::size_t i = 0; i < read.count(); ++i) {
+        std::ptrdiff_t offset;
+        read(i, 1, &offset);
+        if (offset == dropped)
+            continue;
+        if (offset < before)
+            return tuple_pair{earlier, i};
+        before = offset;
+        earlier = i;
+    }
+    return std::nullopt;
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The operands of a call whose shapes, indices and promises are right. `data` may be moved or copied afterwards.
+template <class Indices, class Updates>
+class scatter_call {
+public:
+    using index = item_t<Indices>;
+    using item = item_t<Updates>;
+
+    template <class Data>
+    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options)
+        : op_(op),
+          options_(options),
+          data_shape_(shape_of(data)),
+          indices_shape_(shape_of(indices)),
+          width_(checked_width(shape_of(updates))),
+          indices_(indices),
+          updates_(updates)
+    {
+        shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
+        tuples_ = {
+            indices_.data(), element_count(drop_axis(indices_shape_, indices_shape_.size() - 1)), {indexed, row_major_strides(indexed)}};
+        check_indices(op, tuples_, indices_shape_, options.bounds);
+        check_repeats();
+    }
+
+    std::string_view op() const { return op_; }
+    scatter_nd_options const& options() const { return options_; }
+    item const* updates() const { return updates_.data(); }
+    std::size_t slices() const { return element_count(tuples_.axes.dims); }
+    std::size_t slice_size() const { return element_count(shape(data_shape_.begin() + width_, data_shape_.end())); }
+    bool is_empty() const { return tuples_.count == 0 || slice_size() == 0; }
+
+    /// The tuples, for a tensor of data's shape with these strides.
+    kernel::index_tuples<index> tuples(strides const& steps) const
+    {
+        kernel::index_tuples<index> placed = tuples_;
+        placed.axes.steps = strides(steps.begin(), steps.begin() + width_);
+        return placed;
+    }
+
+private:
+    std::size_t checked_width(shape const& updates) const
+    {
+        check_scatter_nd(op_, data_shape_, indices_shape_, updates, options_);
+        return indices_shape_.back();
+    }
+
+    void check_repeats() const
+    {
+        kernel::offset_reader const read(tuples_, options_.bounds);
+        if (options_.duplicates == duplicates::error)
+            if (auto const pair = kernel::find_repeated(read, slices()))
+                fail<index_error>(
+                    op_, ": with duplicates::error a slice may be named once, but ", describe(*pair), ". Choose duplicates::last.");
+#ifndef NDEBUG
+        if (options_.unique)
+            if (auto const pair = kernel::find_repeated(read, slices()))
+                fail<index_error>(op_, ": indices must keep the promise options.unique, but ", describe(*pair), ". Do not promise it.");
+        if (options_.sorted)
+            if (auto const pair = kernel::find_descent(read))
+                fail<index_error>(op_, ": indices must keep the promise options.sorted, but ", describe(*pair), ". Do not promise it.");
+#endif
+    }
+
+    /// "indices[0] names slice [2] and indices[5] names slice [2]"
+    std::string describe(kernel::tuple_pair const& pair) const
+    {
+        std::vector<std::string> facts;
+        for (std::size_t const number : {pair.earlier, pair.later}) {
+            std::ptrdiff_t slice;
+            kernel::offset_reader(tuples_, options_.bounds)(number, 1, &slice);
+            facts.push_back(concat("indices", unravel(number, drop_axis(indices_shape_, indices_shape_.size() - 1)), " names slice ",
+                unravel(static_cast<std::size_t>(slice), tuples_.axes.dims)));
+        }
+        return join(facts);
+    }
+
+    std::string_view op_;
+    scatter_nd_options options_;
+    shape data_shape_;
+    shape indices_shape_;
+    std::size_t width_;
+    row_major_items<Indices> indices_;
+    row_major_items<Updates> updates_;
+    kernel::index_tuples<index> tuples_{};
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/kernel/owned_updates.hpp ====
+// Scatter on several threads with the bits of one: every slice has one owner, who applies its updates in their order.
+
+namespace xloom::kernel {
+
+/// An update and the slice that it goes to.
+struct owned_update {
+    std::ptrdiff_t offset;
+    std::size_t number;
+};
+
+/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner.
+class slice_owner {
+public:
+    slice_owner(std::size_t neighbourhood, std::size_t owners) : owners_(owners)
+    {
+        while (std::size_t{1} << shift_ < neighbourhood)
+            ++shift_;
+    }
+
+    /// Why no division: it would cost more than the update.
+    std::size_t operator()(std::ptrdiff_t offset) const
+    {
+        return ((static_cast<std::size_t>(offset) >> shift_) % classes) * owners_ / classes;
+    }
+
+private:
+    static constexpr std::size_t classes = 1024;
+
+    std::size_t owners_;
+    int shift_ = 0;
+};
+
+/// Calls apply(owned_update) for every update; those of one slice in their order and from one part at a time. In rounds: first each part
+/// sorts its share of the updates by owner, then each owner takes what is his, share after share.
+///
+/// Cost: 16 bytes for each update of a round and each part.
+template <class Policy, class Apply>
+void for_each_owned(Policy const& policy, std::size_t parts, offset_reader const& read, slice_owner const& owner_of, Apply const& apply)
+{
+    constexpr std::size_t share_size = std::size_t{1} << 16;
+    std::size_t const count = read.count();
+    auto const lists = std::make_unique_for_overwrite<owned_update[]>(parts * parts * share_size); // [share][owner], as long as may be
+    auto const sizes = std::make_unique<std::size_t[]>(parts * parts);
+    for (std::size_t begin = 0; begin < count; begin += parts * share_size) {
+        policy.for_each(parts, [&](std::size_t share) {
+            std::size_t* const own_sizes = sizes.get() + share * parts;
+            owned_update* const own_lists = lists.get() + share * parts * share_size;
+            std::fill_n(own_sizes, parts, std::size_t{0});
+            std::ptrdiff_t offsets[offset_block];
+            std::size_t const first_of_share = std::min(begin + share * share_size, count);
+            std::size_t const end = std::min(first_of_share + share_size, count);
+            for (std::size_t first = first_of_share; first < end; first += offset_block) {
+                std::size_t const block = std::min(offset_block, end - first);
+                read(first, block, offsets);
+                for (std::size_t i = 0; i < block; ++i) {
+                    if (offsets[i] == dropped)
+                        continue;
+                    std::size_t const owner = owner_of(offsets[i]);
+                    own_lists[owner * share_size + own_sizes[owner]++] = {offsets[i], first + i};
+                }
+            }
+        });
+        policy.for_each(parts, [&](std::size_t owner) {
+            for (std::size_t share = 0; share < parts; ++share) {
+                std::size_t const list = share * parts + owner;
+                owned_update const* const updates = lists.get() + list * share_size;
+                for (std::size_t i = 0; i < sizes[list]; ++i)
+                    apply(updates[i]);
+            }
+        });
+    }
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/scatter_nd.hpp ====
+// ScatterND over raw memory: updates meet the slices that index tuples name, the updates of a slice in their order.
+
+namespace xloom::kernel {
+
+/// How one update meets one slice, according to where the slice's items lie.
+template <std::size_t Count>
+struct few_items {
+    template <class T, class Reduce>
+    void operator()(T* old, T const* update, Reduce& reduce) const
+    {
+        for (std::size_t i = 0; i < Count; ++i)
+            old[i] = static_cast<T>(reduce(std::move(old[i]), update[i]));
+    }
+};
+
+struct packed_items {
+    std::size_t count;
+
+    template <class T, class Reduce>
+    void operator()(T* __restrict old, T const* __restrict update, Reduce& reduce) const
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            old[i] = static_cast<T>(reduce(std::move(old[i]), update[i]));
+    }
+};
+
+struct strided_items {
+    strided_copy pairs; ///< from an update to a slice
+
+    template <class T, class Reduce>
+    void operator()(T* old, T const* update, Reduce& reduce) const
+    {
+        pairs.for_each_pair(update, old, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+    }
+};
+
+/// Applies updates `from` .. `to` - 1, of `step` items each, to the slices of `data` that `read` names. Allocates nothing.
+template <class T, class Meet, class Reduce>
+void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* updates, std::size_t step, Meet const& meet,
+    Reduce& reduce)
+{
+    for_each_offset(read, from, to, data, step,
+        [&](std::ptrdiff_t offset, std::size_t number) { meet(data + offset, updates + number * step, reduce); });
+}
+
+namespace detail {
+
+template <std::size_t Count, class T, std::integral Index, class Reduce>
+void scatter_few(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
+{
+    with_tuple_offset(tuples.axes, [&](auto const offset_of) {
+        Index const* __restrict const indices = tuples.first;
+        T* __restrict const slices = data;
+        T const* __restrict const from = updates;
+        std::size_t const count = tuples.count;
+        for (std::size_t i = 0; i < count; ++i)
+            few_items<Count>{}(slices + offset_of(indices + i * offset_of.width()), from + i * Count, reduce);
+    });
+}
+
+} // namespace detail
+
+/// The same for all updates, of slices of 1 to most_few_items items side by side, with no index out of range.
+template <class T, std::integral Index, class Reduce>
+void scatter_few(index_tuples<Index> const& tuples, std::size_t count, T* data, T const* updates, Reduce& reduce)
+{
+    switch (count) {
+    case 1:
+        return detail::scatter_few<1>(tuples, data, updates, reduce);
+    case 2:
+        return detail::scatter_few<2>(tuples, data, updates, reduce);
+    case 3:
+        return detail::scatter_few<3>(tuples, data, updates, reduce);
+    default:
+        return detail::scatter_few<4>(tuples, data, updates, reduce);
+    }
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/tracked_slices.hpp ====
+// What a scatter must remember of each slice where its first update is another case than the later ones.
+
+namespace xloom::kernel {
+
+/// How updates of a slice are taken together.
+struct tracking {
+    bool only_first = false;  ///< later updates don't count
+    bool include_self = true; ///< what stands there counts as an update
+    bool is_mean = false;     ///< divide by the number of what counted
+};
+
+/// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`, the type that computes.
+/// Used as `meet` of kernel::scatter_nd, then finish() writes what was kept. Slices of their own may be met from several threads at once.
+/// Cost: a count for each slice, and a Sum for each item of data if that is another type than T.
+template <class T, class Sum>
+class tracked_slices {
+public:
+    tracked_slices(T* data, std::size_t slices, std::size_t step, tracking const& rule)
+        : data_(data), step_(step), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * step : 0)
+    {}
+
+    template <class Reduce>
+    void operator()(T* old, T const* update, Reduce& reduce) const
+    {
+        auto const at = static_cast<std::size_t>(old - data_);
+        std::size_t const earlier = counts_[at / step_]++;
+        if (earlier != 0 && rule_.only_first)
+            return;
+        for (std::size_t i = 0; i < step_; ++i) {
+            Sum& sum = sum_of(at + i);
+            if (earlier != 0)
+                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
+            else if (rule_.include_self)
+                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
+            else
+                sum = static_cast<Sum>(update[i]);
+        }
+    }
+
+    std::size_t slices() const { return counts_.size(); }
+
+    /// Of slices `from` .. `to` - 1. `divide(sum, count)` is the mean, where there is one.
+    template <class Divide>
+    void finish(std::size_t from, std::size_t to, Divide const& divide) const
+    {
+        for (std::size_t slice = from; slice < to; ++slice) {
+            if (counts_[slice] == 0)
+                continue;
+            std::size_t const count = counts_[slice] + (rule_.include_self ? 1 : 0);
+            for (std::size_t i = slice * step_; i < (slice + 1) * step_; ++i) {
+                if constexpr (std::is_invocable_v<Divide const&, Sum const&, std::size_t>)
+                    if (rule_.is_mean)
+                        sum_of(i) = divide(sum_of(i), count);
+                if constexpr (keeps_sums)
+                    data_[i] = static_cast<T>(sum_of(i));
+            }
+        }
+    }
+
+private:
+    static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
+
+    Sum& sum_of(std::size_t i) const
+    {
+        if constexpr (keeps_sums)
+            return sums_[i];
+        else
+            return data_[i];
+    }
+
+    T* data_;
+    std::size_t step_;
+    tracking rule_;
+    std::vector<std::size_t> mutable counts_;
+    std::vector<Sum> mutable sums_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// Threads write this many items apart, at least: more than a cache line.
+inline constexpr std::size_t thread_distance = 64;
+
+/// A part's begin, moved on until it parts no run of equal offsets.
+inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
+{
+    std::ptrdiff_t two[2];
+    for (; begin > 0 && begin < read.count(); ++begin) {
+        read(begin - 1, 2, two);
+        if (two[0] != two[1])
+            break;
+    }
+    return begin;
+}
+
+/// Is it worth it to sort updates by owner? Sorting one takes about as long as 80 items, meeting it as long as its own and 11 more.
+constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size) { return (11 + slice_size) * (parts - 1) >= 80; }
+
+/// True if meet_all would use one thread only.
+template <class Policy>
+bool runs_serially(Policy const& policy, scatter_nd_options const& options, std::size_t count, std::size_t slice_size)
+{
+    std::size_t const parts = parts_for(policy, count * slice_size);
+    return parts == 1 || !(options.unique || options.sorted || is_sorting_worth(parts, slice_size));
+}
+
+/// Meets every update with its slice, each slice's in their order, on as many threads as are worth it.
+template <class T, class Meet, class Reduce, class Policy>
+void meet_all(kernel::offset_reader const& read, scatter_nd_options const& options, T* data, T const* updates, std::size_t slice_size,
+    Meet const& meet, Reduce& reduce, Policy const& policy)
+{
+    std::size_t const count = read.count();
+    auto const meet_range = [&](std::size_t begin, std::size_t end) {
+        kernel::scatter_nd(read, begin, end, data, updates, slice_size, meet, reduce);
+    };
+    if constexpr (has_threads<Policy>) {
+        std::size_t const parts = parts_for(policy, count * slice_size);
+        bool const can_cut = options.unique || (options.sorted && !read.may_drop()); // between equal offsets, one left out may stand
+        if (parts > 1 && can_cut)
+            return policy.for_each(parts, [&](std::size_t part) {
+                std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
+                meet_range(options.unique ? begin : begin_of_run(read, begin), options.unique ? end : begin_of_run(read, end));
+            });
+        if (parts > 1 && is_sorting_worth(parts, slice_size))
+            return kernel::for_each_owned(policy, parts, read, {std::max(slice_size, thread_distance), parts},
+                [&](kernel::owned_update const& update) { meet(data + update.offset, updates + update.number * slice_size, reduce); });
+    }
+    meet_range(0, count);
+}
+
+/// Slices of items side by side: if they are so long that every thread can take a piece of each, it does.
+template <class T, class Reduce, class Policy>
+void meet_rows(kernel::offset_reader const& read, scatter_nd_options const& options, T* data, T const* updates, std::size_t slice_size,
+    Reduce& reduce, Policy const& policy)
+{
+    std::size_t const parts = parts_for(policy, read.count() * slice_size);
+    if (slice_size == 1)
+        return meet_all(read, options, data, updates, slice_size, kernel::few_items<1>{}, reduce, policy);
+    if (parts == 1 || slice_size < parts * thread_distance)
+        return meet_all(read, options, data, updates, slice_size, kernel::packed_items{slice_size}, reduce, policy);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slice_size), end = begin_of_part(part + 1, parts, slice_size);
+        kernel::scatter_nd(read, 0, read.count(), data + begin, updates + begin, slice_size, kernel::packed_items{end - begin}, reduce);
+    });
+}
+
+/// What the options ask for of a reduction.
+inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
+{
+    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces, options.reduction == reduction::mean};
+}
+
+constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
+{
+    return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
+}
+
+/// Tracked slices lie side by side; others are tracked in a copy of data.
+template <class Sum, class Call, tensor Data, class Reduce, class Policy>
+void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    strided_layout const layout = layout_of(data);
+    T* items = enable_tensor<Data>::data(data);
+    std::optional<xt::xtensor<T, 1>> copy;
+    if (!is_row_major(layout)) {
+        copy.emplace(pack_items<T>(items, layout));
+        items = copy->data();
+    }
+
+    auto const tuples = call.tuples(row_major_strides(layout.dims));
+    kernel::offset_reader const read(tuples, call.options().bounds);
+    kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
+    meet_all(read, call.options(), items, call.updates(), call.slice_size(), slices, reduce, policy);
+    std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
+    policy.for_each(parts, [&](std::size_t part) {
+        slices.finish(begin_of_part(part, parts, slices.slices()), begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
+    });
+
+    if (copy)
+        unpack_items(*copy, enable_tensor<Data>::data(data), layout);
+}
+
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    auto* const items = enable_tensor<Data>::data(data);
+    strided_layout const layout = layout_of(data);
+    auto const tuples = call.tuples(layout.steps);
+    kernel::offset_reader const read(tuples, call.options().bounds);
+    std::size_t const size = call.slice_size();
+    strided_layout const slice{
+        shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
+
+    bool const is_packed = is_row_major(slice);
+    if (is_packed && are_indices_inside(call.options().bounds) && size <= kernel::most_few_items &&
+        runs_serially(policy, call.options(), tuples.count, size))
+        kernel::scatter_few(tuples, size, items, call.updates(), reduce);
+    else if (is_packed)
+        meet_rows(read, call.options(), items, call.updates(), size, reduce, policy);
+    else
+        meet_all(read, call.options(), items, call.updates(), size,
+            kernel::strided_items{{slice.dims, row_major_strides(slice.dims), slice.steps}}, reduce, policy);
+}
+
+/// `data` has the shape that the call was checked with, and memory of its own.
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    constexpr bool replaces = std::is_same_v<std::remove_const_t<Reduce>, reduce_none_t>;
+    if (call.is_empty())
+        return;
+    kernel::tracking const rule = tracking_of(call.options(), replaces);
+    if constexpr (is_small_float<T> && !replaces && std::is_invocable_v<Reduce&, float, float const&>)
+        if (call.options().accumulate_in_float)
+            return run_tracked<float>(call, data, rule, reduce, policy);
+    if (needs_tracking(rule, replaces))
+        run_tracked<T>(call, data, rule, reduce, policy);
+    else
+        run_untracked(call, data, reduce, policy);
+}
+
+/// The same with a reduction of the caller's, or the one that the options name.
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_with_reduction(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    if constexpr (is_named<Reduce>)
+        with_reduction<item_t<Data>>(
+            call.op(), call.options().reduction, [&](auto const& named) { run_scatter_nd(call, data, named, policy); });
+    else
+        run_scatter_nd(call, data, reduce, policy);
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// What a ScatterND call can be found guilty of at compile time.
+enum class scatter_nd_fault { none, data, data_const, data_temporary, indices, updates, reduction };
+
+/// reduce(old item, update item) gives a new one.
+template <class Reduce, class T>
+concept reduces_items = requires(Reduce& reduce, T old, T const& update)
+{
+    static_cast<T>(reduce(std::move(old), update));
+};
+
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
+consteval scatter_nd_fault find_scatter_nd_fault()
+{
+    using T = item_t<Data>;
+    if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
+        return scatter_nd_fault::data;
+    else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
+        return scatter_nd_fault::data_const;
+    else if constexpr (InPlace && !outlives_call<Data>)
+        return scatter_nd_fault::data_temporary;
+    else if constexpr (!holds_indices<Indices>)
+        return scatter_nd_fault::indices;
+    else if constexpr (!std::is_same_v<item_t<Updates>, T>)
+        return scatter_nd_fault::updates;
+    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, T>)
+        return scatter_nd_fault::reduction;
+    else
+        return scatter_nd_fault::none;
+}
+
+/// In place, or in a copy of data, or in what is moved out of it: then what is wrong is found before the move.
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
+auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce, Policy const& policy,
+    scatter_nd_options const& options)
+{
+    constexpr scatter_nd_fault fault = find_scatter_nd_fault<InPlace, Data, Indices, Updates, Reduce>();
+    static_assert(fault != scatter_nd_fault::data, "xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory");
+    static_assert(fault != scatter_nd_fault::data_const, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
+    static_assert(fault != scatter_nd_fault::data_temporary,
+        "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
+    static_assert(fault != scatter_nd_fault::indices, "xloom::scatter_nd: indices must hold integers");
+    static_assert(fault != scatter_nd_fault::updates, "xloom::scatter_nd: updates must have data's element type; convert them first");
+    static_assert(fault != scatter_nd_fault::reduction,
+        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can "
+        "be joined only (reduce_add), complex numbers have no order");
+    if constexpr (fault != scatter_nd_fault::none) {
+        return owned_t<Data>(data);
+    } else if constexpr (lazy<bare<Data>>) {
+        return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
+    } else {
+        auto const [index_tensor, update_tensor] = evaluated_inputs(std::tie(indices, updates));
+        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
+            op, data, index_tensor, update_tensor, options);
+        check_reduction<item_t<Data>, Reduce>(op, options);
+        constexpr bool is_moved = !InPlace && std::is_rvalue_reference_v<Data&&> && !tensor_view<Data>;
+        if constexpr (InPlace || is_moved)
+            check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));
+        if constexpr (InPlace) {
+            run_with_reduction(call, data, reduce, policy);
+        } else {
+            owned_t<Data> result(std::forward<Data>(data));
+            run_with_reduction(call, result, reduce, policy);
+            return result;
+        }
+    }
+}
+
+/// A fourth argument that is neither a policy nor the options.
+template <class F>
+concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
+
+inline constexpr named_reduction by_name{};
+inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter_nd_into_name = "xloom::scatter_nd_into";
+
+} // namespace detail
+
+/// Copies data and writes updates to, or reduces them into, the slices that indices name. Data that is moved in is not copied:
+/// x = scatter_nd(std::move(x), indices, updates).
+///
+///     output = data
+///     for i in ndindex(indices.shape[:-1]):                       # in row-major order
+///         output[indices[i]] = reduce(output[indices[i]], updates[i])
+///
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)]; q, r >= 1, 0 <= k <= r; the
+///           result as data. With k = r an update is one item; a single one (q = 1) may be a plain number. Any layout.
+/// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the end of its axis.
+/// Options   reduction (none): named at run time; an option_error where it means nothing for the type. mean divides the sum of the old
+///           value and the updates by their number. bounds (check). duplicates (last). include_self (true). accumulate_in_float
+///           (false): else 16-bit and smaller floats are rounded after each update. unique, sorted (false): promises, verified in debug
+///           builds, that spare threads the sorting by owner.
+/// Reduce    instead of options.reduction any callable reduce(old item, update item) -> new item, or reduce_add, reduce_mul, reduce_max,
+///           reduce_min, with which a type that lacks the operation is a compile error.
+/// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
+///           serial. Threads are used where they help: for long slices from two on, for single items from eight on, or with a promise.
+///           Several threads may call a callable at once, never for the same slice.
+/// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error, index_error (all offending
+///           positions and values), overlap_error. What a callable throws passes through; then data that was moved in is lost.
+/// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
+/// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
+///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides.
+///           accumulate_in_float: also a float for each item. Threads: at most 1 MB for each pair of them.
+/// Aliasing  data that is moved in shares no memory with indices or updates.
+/// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.  Example: tests/scatter_nd.test.cpp
+template <class Data, class Indices, class Updates>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+{
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, detail::by_name, serial, options);
+}
+
+/// On the threads of a policy.
+template <class Data, class Indices, class Updates, execution_policy Policy>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
+{
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, detail::by_name, policy, options);
+}
+
+/// With a callable as the reduction.
+template <class Data, class Indices, class Updates, detail::reduces Reduce>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, scatter_nd_options const& options = {})
+{
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+}
+
+/// With a callable as the reduction, on the threads of a policy.
+template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, Policy const& policy,
+    scatter_nd_options const& options = {})
+{
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+}
+
+/// The same in place: data is the caller's variable, or a view of one, of any layout.
+///
+/// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as in a broadcast view. After
+///           what a callable throws, data holds what was written so far (nothing, if slices are counted in a copy of data that is not
+///           row-major; an item that the callable took by value may have been moved from).
+/// Cost      as scatter_nd without the copy of data; allocates nothing but what is named there.
+/// Aliasing  data shares no memory with indices or updates.
+template <class Data, class Indices, class Updates>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+{
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, detail::by_name, serial, options);
+}
+
+/// On the threads of a policy.
+template <class Data, class Indices, class Updates, execution_policy Policy>
+void scatter_nd_into(
+    Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
+{
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, detail::by_name, policy, options);
+}
+
+/// With a callable as the reduction.
+template <class Data, class Indices, class Updates, detail::reduces Reduce>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, scatter_nd_options const& options = {})
+{
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+}
+
+/// With a callable as the reduction, on the threads of a policy.
+template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, Policy const& policy,
+    scatter_nd_options const& options = {})
+{
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+}
+
+} // namespace xloom
+
+// ==== xloom/storage_types.hpp ====
+// The element types of ONNX that C++ lacks, float16 to uint2, ready for xtensor: its where, amax, amin, maximum, minimum and clip may
+// choose between two of one type.
+//
+// Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one says.
+
+namespace xtl {
+
+template <xloom::element_type Element>
+struct all_scalar<bool, xloom::small_float<Element>, xloom::small_float<Element>> : std::true_type {};
+template <xloom::element_type Element>
+struct all_scalar<bool, xloom::small_int<Element>, xloom::small_int<Element>> : std::true_type {};
+
+} // namespace xtl
+
+#ifdef XLOOM_USE_TBB
+
+// ==== xloom/tbb.hpp ====
+// A policy for operators that takes its threads from oneTBB (Debian: libtbb-dev; link with TBB::tbb).
+
+#include <memory>
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+namespace xloom {
+
+/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included.
+/// Copies share the arena. May be used from many threads at once.
+class tbb_policy {
+public:
+    explicit tbb_policy(std::size_t concurrency)
+        : concurrency_(concurrency == 0 ? 1 : concurrency), arena_(std::make_shared<tbb::task_arena>(static_cast<int>(concurrency_)))
+    {}
+
+    std::size_t concurrency() const noexcept { return concurrency_; }
+
+    template <class F>
+    void for_each(std::size_t parts, F const& f) const
+    {
+        arena_->execute([&] { tbb::parallel_for(std::size_t{0}, parts, f, tbb::simple_partitioner{}); });
+    }
+
+private:
+    std::size_t concurrency_;
+    std::shared_ptr<tbb::task_arena> arena_;
+};
+
+} // namespace xloom
+#endif
