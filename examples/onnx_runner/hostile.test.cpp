@@ -140,7 +140,7 @@ TEST_CASE("little that becomes much")
     CHECK(texts.output("y").run() == "Cast: its strings would have more than 268435572 characters");
 }
 
-TEST_CASE("empty tensors with long other axes")
+TEST_CASE("long axes of tensors that hold little")
 {
     hostile_model built;
     built.initializer("X", onnx::TensorProto::FLOAT, {1 << 20, 1 << 20, 0});
@@ -148,6 +148,22 @@ TEST_CASE("empty tensors with long other axes")
     built.initializer("R", onnx::TensorProto::FLOAT, {1, 0, 0});
     built.node("RNN", "XWR", "Y");
     CHECK(built.output("Y").run() == "a tensor of the shape [1048576, 1048576, 0] does not fit in memory");
+    hostile_model recurrent;
+    recurrent.initializer("X", onnx::TensorProto::FLOAT, {1 << 13, 1 << 13, 0});
+    recurrent.initializer("W", onnx::TensorProto::FLOAT, {1, 8, 0});
+    recurrent.initializer("R", onnx::TensorProto::FLOAT, {1, 8, 8}).set_raw_data(std::string(256, 'a'));
+    recurrent.node("RNN", "XWR", "Y");
+    CHECK(recurrent.output("Y").run() == "RNN: a tensor of the shape [8192, 8192, 1, 8] would take more than 268435456 bytes");
+    hostile_model batch;
+    batch.integers("s", {1 << 27, 1}).initializer("u", onnx::TensorProto::UINT8, {1}).set_raw_data("a");
+    batch.node("Expand", "us", "x");
+    auto& node = batch.node("Scan", " x", "y");
+    attribute(node, "num_scan_inputs", onnx::AttributeProto::INT).set_i(1);
+    auto& body = *attribute(node, "body", onnx::AttributeProto::GRAPH).mutable_g();
+    body.add_input()->set_name("e");
+    body.add_output()->set_name("e");
+    batch.output("y").set_opset(8);
+    CHECK(batch.run() == "Scan: all tensors together would take more than 2147483648 bytes");
     hostile_model product;
     product.initializer("a", onnx::TensorProto::FLOAT, {1 << 25, 0});
     product.initializer("b", onnx::TensorProto::FLOAT, {0, 1 << 25});

@@ -41,6 +41,7 @@ public:
         contrib.set_version(1);
     }
 
+    void set_opset(std::int64_t opset) { proto_.mutable_opset_import(0)->set_version(opset); }
     onnx::GraphProto& graph() { return *proto_.mutable_graph(); }
     onnx::ModelProto const& proto() const { return proto_; }
 

@@ -303,6 +303,7 @@ values scan_batched(call const& node, std::size_t M)
     if (operands.empty())
         throw runner_error("it has no inputs");
     std::size_t const batch = leading_dim(operands[0]), T = M == 0 ? 0 : leading_dim(drop_leading(operands[N], 0));
+    reservation const enough(batch * sizeof(tensors));
     std::vector<std::int64_t> lengths(batch, static_cast<std::int64_t>(T));
     if (node.has(0))
         lengths = node.integers_at(0);

@@ -9,6 +9,7 @@
 #include <xloom/lstm.hpp>
 #include <xloom/rnn.hpp>
 
+#include "moves.hpp"
 #include "operators.hpp"
 #include "type_rules.hpp"
 #include "types.hpp"
@@ -102,19 +103,22 @@ types attn_lstm_types(typing const& node)
     return {inferred.Y, inferred.Y_h, inferred.Y_c};
 }
 
-/// A step of the sequence multiplies a row with all weights, and looks at all memory steps.
-void spend_products_of(call const& node)
+/// Whether the budget allows for Y, and for its products: each row of X meets all weights, and all memory steps.
+void require_affordable(call const& node)
 {
+    constexpr std::size_t R = 2, V = 10, M = 11;
+    tensor const& X = node.tensor_at(0);
+    if (X.shape().size() != 3 || node.tensor_at(R).shape().size() != 3)
+        return; // the operator will say so
+    xloom::shape const& weights = node.tensor_at(R).shape();
+    require_room_for(X, {X.shape()[0], X.shape()[1], weights[0], weights[2]});
     auto const size_of = [&](std::size_t i) { return node.has(i) ? static_cast<double>(node.tensor_at(i).size()) : 0; };
-    xloom::shape const& X = node.tensor_at(0).shape();
-    double const rows = X.size() < 2 ? 0 : static_cast<double>(X[0]) * static_cast<double>(X[1]);
-    double row = 0;
+    double products = 0;
     for (std::size_t i = 1; i < node.input_count(); ++i)
-        row += size_of(i);
-    constexpr std::size_t V = 10, M = 11;
+        products += size_of(i);
     if (node.has(M) && node.tensor_at(M).shape().size() == 3)
-        row += static_cast<double>(node.tensor_at(M).shape()[1]) * size_of(V);
-    spend_products(rows * row);
+        products += static_cast<double>(node.tensor_at(M).shape()[1]) * size_of(V);
+    spend_products(products * static_cast<double>(X.shape()[0]) * static_cast<double>(X.shape()[1]));
 }
 
 /// Optional inputs as operands that may be left out.
@@ -142,7 +146,7 @@ tensor tensor_of(Expression const& expression)
 
 values lstm(call const& node)
 {
-    spend_products_of(node);
+    require_affordable(node);
     std::vector<std::string> const names = node.texts("activations");
     auto const options = options_of<xloom::lstm_options>(node, names);
     return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
@@ -163,7 +167,7 @@ values lstm(call const& node)
 template <template <class> class Inputs, class Options, class Operator>
 values one_state(call const& node, Operator const& op)
 {
-    spend_products_of(node);
+    require_affordable(node);
     std::vector<std::string> const names = node.texts("activations");
     auto const options = options_of<Options>(node, names);
     return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
@@ -190,7 +194,7 @@ values rnn(call const& node)
 
 values attn_lstm(call const& node)
 {
-    spend_products_of(node);
+    require_affordable(node);
     std::vector<std::string> const names = node.texts("activations");
     auto const options = options_of<xloom::attn_lstm_options>(node, names);
     return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
