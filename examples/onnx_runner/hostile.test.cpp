@@ -264,6 +264,29 @@ TEST_CASE("graphs in graphs")
     CHECK(nested(10'000) == "the file m is no model of ONNX, or a damaged one");
 }
 
+TEST_CASE("values of another type")
+{
+    auto const complaint_of = [](char const* type, char const* inputs) {
+        hostile_model built;
+        built.integers("i", {1}).number("f", 1).text("t", "1").node("SequenceConstruct", "ff", "s");
+        built.node(type, inputs, "y");
+        return built.output("y").run();
+    };
+    CHECK(complaint_of("Reshape", "ft") == "Reshape: a tensor of int64 is needed, but it holds string");
+    CHECK(complaint_of("Reshape", "ff") == "Reshape: a tensor of int64 is needed, but it holds float");
+    CHECK(complaint_of("Reshape", "fs") == "Reshape: a tensor is needed, but it is a sequence of 2");
+    CHECK(complaint_of("Gather", "st") == "Gather: a tensor is needed, but it is a sequence of 2");
+    CHECK(complaint_of("Add", "ft") == "Add: a tensor of float is needed, but it holds string");
+    CHECK(complaint_of("Add", "fi") == "Add: a tensor of float is needed, but it holds int64");
+    CHECK(complaint_of("Add", "ss") == "Add: a tensor is needed, but it is a sequence of 2");
+    CHECK(complaint_of("MatMul", "tt") == "MatMul: the element type string is not possible here");
+    CHECK(complaint_of("SequenceAt", "fi") == "SequenceAt: a sequence is needed, but it is a float[1]");
+    CHECK(complaint_of("SequenceAt", "st") == "SequenceAt: a tensor of int64 is needed, but it holds string");
+    CHECK(complaint_of("SequenceInsert", "ss") == "SequenceInsert: a tensor is needed, but it is a sequence of 2");
+    CHECK(complaint_of("Loop", "ttt") == "Loop: its graph 'body' is missing");
+    CHECK(complaint_of("LSTM", "fti") == "LSTM: xloom::infer_lstm: X must have rank 3, but X is float[1]. Lay it out as [T, N, I].");
+}
+
 TEST_CASE("attributes of another type")
 {
     hostile_model built;
