@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "operators.hpp"
+
 namespace runner {
 
 using google::protobuf::Reflection;
@@ -82,6 +84,9 @@ void model_mutator::change_item(place const& at, std::vector<place> const& all)
                 ->value(static_cast<int>(below(static_cast<std::size_t>(at.field->enum_type()->value_count()))))
                 ->number());
     case field_descriptor::CPPTYPE_STRING: {
+        static std::vector<std::string> const operators = operator_names();
+        if (at.field->name() == "op_type" && below(2) == 0)
+            return set(&Reflection::SetString, &Reflection::SetRepeatedString, any_of(operators));
         std::vector<place> texts;
         std::copy_if(all.begin(), all.end(), std::back_inserter(texts),
             [](place const& p) { return p.field->cpp_type() == field_descriptor::CPPTYPE_STRING; });
