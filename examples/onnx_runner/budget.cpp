@@ -1,5 +1,6 @@
 #include "budget.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "value.hpp"
