@@ -1,0 +1,103 @@
+# Every public header include/xloom/NAME.hpp has
+#
+#     test        tests/NAME.test.cpp
+#     benchmark   benchmarks/NAME.bench.cpp
+#     example     a file below examples/ that includes it
+#
+# or stands in one of these two lists.
+
+cmake_minimum_required(VERSION 3.22)
+
+# What lies elsewhere: the file, and a word of it.
+set(elsewhere
+  "test tbb | tests/scatter_nd_threads.test.cpp | tbb_policy"
+  "test xloom | tests/consumers/main.cpp | xloom/xloom.hpp"
+  "benchmark loop_into | benchmarks/loop.bench.cpp | loop_into"
+  "benchmark lstm_cell | benchmarks/voice_activity.bench.cpp | detector" # whose network is a scan_into of lstm_cell
+  "benchmark packed_matrix | benchmarks/scan_cell.bench.cpp | packed_matrix"
+  "benchmark scan_into | benchmarks/scan.bench.cpp | scan_into"
+  "benchmark tbb | benchmarks/scatter_nd.bench.cpp | tbb_policy"
+  "example scan_batched | examples/onnx_runner/operators_control_flow.cpp | scan_batched"
+  "example scan_into | examples/voice_activity/detector.cpp | scan_into")
+
+# What there is not, and why.
+set(exceptions
+  "benchmark activations | not yet"
+  "benchmark attn_lstm_cell | not yet"
+  "benchmark gru | not yet"
+  "benchmark loop_list | not yet"
+  "benchmark rnn | not yet"
+  "benchmark scan_batched | not yet"
+  "benchmark scan_list | not yet"
+  "benchmark storage_types | traits only, nothing runs"
+  "benchmark xloom | includes only"
+  "example activations | not yet"
+  "example attn_lstm_cell | not yet"
+  "example loop_into | not yet"
+  "example tbb | not yet"
+  "example xloom | includes only")
+
+set(faults 0)
+macro(fault text)
+  message("${text}")
+  math(EXPR faults "${faults} + 1")
+endmacro()
+
+file(GLOB_RECURSE examples ${SOURCE_DIR}/examples/*.cpp ${SOURCE_DIR}/examples/*.hpp)
+set(example_includes "")
+foreach(example IN LISTS examples)
+  file(STRINGS ${example} lines REGEX "^#include <xloom/")
+  string(APPEND example_includes "${lines};")
+endforeach()
+
+set(answered "")
+foreach(line IN LISTS elsewhere)
+  string(REPLACE " | " ";" line ${line})
+  list(POP_FRONT line what path word)
+  list(APPEND answered ${what})
+  set(text "")
+  if(EXISTS ${SOURCE_DIR}/${path})
+    file(READ ${SOURCE_DIR}/${path} text)
+  endif()
+  if(NOT text MATCHES ${word})
+    fault("${what}: there is no ${word} in ${path}")
+  endif()
+endforeach()
+foreach(line IN LISTS exceptions)
+  string(REGEX REPLACE " \\| .*" "" what ${line})
+  list(APPEND answered ${what})
+endforeach()
+
+set(expected "")
+file(GLOB headers ${SOURCE_DIR}/include/xloom/*.hpp)
+foreach(header IN LISTS headers)
+  get_filename_component(name ${header} NAME_WE)
+  foreach(kind IN ITEMS test benchmark example)
+    set(what "${kind} ${name}")
+    list(APPEND expected ${what})
+    set(found FALSE)
+    if(kind STREQUAL "example" AND example_includes MATCHES "<xloom/${name}\\.hpp>")
+      set(found TRUE)
+    elseif(EXISTS ${SOURCE_DIR}/${kind}s/${name}.test.cpp OR EXISTS ${SOURCE_DIR}/${kind}s/${name}.bench.cpp)
+      set(found TRUE)
+    endif()
+    if(found AND what IN_LIST answered)
+      fault("${what}: is where it belongs, so it need not be listed here")
+    elseif(NOT found AND NOT what IN_LIST answered)
+      fault("${what}: missing")
+    endif()
+  endforeach()
+endforeach()
+foreach(what IN LISTS answered)
+  if(NOT what IN_LIST expected)
+    fault("${what}: there is no such header")
+  endif()
+endforeach()
+
+list(LENGTH expected count)
+if(faults GREATER 0 OR count EQUAL 0)
+  message(FATAL_ERROR "${faults} faults in ${count} expectations")
+endif()
+list(FILTER exceptions INCLUDE REGEX "not yet")
+list(LENGTH exceptions missing)
+message("${count} tests, benchmarks and examples are expected, ${missing} of them are not yet there")
