@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Makes one table of what scripts/bench measured, beside the bars that the project sets itself.
+
+    benchmarks/report.py [--check] FOLDER
+
+FOLDER holds the output of the benchmarks' programs, one JSON file for each repetition, and machine.json, compile.tsv and sizes.tsv. Writes
+bench.json, ratios.tsv and growth.tsv (for the pictures) there. The table shows xloom's series, and others that have a bar; bench.json has
+all. With --check the exit status is 1 if a bar is missed by more than 10 %,
+and 2 if ONNX Runtime was not there to compare with.
+
+A time is the median over the repetitions, its spread (largest - smallest) / median. A ratio is the median over the repetitions of the
+ratio of two times that were taken within seconds of each other. Of several series of ONNX Runtime the fastest counts.
+"""
+
+import json
+import re
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+PEER = "onnxruntime"
+TOLERANCE = 1.1  # by how much a bar may be missed before --check complains
+
+
+@dataclass
+class Series:
+    """One way to do a work, over all repetitions."""
+
+    calls: list = field(default_factory=list)  # seconds
+    parts: float = 1  # equal parts of a call: iterations, updates, slices
+    counters: dict = field(default_factory=dict)
+    errors: dict = field(default_factory=dict)  # of one that is known to be wrong at times
+
+    def seconds(self):
+        return median(self.calls)
+
+    def spread(self):
+        return (max(self.calls) - min(self.calls)) / self.seconds()
+
+    def over(self, other):
+        return median(mine / its for mine, its in zip(self.calls, other.calls))
+
+
+@dataclass
+class Bar:
+    """What a series is to reach, against another one or by itself."""
+
+    works: str  # a regular expression
+    series: str
+    against: str
+    bar: str
+    goal: str
+
+    def applies_to(self, work, series):
+        return self.series == series and re.fullmatch(self.works, work) is not None
+
+    def text(self):
+        return {PEER: ">= ", "-": "<= "}.get(self.against, f"{self.against} ") + self.bar
+
+    def missed_by(self, own, other):
+        """1 or less: it is met; 1.1: one would have to be a tenth faster."""
+        number = float(self.bar.rstrip("nsx"))
+        if self.against == PEER:
+            return number / other.over(own)
+        if self.bar.startswith("+"):  # nanoseconds more in each part
+            return own.seconds() / (other.seconds() + number * 1e-9 * own.parts)
+        if self.bar.endswith("x"):
+            return own.over(other) / number
+        if self.bar.endswith("ns"):
+            return own.seconds() / own.parts * 1e9 / number
+        return own.seconds() / number
+
+
+def read_works(folder):
+    """{work: {series: Series}} from all files of Google Benchmark: what they timed, and the bytes that they tell of themselves."""
+    works = defaultdict(lambda: defaultdict(Series))
+    for path in sorted(folder.glob("*.[0-9]*.json")):
+        output = json.loads(path.read_text())
+        for key, number in output["context"].items():
+            if "/impl:" in key:
+                work, name = key.split("/impl:")
+                works[work][name].calls.append(float(number))
+        for run in output["benchmarks"]:
+            if "call" not in run:
+                continue
+            work, name = run["name"].removesuffix("/real_time").split("/impl:")
+            series = works[work][name]
+            series.calls.append(run["call"])
+            if "iteration" in run:
+                series.parts = run["call"] / run["iteration"]
+            series.counters = {key: run[key] for key in ("peak", "GFLOP/s", "GB/s", "ns/score") if key in run}
+            series.errors = {key: run[key] for key in ("runs", "wrong_runs", "lost/run") if key in run}
+    return works
+
+
+def read_bars(path):
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    return [Bar(*line.split("\t")) for line in lines]
+
+
+def bars_of(bars, work, series):
+    """The last that is said of a comparison counts."""
+    return {bar.against: bar for bar in bars if bar.applies_to(work, series)}.values()
+
+
+def row_of(work, name, all_series, bars):
+    own = all_series[name]
+    others = dict(all_series)
+    peers = [series for key, series in all_series.items() if key.startswith(PEER)]
+    if peers:
+        others[PEER] = min(peers, key=Series.seconds)
+    judged = []
+    for bar in bars_of(bars, work, name):
+        if bar.against == "-" or bar.against in others:
+            missed_by = bar.missed_by(own, others.get(bar.against))
+            judged.append({"bar": bar.text(), "goal": bar.goal, "missed_by": missed_by, "met": missed_by <= 1})
+    hand, peer = others.get("hand"), others.get(PEER)
+    return {
+        "work": work,
+        "series": name,
+        "hand": hand and hand.seconds(),
+        "peer": peer and peer.seconds(),
+        "own": own.seconds(),
+        "spread": own.spread(),
+        "peer_to_own": peer and peer.over(own),
+        "own_to_hand": hand and own.over(hand),
+        "counters": own.counters,
+        "bars": judged,
+    }
+
+
+def measured_once(path, name, bars):
+    """Rows of a file with a work and a number on each line, and maybe the peer's number."""
+    for line in path.read_text().splitlines() if path.exists() else []:
+        work, *numbers = line.split("\t")
+        yield row_of(work, name, dict(zip((name, PEER), (Series([float(number)]) for number in numbers))), bars)
+
+
+def is_size(work):
+    return work.startswith(("size/", "memory/"))
+
+
+def with_unit(work, number):
+    if number is None:
+        return "-"
+    return with_size_unit(number) if is_size(work) else with_time_unit(number)
+
+
+def with_size_unit(size):
+    return f"{size / 1e6:.3g} MB" if size >= 1e6 else f"{size / 1e3:.3g} kB"
+
+
+def with_time_unit(seconds):
+    for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6)):
+        if seconds * factor >= 0.9995:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def cells_of(row):
+    work, counters = row["work"], row["counters"]
+    share = f"{counters['peak']:.0%}" if "peak" in counters else "-"
+    number = lambda ratio: "-" if ratio is None else f"{ratio:.2f}" if ratio < 100 else f"{ratio:.0f}"
+    return [
+        work if row["series"] == "xloom" else f"{work} ({row['series']})",
+        with_unit(work, row["hand"]),
+        with_unit(work, row["peer"]),
+        with_unit(work, row["own"]),
+        f"{row['spread']:.0%}",
+        number(row["peer_to_own"]),
+        number(row["own_to_hand"]),
+        share,
+        "; ".join(judged["bar"] for judged in row["bars"]) or "-",
+        "-" if not row["bars"] else "yes" if all(judged["met"] for judged in row["bars"]) else "NO",
+    ]
+
+
+def print_table(rows):
+    lines = [["work", "hand", "ORT", "xloom", "spread", "ORT/xloom", "xloom/hand", "peak", "bar", "met"]] + [cells_of(row) for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        cells = [cell.ljust(width) if i in (0, 8) else cell.rjust(width) for i, (cell, width) in enumerate(zip(line, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def sorted_naturally(rows):
+    key = lambda row: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", f"{row['work']} {row['series']}")]
+    return sorted(rows, key=key)
+
+
+def write_tsv(path, lines):
+    path.write_text("".join("\t".join(str(cell) for cell in line) + "\n" for line in lines))
+
+
+def write_pictures_data(folder, rows):
+    """ratios.tsv: work, ONNX Runtime's time to xloom's, bar. growth.tsv: operator, what grows, how large, xloom, ONNX Runtime (seconds)."""
+    compared = [row for row in rows if row["peer_to_own"] and row["series"] == "xloom" and not is_size(row["work"])]
+    ratios, growth = [], []
+    for row in compared:
+        if row["work"].startswith("growth/"):
+            operator, grown = row["work"].split("/")[1:]
+            growth.append([operator, *grown.split(":"), row["own"], row["peer"]])
+        else:
+            bar = next((judged["bar"].removeprefix(">= ") for judged in row["bars"] if judged["bar"].startswith(">= ")), "nan")
+            ratios.append([row["work"], row["peer_to_own"], bar])
+    write_tsv(folder / "ratios.tsv", sorted(ratios, key=lambda line: line[1]))
+    write_tsv(folder / "growth.tsv", growth)
+
+
+def main(arguments):
+    check = arguments[:1] == ["--check"]
+    folder = Path(arguments[-1])
+    bars = read_bars(Path(__file__).parent / "bars.tsv")
+    works = read_works(folder)
+    shown = lambda name: name != "hand" and not name.startswith(PEER)
+    rows = [row_of(work, name, all_series, bars) for work, all_series in works.items() for name in all_series if shown(name)]
+    rows = sorted_naturally(rows)
+    rows += sorted_naturally(measured_once(folder / "compile.tsv", "xloom", bars))
+    rows += sorted_naturally(measured_once(folder / "sizes.tsv", "xloom", bars))
+    machine = json.loads((folder / "machine.json").read_text())
+    (folder / "bench.json").write_text(json.dumps({**machine, "rows": rows}, indent=1) + "\n")
+    write_pictures_data(folder, rows)
+    print_table([row for row in rows if row["bars"] or row["series"] in ("xloom", "runner")])
+    for work, all_series in works.items():
+        for name, series in all_series.items():
+            if series.errors:
+                print(f"{work} ({name}):", ", ".join(f"{key} {number:.6g}" for key, number in series.errors.items()))
+
+    missed = [row["work"] for row in rows if any(judged["missed_by"] > TOLERANCE for judged in row["bars"])]
+    has_peer = any(name.startswith(PEER) for all_series in works.values() for name in all_series)
+    if check and missed:
+        print("missed by more than 10 %:", *missed, sep="\n  ", file=sys.stderr)
+        return 1
+    if check and not has_peer:
+        print("ONNX Runtime was not there", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
