@@ -131,12 +131,7 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
     }
     added.output_types.resize(added.outputs.size());
     initial_.resize(names.size());
-    if (node.op_type() == "Constant" && added.outputs.size() == 1 && added.outputs[0]) {
-        value constant = about(node, [&] { return added.what->run(call({node, added.opset, added.bodies}, {}, {})).at(0); });
-        keep_constant(*added.outputs[0], std::move(constant));
-    } else {
-        steps_.push_back(std::move(added));
-    }
+    steps_.push_back(std::move(added));
 }
 
 types graph::infer(types const& inputs, facts const* outer)
@@ -153,11 +148,12 @@ types graph::infer(types const& inputs, facts const* outer)
         input_types_[i] = merged("the input", name, inputs[i], declared_type(declared, name));
         known.own[input_places_[i]] = {input_types_[i]};
     }
-    for (step& each : steps_)
+    std::vector<step> left;
+    for (step& each : steps_) {
+        std::vector<fact const*> arguments;
+        for (auto const& input : each.inputs)
+            arguments.push_back(input ? &known[*input] : nullptr);
         about(*each.node, [&] {
-            std::vector<fact const*> arguments;
-            for (auto const& input : each.inputs)
-                arguments.push_back(input ? &known[*input] : nullptr);
             types declared_outputs;
             for (auto const& name : each.node->output())
                 declared_outputs.push_back(declared_type(declared, name));
@@ -170,12 +166,47 @@ types graph::infer(types const& inputs, facts const* outer)
                     known.own[*each.outputs[k]].type = each.output_types[k];
             }
         });
+        if (!fold(each, arguments, known))
+            left.push_back(std::move(each));
+    }
+    steps_ = std::move(left);
     types results;
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
         auto const& output = proto_.output(static_cast<int>(k));
         results.push_back(merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
     }
     return results;
+}
+
+bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts& known)
+{
+    std::vector<value const*> arguments;
+    for (fact const* const input : inputs) {
+        if (input != nullptr && input->constant == nullptr)
+            return false;
+        arguments.push_back(input == nullptr ? nullptr : input->constant);
+    }
+    if (!each.bodies.empty())
+        return false;
+    try {
+        spend_steps();
+        auto results = each.what->run(call({*each.node, each.opset, each.bodies}, arguments, {}));
+        if (results.size() < each.outputs.size())
+            return false;
+        for (std::size_t k = 0; k < each.outputs.size(); ++k)
+            require_agreement("its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
+        for (std::size_t k = 0; k < each.outputs.size(); ++k)
+            if (each.outputs[k]) {
+                keep_constant(*each.outputs[k], std::move(results[k]));
+                fact& now = known.own[*each.outputs[k]];
+                now.constant = &constants_.back();
+                if (now.constant->is_tensor())
+                    now.type = type_of(*now.constant);
+            }
+        return true;
+    } catch (std::exception const&) {
+        return false;
+    }
 }
 
 std::vector<value> graph::run(std::vector<value> const& inputs, scope const* outer) const

@@ -33,7 +33,8 @@ public:
     onnx::GraphProto const& proto() const { return proto_; }
 
     /// Infers the types of all values, of bodies too, from what is given of the inputs' (untyped where nothing is) and what the graph
-    /// declares; every run is then checked against them. The outputs' types, in their order. Throws if types contradict each other.
+    /// declares; every run is then checked against them. Nodes that only see constants run now, and never again. The outputs' types, in
+    /// their order. Throws if types contradict each other.
     types infer(types const& inputs, facts const* outer = nullptr);
 
     /// The outputs, in their order. Inputs in theirs; those that are missing must have initializers.
@@ -52,9 +53,11 @@ private:
 
     void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
     void keep_constant(std::size_t place, value v);
+    /// Runs a node that is the same in every run: its inputs are constants. False: it is not, or it fails, as it would where it is reached.
+    bool fold(step const& each, std::vector<fact const*> const& inputs, facts& known);
 
     onnx::GraphProto const& proto_;
-    std::deque<value> constants_{};       // initializers and Constants
+    std::deque<value> constants_{};       // initializers, and what folded nodes made
     std::vector<value const*> initial_{}; // by place: a constant, or nothing yet
     std::vector<std::size_t> input_places_{};
     std::vector<step> steps_{};

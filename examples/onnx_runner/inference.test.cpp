@@ -38,6 +38,29 @@ std::string inferred(std::string const& inputs, std::string const& declared, std
     return inferred("g (" + inputs + ") => (" + declared + " y) { y = " + node + " }", {{"", opset}, {"com.microsoft", 1}});
 }
 
+/// What a model of one graph throws when it is loaded, then run.
+std::string error_of(std::string const& graph_text, std::vector<value> const& inputs = {})
+try {
+    onnx::ModelProto proto;
+    proto.set_ir_version(8);
+    proto.add_opset_import()->set_version(18);
+    *proto.mutable_graph() = graph_of(graph_text);
+    model const loaded(std::move(proto));
+    loaded.run(inputs);
+    return "none";
+} catch (runner_error const& error) {
+    return error.what();
+} catch (xloom::error const& error) {
+    return error.what();
+}
+
+tensor floats(xloom::shape const& dims)
+{
+    tensor t(element_type::float_, dims);
+    std::fill(t.items<float>().begin(), t.items<float>().end(), 1.0f);
+    return t;
+}
+
 } // namespace
 
 TEST_CASE("inferred: items one by one, with broadcasting")
@@ -77,6 +100,23 @@ TEST_CASE("inferred: shapes from shapes, and from numbers that are known before 
     CHECK(inferred("g () => (int32[] y) { s = Constant<value = int64[2] {3, 1}>() y = ConstantOfShape<value = int32[1] {7}>(s) }") ==
           "int32[3, 1]");
     CHECK(inferred("int32 a, int32 b, int32 c", "int32[]", "Range(a, b, c)") == "int32[?]");
+}
+
+TEST_CASE("nodes that only see constants run before anything else")
+{
+    CHECK(inferred("g (float[2, 6] a) => (float[] y) { s = Constant<value = int64[2] {3, 2}>() t = Identity(s) u = Max(s, t) "
+                   "y = Reshape(a, u) }") == "float[3, 2]");
+    // What is constant outside is so in a body.
+    CHECK(inferred("g (bool c, float[6] a) => (float[] y) { s = Constant<value = int64[2] {3, 2}>() y = If(c) <then_branch = t () => "
+                   "(float[] z) { z = Reshape(a, s) }, else_branch = e () => (float[] w) { w = Reshape(a, s) }> }") == "float[3, 2]");
+    // An input is not, even if it has a default.
+    CHECK(inferred("g (float[6] a, int64[2] s = {3, 2}) => (float[] y) { y = Reshape(a, s) }") == "float[?, ?]");
+    // One that fails does so where it is reached.
+    std::string const branches = "then_branch = t () => (int64[] z) { o = Constant<value = int64 {0}>() z = Div(o, o) }, "
+                                 "else_branch = e () => (int64[] w) { w = Constant<value = int64 {7}>() }";
+    std::string const choice = "g (bool c) => (int64[] y) { y = If(c) <" + branches + "> }";
+    CHECK(error_of(choice, {tensor::scalar(false)}) == "none");
+    CHECK(error_of(choice, {tensor::scalar(true)}) == "If: Div: a whole number is divided by zero");
 }
 
 TEST_CASE("inferred: pieces, reductions, products")
@@ -143,33 +183,6 @@ TEST_CASE("inferred: sequences and optionals")
     CHECK(inferred("g (float[2, 3] a) => (float[] y) { o = Optional(a) y = OptionalGetElement(o) }") == "float[2, 3]");
     CHECK(inferred("g (float[2, 3] a) => (bool[] y) { o = Optional(a) y = OptionalHasElement(o) }") == "bool[]");
 }
-
-namespace {
-
-/// What a model of one graph throws when it is loaded, then run.
-std::string error_of(std::string const& graph_text, std::vector<value> const& inputs = {})
-try {
-    onnx::ModelProto proto;
-    proto.set_ir_version(8);
-    proto.add_opset_import()->set_version(18);
-    *proto.mutable_graph() = graph_of(graph_text);
-    model const loaded(std::move(proto));
-    loaded.run(inputs);
-    return "none";
-} catch (runner_error const& error) {
-    return error.what();
-} catch (xloom::error const& error) {
-    return error.what();
-}
-
-tensor floats(xloom::shape const& dims)
-{
-    tensor t(element_type::float_, dims);
-    std::fill(t.items<float>().begin(), t.items<float>().end(), 1.0f);
-    return t;
-}
-
-} // namespace
 
 TEST_CASE("what is declared and what follows must agree, before a run")
 {

@@ -127,7 +127,7 @@ std::vector<value> run_range(call const& c)
 
 types range_type(typing const& node) { return type_like_first(node, unknown_dims(1)); }
 
-/// Constants are made before types are inferred.
+/// It is made before anything reads it.
 types constant_type(typing const&) { return {}; }
 
 } // namespace
