@@ -71,6 +71,14 @@ xloom::partial_type merged(
     return merge_type(inferred, declared);
 }
 
+/// A node that cannot be prepared is not, and fails where it is reached.
+run_function prepared(operation const& what, typing const& node)
+try {
+    return what.prepare ? what.prepare(node) : run_function();
+} catch (std::exception const&) {
+    return {};
+}
+
 void require_agreement(std::string_view what, std::string const& name, value const& v, xloom::partial_type const& inferred)
 {
     if (!agrees(v, inferred))
@@ -157,7 +165,9 @@ types graph::infer(types const& inputs, facts const* outer)
             types declared_outputs;
             for (auto const& name : each.node->output())
                 declared_outputs.push_back(declared_type(declared, name));
-            each.output_types = each.what->infer(typing({*each.node, each.opset, each.bodies}, arguments, declared_outputs, known));
+            typing const node({*each.node, each.opset, each.bodies}, arguments, declared_outputs, known);
+            each.output_types = each.what->infer(node);
+            each.prepared = prepared(*each.what, node);
             each.output_types.resize(each.outputs.size());
             for (std::size_t k = 0; k < each.outputs.size(); ++k) {
                 each.output_types[k] =
@@ -231,7 +241,7 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
                 if (input && arguments.back() == nullptr)
                     throw runner_error("its input '" + each.node->input(static_cast<int>(arguments.size() - 1)) + "' is not given");
             }
-            auto results = each.what->run(call({*each.node, each.opset, each.bodies}, arguments, known));
+            auto results = (each.prepared ? each.prepared : each.what->run)(call({*each.node, each.opset, each.bodies}, arguments, known));
             for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
                 if (each.outputs[k]) {
                     reserve_characters(results[k]);

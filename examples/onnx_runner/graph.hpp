@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ namespace runner {
 using opsets = std::map<std::string, std::int64_t>;
 
 struct operation;
+class call;
+/// An operator: its outputs from its inputs and attributes.
+using run_function = std::function<std::vector<value>(call const&)>;
 
 /// The values of a graph that is being run; null: not made yet.
 using scope = frame<value const*>;
@@ -49,6 +53,7 @@ private:
         std::vector<std::optional<slot>> inputs{};
         std::vector<std::optional<std::size_t>> outputs{}; ///< places
         types output_types{};
+        run_function prepared{}; ///< instead of what->run
     };
 
     void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);

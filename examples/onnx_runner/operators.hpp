@@ -12,8 +12,10 @@
 namespace runner {
 
 struct operation {
-    std::function<std::vector<value>(call const&)> run;
+    run_function run;
     std::function<types(typing const&)> infer; ///< of outputs that it leaves out, or untyped, nothing is known
+    /// Of some: a run that has done before what only constants take part in; empty where it can do nothing.
+    std::function<run_function(typing const&)> prepare{};
 };
 
 /// From "Add", or "com.microsoft.AttnLSTM", to what it does.

@@ -1,5 +1,8 @@
 // LSTM, GRU, RNN and com.microsoft's AttnLSTM: xloom's.
 
+#include <algorithm>
+#include <array>
+
 #include <xloom/attn_lstm.hpp>
 #include <xloom/gru.hpp>
 #include <xloom/infer/attn_lstm.hpp>
@@ -29,7 +32,7 @@ xloom::direction direction_of(node_view const& node)
 
 /// The attributes that all of them have.
 template <class Options>
-Options options_of(call const& node, std::vector<std::string> const& activations)
+Options options_of(node_view const& node, std::vector<std::string> const& activations)
 {
     Options options;
     options.direction = direction_of(node);
@@ -121,13 +124,18 @@ void require_affordable(call const& node)
     spend_products(products * static_cast<double>(X.shape()[0]) * static_cast<double>(X.shape()[1]));
 }
 
+/// Null: it is left out. Before a run only constants are there.
+tensor const* given(call const& node, std::size_t i) { return node.has(i) ? &node.tensor_at(i) : nullptr; }
+tensor const* given(typing const& node, std::size_t i) { return node.constant_at(i); }
+
 /// Optional inputs as operands that may be left out.
-template <class T>
-xloom::tensor_ref<T const> operand(call const& node, std::size_t i)
+template <class T, class Node>
+xloom::tensor_ref<T const> operand(Node const& node, std::size_t i)
 {
-    if (!node.has(i))
+    tensor const* const t = given(node, i);
+    if (t == nullptr)
         return {};
-    return view_of<T>(node.tensor_at(i));
+    return view_of<T>(*t);
 }
 
 xloom::lengths_ref lengths(call const& node, std::size_t i)
@@ -144,76 +152,122 @@ tensor tensor_of(Expression const& expression)
     return tensor::of<T>({expression.shape().begin(), expression.shape().end()}, {expression.data(), expression.size()});
 }
 
-values lstm(call const& node)
-{
-    require_affordable(node);
-    std::vector<std::string> const names = node.texts("activations");
-    auto const options = options_of<xloom::lstm_options>(node, names);
-    return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
-        auto const [Y, Y_h, Y_c] = xloom::lstm(view_of<T>(node.tensor_at(0)),
+// Each operator in two halves: weights are packed from inputs that are mostly constants, and the rest is a call on them.
+
+struct lstm {
+    using options = xloom::lstm_options;
+    static constexpr std::array<std::size_t, 4> constants{1, 2, 3, 7};
+
+    template <class T, class Node>
+    static xloom::lstm_weights<T> pack(Node const& node, options const& attributes)
+    {
+        return {"xloom::lstm", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3), .P = operand<T>(node, 7)},
+            attributes};
+    }
+    template <class T>
+    static values run(call const& node, xloom::lstm_weights<T> const& weights)
+    {
+        auto const [Y, Y_h, Y_c] = xloom::lstm(view_of<T>(node.tensor_at(0)), weights,
+            {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5), .initial_c = operand<T>(node, 6)});
+        return {tensor_of(Y), tensor_of(Y_h), tensor_of(Y_c)};
+    }
+};
+
+struct gru {
+    using options = xloom::gru_options;
+    static constexpr std::array<std::size_t, 3> constants{1, 2, 3};
+
+    template <class T, class Node>
+    static xloom::gru_weights<T> pack(Node const& node, options const& attributes)
+    {
+        return {"xloom::gru", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
+    }
+    template <class T>
+    static values run(call const& node, xloom::gru_weights<T> const& weights)
+    {
+        auto const [Y, Y_h] =
+            xloom::gru(view_of<T>(node.tensor_at(0)), weights, {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)});
+        return {tensor_of(Y), tensor_of(Y_h)};
+    }
+};
+
+struct rnn {
+    using options = xloom::rnn_options;
+    static constexpr std::array<std::size_t, 3> constants{1, 2, 3};
+
+    template <class T, class Node>
+    static xloom::rnn_weights<T> pack(Node const& node, options const& attributes)
+    {
+        return {"xloom::rnn", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
+    }
+    template <class T>
+    static values run(call const& node, xloom::rnn_weights<T> const& weights)
+    {
+        auto const [Y, Y_h] =
+            xloom::rnn(view_of<T>(node.tensor_at(0)), weights, {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)});
+        return {tensor_of(Y), tensor_of(Y_h)};
+    }
+};
+
+struct attn_lstm {
+    using options = xloom::attn_lstm_options;
+    static constexpr std::array<std::size_t, 8> constants{1, 2, 3, 7, 8, 9, 10, 13};
+
+    template <class T, class Node>
+    static xloom::attn_lstm_weights<T> pack(Node const& node, options const& attributes)
+    {
+        return {"xloom::attn_lstm",
             {.W = operand<T>(node, 1),
                 .R = operand<T>(node, 2),
                 .B = operand<T>(node, 3),
-                .sequence_lens = lengths(node, 4),
-                .initial_h = operand<T>(node, 5),
-                .initial_c = operand<T>(node, 6),
-                .P = operand<T>(node, 7)},
-            options);
-        return values{tensor_of(Y), tensor_of(Y_h), tensor_of(Y_c)};
-    });
-}
-
-/// GRU and RNN have the same inputs and outputs.
-template <template <class> class Inputs, class Options, class Operator>
-values one_state(call const& node, Operator const& op)
-{
-    require_affordable(node);
-    std::vector<std::string> const names = node.texts("activations");
-    auto const options = options_of<Options>(node, names);
-    return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
-        auto const [Y, Y_h] = op(view_of<T>(node.tensor_at(0)),
-            Inputs<T>{.W = operand<T>(node, 1),
-                .R = operand<T>(node, 2),
-                .B = operand<T>(node, 3),
-                .sequence_lens = lengths(node, 4),
-                .initial_h = operand<T>(node, 5)},
-            options);
-        return values{tensor_of(Y), tensor_of(Y_h)};
-    });
-}
-
-values gru(call const& node)
-{
-    return one_state<xloom::gru_inputs, xloom::gru_options>(node, [](auto const&... operands) { return xloom::gru(operands...); });
-}
-
-values rnn(call const& node)
-{
-    return one_state<xloom::rnn_inputs, xloom::rnn_options>(node, [](auto const&... operands) { return xloom::rnn(operands...); });
-}
-
-values attn_lstm(call const& node)
-{
-    require_affordable(node);
-    std::vector<std::string> const names = node.texts("activations");
-    auto const options = options_of<xloom::attn_lstm_options>(node, names);
-    return with_float(node.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
-        auto const [Y, Y_h, Y_c] = xloom::attn_lstm(view_of<T>(node.tensor_at(0)),
-            {.W = operand<T>(node, 1),
-                .R = operand<T>(node, 2),
-                .B = operand<T>(node, 3),
-                .sequence_lens = lengths(node, 4),
-                .initial_h = operand<T>(node, 5),
-                .initial_c = operand<T>(node, 6),
                 .P = operand<T>(node, 7),
                 .QW = operand<T>(node, 8),
                 .MW = operand<T>(node, 9),
                 .V = operand<T>(node, 10),
-                .M = operand<T>(node, 11),
-                .memory_seq_lens = lengths(node, 12),
                 .AW = operand<T>(node, 13)},
-            options);
-        return values{tensor_of(Y), tensor_of(Y_h), tensor_of(Y_c)};
+            attributes};
+    }
+    template <class T>
+    static values run(call const& node, xloom::attn_lstm_weights<T> const& weights)
+    {
+        auto const [Y, Y_h, Y_c] = xloom::attn_lstm(view_of<T>(node.tensor_at(0)), weights,
+            {.sequence_lens = lengths(node, 4),
+                .initial_h = operand<T>(node, 5),
+                .initial_c = operand<T>(node, 6),
+                .M = operand<T>(node, 11),
+                .memory_seq_lens = lengths(node, 12)});
+        return {tensor_of(Y), tensor_of(Y_h), tensor_of(Y_c)};
+    }
+};
+
+/// f(weights) for weights of X's type, or W's before a run.
+template <class Op, class Node, class F>
+auto with_weights(Node const& node, element_type type, F const& f)
+{
+    std::vector<std::string> const names = node.texts("activations");
+    auto const attributes = options_of<typename Op::options>(node, names);
+    return with_float(type, [&]<class T>(std::type_identity<T>) { return f(Op::template pack<T>(node, attributes)); });
+}
+
+template <class Op>
+values run(call const& node)
+{
+    require_affordable(node);
+    return with_weights<Op>(node, node.tensor_at(0).type(), [&](auto const& weights) { return Op::run(node, weights); });
+}
+
+/// Packs weights that are constants once for all runs.
+template <class Op>
+run_function prepare(typing const& node)
+{
+    auto const changes = [&](std::size_t i) { return node.has(i) && node.constant_at(i) == nullptr; };
+    if (!node.has(1) || std::any_of(Op::constants.begin(), Op::constants.end(), changes))
+        return {};
+    return with_weights<Op>(node, node.constant_at(1)->type(), [](auto const& weights) -> run_function {
+        return [weights](call const& reached) { // copies share the memory
+            require_affordable(reached);
+            return Op::run(reached, weights);
+        };
     });
 }
 
@@ -221,10 +275,10 @@ values attn_lstm(call const& node)
 
 void add_recurrent_operators(operator_table& table)
 {
-    table["LSTM"] = {lstm, lstm_types};
-    table["GRU"] = {gru, gru_types};
-    table["RNN"] = {rnn, rnn_types};
-    table["com.microsoft.AttnLSTM"] = {attn_lstm, attn_lstm_types};
+    table["LSTM"] = {run<lstm>, lstm_types, prepare<lstm>};
+    table["GRU"] = {run<gru>, gru_types, prepare<gru>};
+    table["RNN"] = {run<rnn>, rnn_types, prepare<rnn>};
+    table["com.microsoft.AttnLSTM"] = {run<attn_lstm>, attn_lstm_types, prepare<attn_lstm>};
 }
 
 } // namespace runner
