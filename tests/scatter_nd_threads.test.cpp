@@ -147,6 +147,14 @@ TEST_CASE("what a reduction throws on another thread passes through")
     CHECK_THROWS_WITH_AS(scatter_nd_into(data, random_rows(many, 4), updates, fails, policies[2]), "no 77", std::runtime_error);
 }
 
+TEST_CASE("a copy that is made row by row")
+{
+    auto indices = random_rows(400, 300);
+    check_all_policies<double>(numbers<double>(300, 441), indices, numbers<double>(400, 441), {.reduction = reduction::add});
+    std::fill(indices.begin(), indices.end(), 299);
+    check_all_policies<double>(numbers<double>(300, 441), indices, numbers<double>(400, 441), {.reduction = reduction::add});
+}
+
 TEST_CASE("GatherND")
 {
     auto const data = numbers<float>(1000, 9);

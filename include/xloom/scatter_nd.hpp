@@ -2,7 +2,7 @@
 // ScatterND: updates written to, or reduced into, the slices that indices name.
 
 #include <xloom/adapt/body.hpp>
-#include <xloom/adapt/scatter_run.hpp>
+#include <xloom/adapt/scatter_copy.hpp>
 
 namespace xloom {
 
@@ -67,6 +67,8 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
             check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));
         if constexpr (InPlace) {
             run_with_reduction(call, data, reduce, policy);
+        } else if constexpr (!is_moved) {
+            return scattered_copy(call, data, reduce, policy);
         } else {
             owned_t<Data> result(std::forward<Data>(data));
             run_with_reduction(call, result, reduce, policy);
@@ -107,7 +109,9 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 ///           positions and values), overlap_error. What a callable throws passes through; then data that was moved in is lost.
 /// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
 /// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
-///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides.
+///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides. Where many
+///           long slices are copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are read a third
+///           time, and one allocation holds a number for each slice and update.
 ///           accumulate_in_float: also a float for each item. Threads: at most 1 MB for each pair of them.
 /// Aliasing  data that is moved in shares no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.  Example: tests/scatter_nd.test.cpp

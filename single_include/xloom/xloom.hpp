@@ -11629,6 +11629,9 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
 // ==== xloom/scatter_nd.hpp ====
 // ScatterND: updates written to, or reduced into, the slices that indices name.
 
+// ==== xloom/adapt/scatter_copy.hpp ====
+// ScatterND into a copy of data: row by row while it is copied where that pays, otherwise first the copy, then the updates.
+
 // ==== xloom/adapt/scatter_run.hpp ====
 // How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came before.
 
@@ -11849,6 +11852,9 @@ public:
     std::size_t slices() const { return element_count(tuples_.axes.dims); }
     std::size_t slice_size() const { return element_count(shape(data_shape_.begin() + width_, data_shape_.end())); }
     bool is_empty() const { return tuples_.count == 0 || slice_size() == 0; }
+
+    /// The tuples, whose offsets are the numbers of their slices.
+    kernel::index_tuples<index> const& tuples() const { return tuples_; }
 
     /// The tuples, for a tensor of data's shape with these strides.
     kernel::index_tuples<index> tuples(strides const& steps) const
@@ -12289,15 +12295,190 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
         run_untracked(call, data, reduce, policy);
 }
 
-/// The same with a reduction of the caller's, or the one that the options name.
+/// Calls f(reduce) with a reduction of the caller's, or with the one that the options name.
+template <class T, class Call, class Reduce, class F>
+void with_reduction_of(Call const& call, Reduce& reduce, F const& f)
+{
+    if constexpr (is_named<Reduce>)
+        with_reduction<T>(call.op(), call.options().reduction, f);
+    else
+        f(reduce);
+}
+
+/// `data` is updated in place.
 template <class Call, tensor Data, class Reduce, class Policy>
 void run_with_reduction(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
-    if constexpr (is_named<Reduce>)
-        with_reduction<item_t<Data>>(
-            call.op(), call.options().reduction, [&](auto const& named) { run_scatter_nd(call, data, named, policy); });
-    else
-        run_scatter_nd(call, data, reduce, policy);
+    with_reduction_of<item_t<Data>>(call, reduce, [&](auto& known) { run_scatter_nd(call, data, known, policy); });
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/kernel/scatter_rows.hpp ====
+// ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while it is near, and written.
+
+// ==== xloom/kernel/updates_by_slice.hpp ====
+// The updates of a scatter ordered by the slices that they go to.
+
+namespace xloom::kernel {
+
+/// The numbers of the updates, slice after slice, those of one slice in their order, at the positions first(slice) .. end(slice) - 1.
+///
+/// Cost: a number for each slice and each update; the offsets read twice.
+class updates_by_slice {
+public:
+    /// `read` gives numbers of slices, below `slices`, or `dropped`.
+    updates_by_slice(offset_reader const& read, std::size_t slices)
+        : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())), numbers_(ends_.get() + slices)
+    {
+        std::fill_n(ends_.get(), slices, std::size_t{0});
+        for_each_slice(read, [&](std::size_t slice, std::size_t) { ++ends_[slice]; });
+        for (std::size_t slice = 0; slice < slices; ++slice) {
+            std::size_t const count = ends_[slice];
+            ends_[slice] = count_;
+            count_ += count;
+        }
+        // From where a slice's updates begin, its end is moved on by each of them.
+        for_each_slice(read, [&](std::size_t slice, std::size_t number) { numbers_[ends_[slice]++] = number; });
+    }
+
+    std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
+    std::size_t end(std::size_t slice) const { return ends_[slice]; }
+
+    /// The update at a position; behind the last one still the last. Requires one.
+    std::size_t number(std::size_t position) const { return numbers_[std::min(position, count_ - 1)]; }
+
+private:
+    template <class F>
+    static void for_each_slice(offset_reader const& read, F const& f)
+    {
+        std::ptrdiff_t slices[offset_block];
+        for (std::size_t begin = 0; begin < read.count(); begin += offset_block) {
+            std::size_t const block = std::min(offset_block, read.count() - begin);
+            read(begin, block, slices);
+            for (std::size_t i = 0; i < block; ++i)
+                if (slices[i] != dropped)
+                    f(static_cast<std::size_t>(slices[i]), begin + i);
+        }
+    }
+
+    std::unique_ptr<std::size_t[]> ends_; ///< of all slices, then the numbers
+    std::size_t* numbers_;
+    std::size_t count_ = 0;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+namespace detail {
+
+/// to = reduce(old, update), where `to` may be `old`. Every line of the memory at `coming` is asked for when one of the work is done.
+///
+/// Why so: slices lie side by side, updates do not, and asked for all at once they would wait for each other.
+template <class T, class Reduce>
+void meet_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
+{
+    constexpr std::size_t line = std::max<std::size_t>(1, 64 / sizeof(T));
+    std::size_t i = 0;
+    for (; i + line <= count; i += line) {
+        __builtin_prefetch(coming + i, 0, 2);
+        T items[line];
+        for (std::size_t j = 0; j < line; ++j)
+            items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));
+        for (std::size_t j = 0; j < line; ++j)
+            to[i + j] = items[j];
+    }
+    for (; i < count; ++i)
+        to[i] = static_cast<T>(reduce(T(old[i]), update[i]));
+}
+
+} // namespace detail
+
+/// Writes slices `from` .. `to` - 1 of `output`: data's, of `size` items side by side, met by their updates. Allocates nothing.
+template <class T, class Reduce>
+void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data, T const* updates, T* output,
+    std::size_t size, Reduce& reduce)
+{
+    constexpr std::size_t ahead = 2;
+    constexpr auto keep = [](T item, T const&) { return item; };
+    for (std::size_t slice = from; slice < to; ++slice) {
+        T const* old = data + slice * size;
+        T* const row = output + slice * size;
+        if (order.first(slice) == order.end(slice))
+            detail::meet_row(old, old, old, row, size, keep);
+        for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
+            detail::meet_row(old, updates + order.number(i) * size, updates + order.number(i + ahead) * size, row, size, reduce);
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+template <class Reduce, class... Reductions>
+inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
+
+/// A reduction of which nobody sees in which order slices are met: a callable of the caller's may look at that.
+template <class Reduce>
+inline constexpr bool has_no_order =
+    is_named<Reduce> || is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
+
+/// May slices be copied one after the other, into memory that nothing was written to? Not strings, and no types that set their items.
+template <class Data, class Reduce>
+inline constexpr bool can_go_by_row = has_no_order<Reduce>&& std::is_trivial_v<item_t<Data>>&& is_always_row_major<owned_t<Data>> &&
+                                      !is_fixed_shape<shape_type_t<owned_t<Data>>>;
+
+/// Must something be remembered of a slice from one update to the next?
+template <class T, class Reduce>
+bool is_tracked(scatter_nd_options const& options)
+{
+    bool const replaces = is_named<Reduce> ? options.reduction == reduction::none : is_one_of<Reduce, reduce_none_t>;
+    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces;
+    return has_sums || needs_tracking(tracking_of(options, replaces), replaces);
+}
+
+/// Data so large that it is far away again when the updates come, in slices so long that ordering them is little, many of them named, and
+/// so many that each of `threads` has some.
+template <class Call>
+bool is_going_by_row_worth(Call const& call, std::size_t threads)
+{
+    constexpr std::size_t least_slice_bytes = 1024, least_bytes = std::size_t{1} << 20;
+    std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
+    std::size_t const slices = call.slices(), updates = call.tuples().count;
+    return slice_bytes >= least_slice_bytes && slices * slice_bytes >= least_bytes && slices / 8 >= threads && updates >= slices / 4 &&
+           updates / 4 <= slices;
+}
+
+/// Slice after slice from `data` to `output`, each thread a range of them.
+template <class T, class Call, class Reduce, class Policy>
+void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
+{
+    std::size_t const slices = call.slices(), size = call.slice_size();
+    kernel::updates_by_slice const order(kernel::offset_reader(call.tuples(), call.options().bounds), slices);
+    std::size_t const parts = parts_for(policy, slices * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slices), end = begin_of_part(part + 1, parts, slices);
+        kernel::scatter_rows(order, begin, end, data, call.updates(), output, size, reduce);
+    });
+}
+
+/// The result in memory of its own; data stays as it is.
+template <class Call, tensor Data, class Reduce, class Policy>
+owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    if constexpr (can_go_by_row<Data, Reduce>)
+        if (!is_tracked<T, Reduce>(call.options()) && is_row_major(layout_of(data)) && is_going_by_row_worth(call, policy.concurrency())) {
+            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(shape_of(data));
+            with_reduction_of<T>(call, reduce, [&](auto& known) {
+                run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result), known, policy);
+            });
+            return result;
+        }
+    owned_t<Data> result(data);
+    run_with_reduction(call, result, reduce, policy);
+    return result;
 }
 
 } // namespace xloom::detail
@@ -12365,6 +12546,8 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
             check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));
         if constexpr (InPlace) {
             run_with_reduction(call, data, reduce, policy);
+        } else if constexpr (!is_moved) {
+            return scattered_copy(call, data, reduce, policy);
         } else {
             owned_t<Data> result(std::forward<Data>(data));
             run_with_reduction(call, result, reduce, policy);
@@ -12405,7 +12588,9 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 ///           positions and values), overlap_error. What a callable throws passes through; then data that was moved in is lost.
 /// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
 /// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
-///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides.
+///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides. Where many
+///           long slices are copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are read a third
+///           time, and one allocation holds a number for each slice and update.
 ///           accumulate_in_float: also a float for each item. Threads: at most 1 MB for each pair of them.
 /// Aliasing  data that is moved in shares no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.  Example: tests/scatter_nd.test.cpp

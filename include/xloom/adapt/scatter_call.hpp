@@ -38,6 +38,9 @@ public:
     std::size_t slice_size() const { return element_count(shape(data_shape_.begin() + width_, data_shape_.end())); }
     bool is_empty() const { return tuples_.count == 0 || slice_size() == 0; }
 
+    /// The tuples, whose offsets are the numbers of their slices.
+    kernel::index_tuples<index> const& tuples() const { return tuples_; }
+
     /// The tuples, for a tensor of data's shape with these strides.
     kernel::index_tuples<index> tuples(strides const& steps) const
     {

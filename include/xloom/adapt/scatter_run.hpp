@@ -154,15 +154,21 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
         run_untracked(call, data, reduce, policy);
 }
 
-/// The same with a reduction of the caller's, or the one that the options name.
+/// Calls f(reduce) with a reduction of the caller's, or with the one that the options name.
+template <class T, class Call, class Reduce, class F>
+void with_reduction_of(Call const& call, Reduce& reduce, F const& f)
+{
+    if constexpr (is_named<Reduce>)
+        with_reduction<T>(call.op(), call.options().reduction, f);
+    else
+        f(reduce);
+}
+
+/// `data` is updated in place.
 template <class Call, tensor Data, class Reduce, class Policy>
 void run_with_reduction(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
-    if constexpr (is_named<Reduce>)
-        with_reduction<item_t<Data>>(
-            call.op(), call.options().reduction, [&](auto const& named) { run_scatter_nd(call, data, named, policy); });
-    else
-        run_scatter_nd(call, data, reduce, policy);
+    with_reduction_of<item_t<Data>>(call, reduce, [&](auto& known) { run_scatter_nd(call, data, known, policy); });
 }
 
 } // namespace xloom::detail

@@ -1,0 +1,74 @@
+#pragma once
+// ScatterND into a copy of data: row by row while it is copied where that pays, otherwise first the copy, then the updates.
+
+#include <xloom/adapt/scatter_run.hpp>
+#include <xloom/kernel/scatter_rows.hpp>
+
+namespace xloom::detail {
+
+template <class Reduce, class... Reductions>
+inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
+
+/// A reduction of which nobody sees in which order slices are met: a callable of the caller's may look at that.
+template <class Reduce>
+inline constexpr bool has_no_order =
+    is_named<Reduce> || is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
+
+/// May slices be copied one after the other, into memory that nothing was written to? Not strings, and no types that set their items.
+template <class Data, class Reduce>
+inline constexpr bool can_go_by_row = has_no_order<Reduce>&& std::is_trivial_v<item_t<Data>>&& is_always_row_major<owned_t<Data>> &&
+                                      !is_fixed_shape<shape_type_t<owned_t<Data>>>;
+
+/// Must something be remembered of a slice from one update to the next?
+template <class T, class Reduce>
+bool is_tracked(scatter_nd_options const& options)
+{
+    bool const replaces = is_named<Reduce> ? options.reduction == reduction::none : is_one_of<Reduce, reduce_none_t>;
+    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces;
+    return has_sums || needs_tracking(tracking_of(options, replaces), replaces);
+}
+
+/// Data so large that it is far away again when the updates come, in slices so long that ordering them is little, many of them named, and
+/// so many that each of `threads` has some.
+template <class Call>
+bool is_going_by_row_worth(Call const& call, std::size_t threads)
+{
+    constexpr std::size_t least_slice_bytes = 1024, least_bytes = std::size_t{1} << 20;
+    std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
+    std::size_t const slices = call.slices(), updates = call.tuples().count;
+    return slice_bytes >= least_slice_bytes && slices * slice_bytes >= least_bytes && slices / 8 >= threads && updates >= slices / 4 &&
+           updates / 4 <= slices;
+}
+
+/// Slice after slice from `data` to `output`, each thread a range of them.
+template <class T, class Call, class Reduce, class Policy>
+void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
+{
+    std::size_t const slices = call.slices(), size = call.slice_size();
+    kernel::updates_by_slice const order(kernel::offset_reader(call.tuples(), call.options().bounds), slices);
+    std::size_t const parts = parts_for(policy, slices * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slices), end = begin_of_part(part + 1, parts, slices);
+        kernel::scatter_rows(order, begin, end, data, call.updates(), output, size, reduce);
+    });
+}
+
+/// The result in memory of its own; data stays as it is.
+template <class Call, tensor Data, class Reduce, class Policy>
+owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    if constexpr (can_go_by_row<Data, Reduce>)
+        if (!is_tracked<T, Reduce>(call.options()) && is_row_major(layout_of(data)) && is_going_by_row_worth(call, policy.concurrency())) {
+            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(shape_of(data));
+            with_reduction_of<T>(call, reduce, [&](auto& known) {
+                run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result), known, policy);
+            });
+            return result;
+        }
+    owned_t<Data> result(data);
+    run_with_reduction(call, result, reduce, policy);
+    return result;
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,49 @@
+#pragma once
+// ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while it is near, and written.
+
+#include <xloom/kernel/updates_by_slice.hpp>
+
+namespace xloom::kernel {
+
+namespace detail {
+
+/// to = reduce(old, update), where `to` may be `old`. Every line of the memory at `coming` is asked for when one of the work is done.
+///
+/// Why so: slices lie side by side, updates do not, and asked for all at once they would wait for each other.
+template <class T, class Reduce>
+void meet_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
+{
+    constexpr std::size_t line = std::max<std::size_t>(1, 64 / sizeof(T));
+    std::size_t i = 0;
+    for (; i + line <= count; i += line) {
+        __builtin_prefetch(coming + i, 0, 2);
+        T items[line];
+        for (std::size_t j = 0; j < line; ++j)
+            items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));
+        for (std::size_t j = 0; j < line; ++j)
+            to[i + j] = items[j];
+    }
+    for (; i < count; ++i)
+        to[i] = static_cast<T>(reduce(T(old[i]), update[i]));
+}
+
+} // namespace detail
+
+/// Writes slices `from` .. `to` - 1 of `output`: data's, of `size` items side by side, met by their updates. Allocates nothing.
+template <class T, class Reduce>
+void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data, T const* updates, T* output,
+    std::size_t size, Reduce& reduce)
+{
+    constexpr std::size_t ahead = 2;
+    constexpr auto keep = [](T item, T const&) { return item; };
+    for (std::size_t slice = from; slice < to; ++slice) {
+        T const* old = data + slice * size;
+        T* const row = output + slice * size;
+        if (order.first(slice) == order.end(slice))
+            detail::meet_row(old, old, old, row, size, keep);
+        for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
+            detail::meet_row(old, updates + order.number(i) * size, updates + order.number(i + ahead) * size, row, size, reduce);
+    }
+}
+
+} // namespace xloom::kernel
