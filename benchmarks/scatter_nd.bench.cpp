@@ -98,7 +98,7 @@ void add_scatter(std::string const& work, Make const& make, std::vector<series<O
     in_place.insert(
         in_place.begin(), {{"hand", Hand}, {"xloom", in_data}, {"xloom_assume", xloom_in_place<Operands, Kind, xloom::bounds::assume>}});
     std::vector<series<Operands>> copies{
-        {"hand", copying<Operands, Hand>}, {"xloom", copying<Operands, in_data>}, {"xloom_returned", xloom_returned<Operands, Kind>}};
+        {"hand", copying<Operands, Hand>}, {"xloom", xloom_returned<Operands, Kind>}, {"xloom_into", copying<Operands, in_data>}};
     if constexpr (std::is_same_v<typename Operands::index, std::int64_t>)
         for (auto* const all : {&in_place, &copies})
             all->push_back({.impl = "onnxruntime", .model = scatter_model<Operands, Kind>});

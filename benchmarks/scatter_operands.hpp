@@ -59,7 +59,7 @@ void copying(Operands& o)
     InPlace(o);
 }
 
-/// The copy is a new tensor.
+/// The copy is a new tensor, in the memory that the last one gave back.
 template <class Operands, xloom::reduction Kind>
 void xloom_returned(Operands& o)
 {
