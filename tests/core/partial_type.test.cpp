@@ -12,9 +12,10 @@
 #include <xloom/core/partial_type.hpp>
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
@@ -94,8 +95,6 @@ constexpr bool lists()
     return two.size() == 2 && two[1] == untyped && type_list{untyped, tensor_type(bool_, {})}[1] == tensor_type(bool_, {});
 }
 
-} // namespace
-
 TEST_CASE("partial_type: run time and constant expressions agree")
 {
     static_assert(dims());
@@ -157,3 +156,5 @@ TEST_CASE("partial_type: limits")
     CHECK_THROWS_WITH_AS(
         full.insert(0, 1), "xloom: a list holds at most 16 items (max_rank, max_operands), but was given 17.", option_error);
 }
+
+} // namespace

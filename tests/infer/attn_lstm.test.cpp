@@ -10,9 +10,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 constexpr bool is_same(attn_lstm_types const& a, attn_lstm_types const& b)
 {
@@ -112,8 +113,6 @@ constexpr attn_lstm_types infer_declared(attn_lstm_types const& declared)
     return infer_attn_lstm(all_inputs, declared, {.hidden_size = 4});
 }
 
-} // namespace
-
 TEST_CASE("infer_attn_lstm: what it infers")
 {
     static_assert(shapes_come_from_X_and_M());
@@ -193,3 +192,5 @@ TEST_CASE("infer_attn_lstm: declared outputs")
         "declared as float[6, 1, 3, 7]. Declare what is inferred, or a symbol.",
         shape_error);
 }
+
+} // namespace

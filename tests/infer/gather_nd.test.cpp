@@ -10,9 +10,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 struct official_case {
     gather_nd_attributes attributes;
@@ -110,8 +111,6 @@ constexpr partial_shape infer_batched(std::int64_t batch_dims, std::int64_t opse
 }
 
 constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max();
-
-} // namespace
 
 TEST_CASE("infer_gather_nd: the official ONNX tests")
 {
@@ -234,3 +233,5 @@ TEST_CASE("infer_gather_nd: declared output")
         "float[3, 4]. Declare what is inferred, or a symbol.",
         shape_error);
 }
+
+} // namespace

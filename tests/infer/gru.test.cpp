@@ -10,9 +10,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 constexpr bool is_same(gru_types const& a, gru_types const& b) { return a.Y == b.Y && a.Y_h == b.Y_h; }
 
@@ -163,8 +164,6 @@ constexpr gru_types infer_attributes(recurrent_attributes const& attributes) { r
 
 constexpr gru_types infer_declared(gru_types const& declared) { return infer_gru({.X = floats({6, 3, 2})}, declared, {.hidden_size = 4}); }
 
-} // namespace
-
 TEST_CASE("infer_gru: the official ONNX tests")
 {
     static_assert(official_cases_hold());
@@ -263,3 +262,5 @@ TEST_CASE("infer_gru: declared outputs")
         "float[T, 2, N, H]. Declare what is inferred, or a symbol.",
         shape_error);
 }
+
+} // namespace

@@ -10,9 +10,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 constexpr int count_allowed(indexing op, std::int64_t opset)
 {
@@ -63,8 +64,6 @@ constexpr bool names_hold()
     return true;
 }
 
-} // namespace
-
 TEST_CASE("ScatterND and GatherND: versions and element types")
 {
     static_assert(counts_hold());
@@ -84,3 +83,5 @@ TEST_CASE("ScatterND and GatherND: before the first")
     CHECK_THROWS_WITH_AS(
         no_gather(), "xloom::operator_version: GatherND begins with opset 11, but opset is 10. Give a newer opset.", option_error);
 }
+
+} // namespace

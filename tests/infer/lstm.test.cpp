@@ -10,9 +10,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 constexpr bool is_same(lstm_types const& a, lstm_types const& b) { return a.Y == b.Y && a.Y_h == b.Y_h && a.Y_c == b.Y_c; }
 
@@ -168,8 +169,6 @@ constexpr lstm_types infer_declared(lstm_types const& declared)
     return infer_lstm({.X = floats({6, 3, 2})}, declared, {.hidden_size = 4});
 }
 
-} // namespace
-
 TEST_CASE("infer_lstm: the official ONNX tests")
 {
     static_assert(official_cases_hold());
@@ -291,3 +290,5 @@ TEST_CASE("infer_lstm: declared outputs")
         "float[T, 2, N, H]. Declare what is inferred, or a symbol.",
         shape_error);
 }
+
+} // namespace

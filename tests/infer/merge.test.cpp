@@ -9,9 +9,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 // --- the official tests: inferred = source_shape, declared = target_shape, each for tensors and sparse tensors ---
 
@@ -97,8 +98,6 @@ constexpr bool a_body_declares_more()
     return bind_body_inputs(given, declared) == type_list{tensor_type(int64, {1}), tensor_type(bool_, {}), float_tensor({3})} &&
            bind_body_inputs({}, {}) == type_list{};
 }
-
-} // namespace
 
 TEST_CASE("merge: the official ONNX tests")
 {
@@ -193,3 +192,5 @@ TEST_CASE("bind_body_inputs: contradictions")
         "float[]. Declare what is inferred, or no shape.",
         shape_error);
 }
+
+} // namespace

@@ -10,9 +10,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 constexpr recurrent rnn = recurrent::rnn, gru = recurrent::gru, lstm = recurrent::lstm;
 
@@ -54,8 +55,6 @@ constexpr bool element_types_hold()
 
 constexpr bool names_hold() { return name_of(rnn) == "RNN" && name_of(gru) == "GRU" && name_of(lstm) == "LSTM"; }
 
-} // namespace
-
 TEST_CASE("RNN, GRU and LSTM: versions, names and element types")
 {
     static_assert(versions_hold());
@@ -77,3 +76,5 @@ TEST_CASE("RNN, GRU and LSTM: before the first")
     CHECK_THROWS_WITH_AS(no_gru(), "xloom::operator_version: GRU begins with opset 1, but opset is -1. Give a newer opset.", option_error);
     CHECK_THROWS_WITH_AS(no_lstm(), "xloom::operator_version: LSTM begins with opset 1, but opset is 0. Give a newer opset.", option_error);
 }
+
+} // namespace

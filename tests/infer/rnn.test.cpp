@@ -10,9 +10,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 constexpr bool is_same(rnn_types const& a, rnn_types const& b) { return a.Y == b.Y && a.Y_h == b.Y_h; }
 
@@ -158,8 +159,6 @@ constexpr rnn_types infer_attributes(recurrent_attributes const& attributes) { r
 
 constexpr rnn_types infer_declared(rnn_types const& declared) { return infer_rnn({.X = floats({6, 3, 2})}, declared, {.hidden_size = 4}); }
 
-} // namespace
-
 TEST_CASE("infer_rnn: the official ONNX tests")
 {
     static_assert(official_cases_hold());
@@ -256,3 +255,5 @@ TEST_CASE("infer_rnn: declared outputs")
         "float[T, 2, N, H]. Declare what is inferred, or a symbol.",
         shape_error);
 }
+
+} // namespace

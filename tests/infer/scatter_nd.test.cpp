@@ -9,9 +9,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 struct official_case {
     scatter_nd_attributes attributes;
@@ -85,8 +86,6 @@ constexpr partial_type infer_reduced(reduction kind, std::int64_t opset)
 constexpr partial_type infer_data(partial_type const& data) { return infer_scatter_nd(data, pairs, rows); }
 
 constexpr partial_type infer_declared(partial_type const& declared) { return infer_scatter_nd(cube, pairs, rows, declared); }
-
-} // namespace
 
 TEST_CASE("infer_scatter_nd: the official ONNX tests")
 {
@@ -176,3 +175,5 @@ TEST_CASE("infer_scatter_nd: declared output")
         "as float[4, 5, 7]. Declare what is inferred, or a symbol.",
         shape_error);
 }
+
+} // namespace

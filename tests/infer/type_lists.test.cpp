@@ -10,9 +10,10 @@
 #include "is_constant.hpp"
 
 using namespace xloom;
-using enum element_type;
 
 namespace {
+
+using enum element_type; // hides the types of the same names
 
 /// The number of types allowed, of all that a tensor, or a sequence or optional up to two deep, can be.
 constexpr int count_allowed(control_flow op, std::int64_t opset)
@@ -96,8 +97,6 @@ constexpr bool traps()
            is_allowed(loop, 1, tensor_type(string, {2, "N", unknown}));
 }
 
-} // namespace
-
 TEST_CASE("type lists: every version's number of types")
 {
     static_assert(every_count_holds());
@@ -126,3 +125,5 @@ TEST_CASE("operator_version: before the first")
     CHECK_THROWS_WITH_AS(no_scan(), "xloom::operator_version: Scan begins with opset 8, but opset is 7. Give a newer opset.", option_error);
     CHECK_THROWS_WITH_AS(no_if(), "xloom::operator_version: If begins with opset 1, but opset is -1. Give a newer opset.", option_error);
 }
+
+} // namespace
