@@ -17,7 +17,8 @@ set tics nomirror out scale 0.4
 set format y '%.0s %cs'
 set format x '%.0s%c'
 set grid linecolor rgb '#e5e7eb'
-set key top left Left reverse noenhanced samplen 2
+set yrange [1e-6:1e-1]
+set key bottom right Left reverse noenhanced samplen 2
 set label 1 '{/:Bold=15 What a call costs as the work grows}' at screen 0.015, 0.965 left
 set label 2 'one thread, float32; the others stay at T = 32, N = 8, H = 64; ScatterND adds into a million items, their copy included' \
     at screen 0.015, 0.925 left

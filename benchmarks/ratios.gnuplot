@@ -2,7 +2,7 @@
 #
 #   gnuplot -e "folder='build/bench'" benchmarks/ratios.gnuplot
 #
-# FOLDER/ratios.tsv: work, ratio, bar (nan: none).
+# FOLDER/ratios.tsv: work, ratio, bar.
 
 table = folder . '/ratios.tsv'
 set datafile separator tab
@@ -34,9 +34,9 @@ set boxwidth 0.7
 unset key
 set arrow 1 from 1, graph 0 to 1, graph 1 nohead linecolor rgb '#6b7280'
 set label 1 '{/:Bold=15 How many times as long does ONNX Runtime take?}' at screen 0.015, 1 - 20.0 / height left
-set label 2 'float32 unless it says otherwise; the line in a bar is what the project set itself' at screen 0.015, 1 - 42.0 / height left
+set label 2 'float32 unless it says otherwise; one thread unless it says otherwise; red: what the project set itself' at screen 0.015, 1 - 42.0 / height left
 
 plot table using 2:0:(0.5):2:($0 - 0.35):($0 + 0.35):yticlabels(1) with boxxyerror linecolor rgb blue, \
     table using 3:0:(0):(0.45) with vectors nohead linewidth 2 linecolor rgb red, \
     table using 3:0:(0):(-0.45) with vectors nohead linewidth 2 linecolor rgb red, \
-    table using ($3 > $2 ? $3 : $2):0:(sprintf(' %.3g', $2)) with labels left noenhanced
+    table using ($3 > $2 ? $3 : $2):0:(sprintf($2 < 100 ? ' %.3g' : ' %.0f', $2)) with labels left noenhanced

@@ -214,7 +214,7 @@ void add_case(std::string const& work, Make make, std::vector<series<Operands>> 
 inline int run_cases(int argc, char** argv)
 {
     // Freed memory stays with the program: a page that comes anew from the system costs more than the steps that fill it.
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, -1);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv))
