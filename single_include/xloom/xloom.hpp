@@ -391,7 +391,8 @@ constexpr activation_list parse_activations(std::string_view op, std::span<std::
 
 namespace xloom {
 
-/// A tensor's element type. `undefined` says that it is not known.
+/// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types: beside `using namespace xloom`
+/// a `using enum element_type` belongs into an inner namespace or block, where it hides them.
 enum class element_type : std::int32_t {
     undefined = 0,
     float_ = 1,

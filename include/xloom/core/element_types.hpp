@@ -7,7 +7,8 @@
 
 namespace xloom {
 
-/// A tensor's element type. `undefined` says that it is not known.
+/// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types: beside `using namespace xloom`
+/// a `using enum element_type` belongs into an inner namespace or block, where it hides them.
 enum class element_type : std::int32_t {
     undefined = 0,
     float_ = 1,
