@@ -112,22 +112,27 @@ struct smallest {
     }
 };
 
+/// Which axes a node reduces: those of the list; all if it is empty, or none if noop_with_empty_axes says so.
+std::vector<bool> reduced_axes(
+    node_view const& node, std::vector<std::int64_t> const& axes, std::size_t rank, std::int64_t axes_input_since)
+{
+    bool const is_noop = node.opset() >= axes_input_since && node.integer("noop_with_empty_axes", 0) != 0;
+    return axes.empty() && !is_noop ? std::vector<bool>(rank, true) : marked_axes(axes, rank);
+}
+
 /// What a node reduces: the items in rows, and the shape that is left.
 struct reduction {
     tensor rows;
     xloom::shape left;
 };
 
-/// `axes` are an input from this opset on. Without any, all axes are reduced, or none if noop_with_empty_axes says so.
+/// `axes` are an input from this opset on.
 reduction reduction_of(call const& c, std::int64_t axes_input_since)
 {
     tensor const& x = c.tensor_at(0);
     std::size_t const rank = x.shape().size();
     std::vector<std::int64_t> const axes = named_axes(c, axes_input_since).value_or(std::vector<std::int64_t>{});
-    std::vector<bool> marks = marked_axes(axes, rank);
-    bool const is_noop = c.opset() >= axes_input_since && c.integer("noop_with_empty_axes", 0) != 0;
-    if (axes.empty() && !is_noop)
-        marks.assign(rank, true);
+    std::vector<bool> const marks = reduced_axes(c, axes, rank, axes_input_since);
     bool const keeps = c.integer("keepdims", 1) != 0;
 
     reduction result;
@@ -152,10 +157,7 @@ types reduction_type(typing const& node)
     bool const keeps = node.integer("keepdims", 1) != 0;
     if (!x.has_rank() || (axes.are_given && !axes.list))
         return type_like_first(node, keeps && x.has_rank() ? unknown_dims(x.rank()) : partial_shape(xloom::unknown_rank));
-    std::vector<bool> marks = marked_axes(axes.list.value_or(std::vector<std::int64_t>{}), x.rank());
-    bool const is_noop = node.opset() >= AxesInputSince && node.integer("noop_with_empty_axes", 0) != 0;
-    if ((!axes.list || axes.list->empty()) && !is_noop)
-        marks.assign(x.rank(), true);
+    std::vector<bool> const marks = reduced_axes(node, axes.list.value_or(std::vector<std::int64_t>{}), x.rank(), AxesInputSince);
     partial_shape left;
     for (std::size_t a = 0; a < x.rank(); ++a)
         if (!marks[a] || keeps)
