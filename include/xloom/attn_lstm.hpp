@@ -38,6 +38,7 @@ struct attn_lstm_outputs {
     tensor_ref<Item> Y{}, Y_h{}, Y_c{}, alignments{}, Y_attention{}, Y_alignment{};
 };
 
+/// What attn_lstm returns, shaped as its comment says; attn_lstm_into has the other outputs.
 template <class Item>
 struct attn_lstm_result {
     xt::xtensor<Item, 4> Y;
@@ -224,7 +225,14 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 ///           multiplication and a division for the scores. Packing is a pass over the weights; attn_lstm_weights are packed once.
 /// Differs   from ONNX Runtime: softmax subtracts the maximum, NaN is not clipped to a number, lengths of 0 and T, N, S = 0 are defined,
 ///           ThresholdedRelu keeps x >= alpha, all types work. hidden_size may be left out.
-/// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.  Example: tests/attn_lstm.test.cpp
+/// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}}, M = {{{1}, {2}}}; // T = N = I = 1, S = 2, E = 1
+/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<float, 2> const V = {{1}};
+/// xloom::attn_lstm(X, {.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .M = M}).Y; // = [[[[0.369606]]]]
+/// ```
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start, Policy const& policy = {})

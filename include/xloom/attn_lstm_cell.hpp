@@ -18,7 +18,18 @@ namespace xloom {
 /// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    com.microsoft AttnLSTM-1.  Example: examples/attention_reader/main.cpp
+/// Source    com.microsoft AttnLSTM-1.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<float, 2> const V = {{1}};
+/// xt::xtensor<float, 3> const M = {{{1}, {2}}};
+/// xloom::attn_lstm_cell<float> cell(xloom::attn_lstm_weights<float>({.W = W, .R = R, .QW = QW, .MW = MW, .V = V}), M);
+/// xt::xtensor<float, 1> h = {0}, c = {0}, attention = {0};
+/// cell(h, c, attention, xt::xtensor<float, 1>{1});
+/// h; // = [0.369606]
+/// attention; // = [1.52599]
+/// ```
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
 class attn_lstm_cell {
     using T = detail::compute_t<Item>;

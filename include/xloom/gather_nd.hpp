@@ -127,7 +127,14 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 /// Errors    shape_error, option_error, index_error (all offending positions and values).
 /// Cost      indices read twice, the slices that are named read, the output written once; a copy of indices that are not row-major.
 /// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
-/// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.  Example: tests/gather_nd.test.cpp
+/// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const data = {{1, 2}, {3, 4}};
+/// xt::xtensor<int, 2> const rows = {{1}, {0}, {-1}};
+/// xloom::gather_nd(data, rows); // = [[3, 4], [1, 2], [3, 4]]
+/// xloom::gather_nd<1>(data, xt::xtensor<int, 2>{{0, 1}, {1, 0}}); // = [2, 3]
+/// ```
 template <std::size_t Rank = dynamic_rank, class Data, class Indices>
 auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {})
 {

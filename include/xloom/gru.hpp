@@ -33,6 +33,7 @@ struct gru_outputs {
     tensor_ref<Item> Y{}, Y_h{};
 };
 
+/// What gru returns, shaped as its comment says.
 template <class Item>
 struct gru_result {
     xt::xtensor<Item, 4> Y;
@@ -93,7 +94,15 @@ private:
 /// Order     as lstm: the bits of a row depend on nothing but the row.
 /// Cost      T N D 3H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
-/// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.  Example: tests/gru.test.cpp
+/// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}}}; // H = 1
+/// xt::xtensor<float, 3> const R = xt::zeros<float>({1, 3, 1});
+/// auto const [Y, Y_h] = xloom::gru(X, {.W = W, .R = R});
+/// Y; // = [[[[0.174468]]], [[[0.307763]]]]
+/// ```
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 gru_result<Item> gru(
     Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start = {}, Policy const& policy = {})

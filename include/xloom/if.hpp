@@ -55,7 +55,12 @@ consteval if_fault find_if_fault()
 /// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types; their shapes may differ.
 /// Errors    shape_error: cond has no or several elements. What a branch throws passes through.
 /// Cost      a branch.
-/// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.  Example: tests/if.test.cpp
+/// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.
+/// Example
+/// ```cpp
+/// int const x = -3;
+/// xloom::if_(x < 0, [&] { return -x; }, [&] { return x; }); // = 3
+/// ```
 template <class Cond, class Then, class Else>
 auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 {

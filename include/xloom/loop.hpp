@@ -22,6 +22,7 @@ loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
 
+/// What loop returns: the carried values at its end, the stacked outputs, and how it ended (loop_status).
 template <class State, class ScanOutputs>
 struct loop_result {
     State final_state;
@@ -107,7 +108,15 @@ auto run_loop(Body& body, State state, loop_options const& options)
 ///           length 0, dimensions that no type tells 0, an xarray's shape [0].
 /// Cost      outputs: room for max_trip_count iterations at once where that is known, otherwise doubled: at most 3 times the final size.
 /// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is ignored.
-/// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.  Example: tests/loop.test.cpp
+/// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.
+/// Example
+/// ```cpp
+/// auto const halve = [](std::int64_t, bool, double v) { return xloom::loop_step{v / 2 > 1, v / 2, v}; };
+/// auto const result = xloom::loop(halve, 6.0, {.max_trip_count = 10});
+/// result.final_state; // = 0.75
+/// result.scan_outputs; // = [6, 3, 1.5]
+/// result.trip_count; // = 3
+/// ```
 template <class Body, class Init>
 auto loop(Body&& body, Init&& init, loop_options const& options = {})
 {

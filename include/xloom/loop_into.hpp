@@ -82,7 +82,16 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 ///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
 ///           throws, carried values and outputs hold what was written so far.
 /// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
-/// Source    ONNX Loop-1 to 25.  Example: tests/loop_into.test.cpp
+/// Source    ONNX Loop-1 to 25.
+/// Example
+/// ```cpp
+/// double v = 6;
+/// auto y = xt::xtensor<double, 1>::from_shape({10});
+/// auto const halve = [](std::int64_t, double& value, double& y_t) { return (value = (y_t = value) / 2) > 1; };
+/// auto const status = xloom::loop_into(halve, v, y);
+/// v; // = 0.75
+/// status.trip_count; // = 3
+/// ```
 template <class Body, class States, class Outputs = std::tuple<>>
 loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
 {

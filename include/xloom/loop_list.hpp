@@ -73,7 +73,15 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
 /// Errors    as loop; body_error: another number of carried values or outputs.
 /// Order     as loop.
 /// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice their memory.
-/// Source    ONNX Loop-1 to 25.  Example: tests/loop_list.test.cpp
+/// Source    ONNX Loop-1 to 25.
+/// Example
+/// ```cpp
+/// using list = std::vector<xt::xarray<double>>;
+/// auto const twice = [](std::int64_t, bool, auto states) { return xloom::loop_step{true, list{2 * states[0]}, list{states[0]}}; };
+/// auto const result = xloom::loop_list(twice, list{1.0}, 1, {.max_trip_count = 3});
+/// result.final_state; // = [8]
+/// result.scan_outputs; // = [[1, 2, 4]]
+/// ```
 template <class Body, class V>
 auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_options const& options = {})
 {

@@ -37,6 +37,7 @@ struct lstm_outputs {
     tensor_ref<Item> Y{}, Y_h{}, Y_c{};
 };
 
+/// What lstm returns, shaped as its comment says.
 template <class Item>
 struct lstm_result {
     xt::xtensor<Item, 4> Y;
@@ -176,7 +177,15 @@ void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights
 /// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights; lstm_weights are packed
 ///           once. Memory: X and the sums of up to 96 rows or of one step.
 /// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its states.
-/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.  Example: tests/lstm.test.cpp
+/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}, {0.5f}}}; // H = 1
+/// xt::xtensor<float, 3> const R = xt::zeros<float>({1, 4, 1});
+/// auto const [Y, Y_h, Y_c] = xloom::lstm(X, {.W = W, .R = R});
+/// Y; // = [[[[0.17427]]], [[[0.613983]]]]
+/// ```
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(
     Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})

@@ -18,7 +18,16 @@ namespace xloom {
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    ONNX LSTM-22.  Example: examples/voice_activity/detector.cpp
+/// Source    ONNX LSTM-22.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}, {0.5f}}}, R = xt::zeros<float>({1, 4, 1});
+/// xloom::lstm_cell<float> cell(xloom::lstm_weights<float>({.W = W, .R = R}));
+/// xt::xtensor<float, 1> h = {0}, c = {0};
+/// cell(h, c, xt::xtensor<float, 1>{1});
+/// cell(h, c, xt::xtensor<float, 1>{3});
+/// h; // = [0.613983]
+/// ```
 template <class Item>
 class lstm_cell {
     using T = detail::compute_t<Item>;

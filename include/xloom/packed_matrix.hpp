@@ -23,7 +23,16 @@ namespace xloom {
 /// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of its cache. Allocates nothing.
 /// Aliasing  C overlaps neither A nor the matrix.
 /// Threads   const is thread-safe.
-/// Example   examples/voice_activity/convolution.hpp
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 2> const B = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<float, 1> const bias = {10, 20, 30};
+/// xloom::packed_matrix<float> const multiply(B, bias);
+/// xt::xtensor<float, 2> const A = {{1, 0}, {1, 1}};
+/// auto C = xt::xtensor<float, 2>::from_shape({2, 3});
+/// multiply(2, A.data(), 2, C.data(), 3);
+/// C; // = [[11, 22, 33], [15, 27, 39]]
+/// ```
 template <class T>
 class packed_matrix {
 public:

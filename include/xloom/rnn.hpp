@@ -33,6 +33,7 @@ struct rnn_outputs {
     tensor_ref<Item> Y{}, Y_h{};
 };
 
+/// What rnn returns, shaped as its comment says.
 template <class Item>
 struct rnn_result {
     xt::xtensor<Item, 4> Y;
@@ -104,7 +105,14 @@ private:
 /// Order     as lstm: the bits of a row depend on nothing but the row.
 /// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
-/// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.  Example: tests/rnn.test.cpp
+/// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}}}, R = {{{1}}}; // H = 1
+/// auto const [Y, Y_h] = xloom::rnn(X, {.W = W, .R = R});
+/// Y; // = [[[[0.462117]]], [[[0.961251]]]]
+/// ```
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 rnn_result<Item> rnn(
     Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})

@@ -122,7 +122,16 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// Cost      one pass; the outputs are allocated once, elements that do not lie side by side go through a buffer, and what the body
 ///           returns lives in recycled memory. scan_into with an in-place body does without that.
 /// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
-/// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.  Example: tests/scan.test.cpp
+/// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> const x = {{1, 2}, {3, 4}, {5, 6}};
+/// xt::xtensor<double, 1> const zero = {0, 0};
+/// auto const add = [](auto const& sum, auto const& x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan(add, zero, x);
+/// total; // = [9, 12]
+/// running; // = [[1, 2], [4, 6], [9, 12]]
+/// ```
 template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
 {

@@ -255,7 +255,16 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 /// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside [0, T]. body_error as in scan.
 /// Order     rows in order, each from its first iteration to its last.
 /// Differs   from ONNX Runtime: a sequence length of 0 is legal. The text leaves the tail undefined; zeros as in ONNX Runtime.
-/// Source    ONNX Scan-8; infer_scan has the shape rule.  Example: tests/scan_batched.test.cpp
+/// Source    ONNX Scan-8; infer_scan has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<int, 1> const zero = {0, 0}, lens = {3, 1};
+/// auto const add = [](int sum, int x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan_batched(add, zero, x, lens);
+/// total; // = [6, 4]
+/// running; // = [[1, 3, 6], [4, 0, 0]]
+/// ```
 template <class Body, class Init, class Inputs, class Lens = std::nullopt_t>
 auto scan_batched(
     Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})

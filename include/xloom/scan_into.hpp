@@ -152,7 +152,16 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// Aliasing  an output may be an input's own tensor on the same axis in the same direction; any other overlap is an overlap_error.
 /// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
 ///           and for elements whose items do not lie side by side.
-/// Source    ONNX Scan-9 to 25.  Example: tests/scan_into.test.cpp
+/// Source    ONNX Scan-9 to 25.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const x = {1, 2, 3};
+/// auto y = xt::xtensor<double, 1>::from_shape({3});
+/// double sum = 0;
+/// xloom::scan_into([](double& h, double x_t, double& y_t) { y_t = h += x_t; }, sum, x, y);
+/// sum; // = 6
+/// y; // = [1, 3, 6]
+/// ```
 template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
 {

@@ -116,7 +116,16 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 /// Errors    as scan; body_error: another number of states or outputs.
 /// Order     as scan.
 /// Cost      as scan, and whatever the body's lists cost.
-/// Source    ONNX Scan-9 to 25.  Example: tests/scan_list.test.cpp
+/// Source    ONNX Scan-9 to 25.
+/// Example
+/// ```cpp
+/// using list = std::vector<xt::xarray<double>>;
+/// xt::xarray<double> const x = {1, 2, 3};
+/// auto const add = [](auto states, auto elements) { return xloom::scan_step{list{states[0] + elements[0]}, list{states[0]}}; };
+/// auto const result = xloom::scan_list(add, list{0.0}, list{x}, 1);
+/// result.final_state; // = [6]
+/// result.scan_outputs; // = [[0, 1, 3]]
+/// ```
 template <class Body, class S, tensor X>
 auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inputs, std::size_t outputs, scan_options const& options = {})
 {

@@ -114,7 +114,17 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 ///           time, and one allocation holds a number for each slice and update.
 ///           accumulate_in_float: also a float for each item. Threads: at most 1 MB for each pair of them.
 /// Aliasing  data that is moved in shares no memory with indices or updates.
-/// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.  Example: tests/scatter_nd.test.cpp
+/// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> x = {1, 2, 3};
+/// xt::xtensor<int, 2> const indices = {{2}, {0}, {2}};
+/// xt::xtensor<int, 1> const updates = {10, 20, 30};
+/// xloom::scatter_nd(x, indices, updates); // = [20, 2, 30]
+/// xloom::scatter_nd(x, indices, updates, {.reduction = xloom::reduction::add}); // = [21, 2, 43]
+/// x = xloom::scatter_nd(std::move(x), indices, updates, xloom::reduce_max); // in place
+/// x; // = [20, 2, 30]
+/// ```
 template <class Data, class Indices, class Updates>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {

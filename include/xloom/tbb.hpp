@@ -12,6 +12,12 @@ namespace xloom {
 
 /// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included.
 /// Copies share the arena. May be used from many threads at once.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3};
+/// xt::xtensor<int, 2> const indices = {{0}, {2}};
+/// xloom::gather_nd(x, indices, xloom::tbb_policy(2)); // = [1, 3]
+/// ```
 class tbb_policy {
 public:
     explicit tbb_policy(std::size_t concurrency)

@@ -214,6 +214,9 @@ template <class Error, class... Parts>
 
 namespace xloom {
 
+/// As much of std::vector as shapes and lists need.
+///
+/// Errors    option_error: more than Capacity items.
 template <class T, std::size_t Capacity>
 class static_vector {
 public:
@@ -299,6 +302,7 @@ private:
 
 namespace xloom {
 
+/// The functions that ONNX's recurrent operators may be given.
 enum class activation : unsigned char {
     relu,
     tanh,
@@ -378,6 +382,7 @@ inline std::string activation_names()
 
 } // namespace detail
 
+/// As ONNX spells it: "LeakyRelu".
 constexpr std::string_view name_of(activation kind) noexcept { return detail::entry_of(kind).name; }
 
 /// Six names suffice: f, g and h for each of two directions.
@@ -1587,7 +1592,13 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 /// Errors    shape_error: x and y are not equally long.
 /// Cost      float, AVX-512: 0.3 to 1 ns an item. An item's result does not depend on where it lies. Storage floats: a float for each item.
 /// Aliasing  y may be x.
-/// Source    ONNX LSTM-22, activations.  Example: tests/activations.test.cpp
+/// Source    ONNX LSTM-22, activations.
+/// Example
+/// ```cpp
+/// std::vector<float> x = {-1, 0, 2};
+/// xloom::activate<float>({xloom::activation::relu}, x, x);
+/// x; // = [0, 0, 2]
+/// ```
 template <class T>
 void activate(activation_function const& function, std::span<T const> x, std::span<T> y)
 {
@@ -2489,7 +2500,7 @@ struct any_part {
 };
 } // namespace detail
 
-/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and for_each(parts, f), which calls f(0) ..
+/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and for_each(parts, f), which calls f(0) to
 /// f(parts - 1), each once, in any order and on any threads, and returns when all are done. What an f throws comes out of for_each.
 template <class P>
 concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f)
@@ -3101,6 +3112,7 @@ inline constexpr bool is_xcontainer<xt::xfixed_container<T, Shape, Layout, Shara
 
 } // namespace detail
 
+/// For what of xtensor's lies in memory.
 template <detail::strided_expression T>
 struct enable_tensor<T> {
     using value_type = std::remove_const_t<typename T::value_type>;
@@ -3755,6 +3767,7 @@ inline constexpr std::array<std::string_view, 3> direction_names{"forward", "rev
 
 } // namespace detail
 
+/// As ONNX's attribute has it.
 constexpr std::string_view name_of(direction d) noexcept
 {
     auto const number = static_cast<std::size_t>(d);
@@ -4839,6 +4852,7 @@ struct attn_lstm_outputs {
     tensor_ref<Item> Y{}, Y_h{}, Y_c{}, alignments{}, Y_attention{}, Y_alignment{};
 };
 
+/// What attn_lstm returns, shaped as its comment says; attn_lstm_into has the other outputs.
 template <class Item>
 struct attn_lstm_result {
     xt::xtensor<Item, 4> Y;
@@ -5025,7 +5039,14 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 ///           multiplication and a division for the scores. Packing is a pass over the weights; attn_lstm_weights are packed once.
 /// Differs   from ONNX Runtime: softmax subtracts the maximum, NaN is not clipped to a number, lengths of 0 and T, N, S = 0 are defined,
 ///           ThresholdedRelu keeps x >= alpha, all types work. hidden_size may be left out.
-/// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.  Example: tests/attn_lstm.test.cpp
+/// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}}, M = {{{1}, {2}}}; // T = N = I = 1, S = 2, E = 1
+/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<float, 2> const V = {{1}};
+/// xloom::attn_lstm(X, {.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .M = M}).Y; // = [[[[0.369606]]]]
+/// ```
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start, Policy const& policy = {})
@@ -5147,7 +5168,18 @@ namespace xloom {
 /// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    com.microsoft AttnLSTM-1.  Example: examples/attention_reader/main.cpp
+/// Source    com.microsoft AttnLSTM-1.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<float, 2> const V = {{1}};
+/// xt::xtensor<float, 3> const M = {{{1}, {2}}};
+/// xloom::attn_lstm_cell<float> cell(xloom::attn_lstm_weights<float>({.W = W, .R = R, .QW = QW, .MW = MW, .V = V}), M);
+/// xt::xtensor<float, 1> h = {0}, c = {0}, attention = {0};
+/// cell(h, c, attention, xt::xtensor<float, 1>{1});
+/// h; // = [0.369606]
+/// attention; // = [1.52599]
+/// ```
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
 class attn_lstm_cell {
     using T = detail::compute_t<Item>;
@@ -5666,6 +5698,7 @@ private:
 
 namespace xloom {
 
+/// How a scan walks one input or fills one output.
 enum class scan_direction { forward, reverse };
 
 using scan_directions = static_vector<scan_direction, max_operands>;
@@ -6458,6 +6491,7 @@ namespace xloom {
 /// ONNX's `reduction`, and the mean.
 enum class reduction : unsigned char { none, add, mul, max, min, mean };
 
+/// As ONNX's attribute has it.
 constexpr std::string_view name_of(reduction kind) noexcept
 {
     constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
@@ -6511,6 +6545,7 @@ struct reduce_none_t {
     }
 };
 
+/// old + update.
 struct reduce_add_t {
     template <detail::summable T>
     constexpr T operator()(T old, T const& update) const
@@ -6529,6 +6564,7 @@ struct reduce_add_t {
     }
 };
 
+/// old * update.
 struct reduce_mul_t {
     template <detail::multipliable T>
     constexpr T operator()(T const& old, T const& update) const
@@ -6544,6 +6580,7 @@ struct reduce_mul_t {
     }
 };
 
+/// The larger of old and update.
 struct reduce_max_t {
     template <detail::ordered T>
     constexpr T operator()(T const& old, T const& update) const
@@ -6553,6 +6590,7 @@ struct reduce_max_t {
     }
 };
 
+/// The smaller of old and update.
 struct reduce_min_t {
     template <detail::ordered T>
     constexpr T operator()(T const& old, T const& update) const
@@ -6608,6 +6646,7 @@ namespace xloom {
 /// Which of several updates of one slice counts where the last one replaces the others (reduction none).
 enum class duplicates : unsigned char { last, first, error };
 
+/// How scatter_nd reads its indices, and how updates meet what stands there.
 struct scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
     xloom::bounds bounds = xloom::bounds::check;
@@ -6709,6 +6748,7 @@ inline std::string describe_one_tuple(shape const& indices)
 
 namespace xloom {
 
+/// How gather_nd reads its indices.
 struct gather_nd_options {
     std::int64_t batch_dims = 0; ///< so many leading axes of data and indices are walked together
     xloom::bounds bounds = xloom::bounds::check;
@@ -7176,7 +7216,14 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 /// Errors    shape_error, option_error, index_error (all offending positions and values).
 /// Cost      indices read twice, the slices that are named read, the output written once; a copy of indices that are not row-major.
 /// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
-/// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.  Example: tests/gather_nd.test.cpp
+/// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const data = {{1, 2}, {3, 4}};
+/// xt::xtensor<int, 2> const rows = {{1}, {0}, {-1}};
+/// xloom::gather_nd(data, rows); // = [[3, 4], [1, 2], [3, 4]]
+/// xloom::gather_nd<1>(data, xt::xtensor<int, 2>{{0, 1}, {1, 0}}); // = [2, 3]
+/// ```
 template <std::size_t Rank = dynamic_rank, class Data, class Indices>
 auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {})
 {
@@ -7460,6 +7507,7 @@ struct gru_outputs {
     tensor_ref<Item> Y{}, Y_h{};
 };
 
+/// What gru returns, shaped as its comment says.
 template <class Item>
 struct gru_result {
     xt::xtensor<Item, 4> Y;
@@ -7520,7 +7568,15 @@ private:
 /// Order     as lstm: the bits of a row depend on nothing but the row.
 /// Cost      T N D 3H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
-/// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.  Example: tests/gru.test.cpp
+/// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}}}; // H = 1
+/// xt::xtensor<float, 3> const R = xt::zeros<float>({1, 3, 1});
+/// auto const [Y, Y_h] = xloom::gru(X, {.W = W, .R = R});
+/// Y; // = [[[[0.174468]]], [[[0.307763]]]]
+/// ```
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 gru_result<Item> gru(
     Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start = {}, Policy const& policy = {})
@@ -7818,7 +7874,12 @@ consteval if_fault find_if_fault()
 /// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types; their shapes may differ.
 /// Errors    shape_error: cond has no or several elements. What a branch throws passes through.
 /// Cost      a branch.
-/// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.  Example: tests/if.test.cpp
+/// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.
+/// Example
+/// ```cpp
+/// int const x = -3;
+/// xloom::if_(x < 0, [&] { return -x; }, [&] { return x; }); // = 3
+/// ```
 template <class Cond, class Then, class Else>
 auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 {
@@ -7889,6 +7950,7 @@ private:
 
 inline constexpr dim unknown{};
 
+/// The type of unknown_rank.
 struct unknown_rank_t {
     explicit constexpr unknown_rank_t() = default;
 };
@@ -7936,6 +7998,7 @@ private:
     bool has_rank_ = true;
 };
 
+/// What stands outermost in a type.
 enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
 
 /// How many sequences and optionals may stand around a tensor. ONNX's operators know two: optional(seq(tensor)).
@@ -8022,17 +8085,21 @@ private:
 
 inline constexpr partial_type untyped{};
 
+/// A tensor; all that is known of its shape.
 constexpr partial_type tensor_type(element_type element, partial_shape const& dims = unknown_rank)
 {
     return {type_kind::tensor, element, dims};
 }
 
+/// A sparse tensor, which no operator here takes.
 constexpr partial_type sparse_tensor_type(element_type element, partial_shape const& dims = unknown_rank)
 {
     return {type_kind::sparse_tensor, element, dims};
 }
 
+/// seq(content), of which ONNX has no nested ones.
 constexpr partial_type sequence_of(partial_type const& content) { return content.wrapped_in(type_kind::sequence); }
+/// optional(content).
 constexpr partial_type optional_of(partial_type const& content) { return content.wrapped_in(type_kind::optional); }
 
 /// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing is known.
@@ -8072,12 +8139,14 @@ struct subject {
 
 namespace xloom {
 
+/// Two values that differ are a conflict; a symbol or an unknown dimension may be anything.
 constexpr conflict find_conflict(dim const& inferred, dim const& declared) noexcept
 {
     bool const differ = inferred.has_value() && declared.has_value() && inferred.value() != declared.value();
     return differ ? conflict::dimension : conflict::none;
 }
 
+/// An unknown rank may be any.
 constexpr conflict find_conflict(partial_shape const& inferred, partial_shape const& declared) noexcept
 {
     if (!inferred.has_rank() || !declared.has_rank())
@@ -8090,6 +8159,7 @@ constexpr conflict find_conflict(partial_shape const& inferred, partial_shape co
     return conflict::none;
 }
 
+/// The first thing that the two disagree in, from outside to inside.
 constexpr conflict find_conflict(partial_type const& inferred, partial_type const& declared)
 {
     if (inferred.is_untyped() || declared.is_untyped())
@@ -8250,14 +8320,17 @@ constexpr std::int64_t find_version(std::string_view name, std::span<std::int64_
 
 namespace xloom {
 
+/// The recurrent operators of ONNX itself.
 enum class recurrent { rnn, gru, lstm };
 
+/// As ONNX spells it.
 constexpr std::string_view name_of(recurrent op) noexcept { return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN"; }
 
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 4> lstm_versions = rnn_versions;
 
+/// In ascending order.
 constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
 {
     if (op == recurrent::gru)
@@ -8384,6 +8457,7 @@ struct attn_lstm_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{}, memory_seq_lens{}, AW{};
 };
 
+/// The types of AttnLSTM's outputs.
 struct attn_lstm_types {
     partial_type Y{}, Y_h{}, Y_c{}, alignments{};
 };
@@ -8458,8 +8532,10 @@ constexpr attn_lstm_types infer_attn_lstm(
 
 namespace xloom {
 
+/// The operators with bodies.
 enum class control_flow { if_, loop, scan };
 
+/// As ONNX spells it.
 constexpr std::string_view name_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
@@ -8508,6 +8584,7 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
+/// In ascending order.
 constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
@@ -8562,13 +8639,16 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
 
 namespace xloom {
 
+/// The operators that name slices by indices.
 enum class indexing { scatter_nd, gather_nd };
 
+/// As ONNX spells it.
 constexpr std::string_view name_of(indexing op) noexcept { return op == indexing::scatter_nd ? "ScatterND" : "GatherND"; }
 
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
 
+/// In ascending order.
 constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
 {
     if (op == indexing::scatter_nd)
@@ -8615,6 +8695,7 @@ constexpr void require_data(std::string_view function, partial_type const& data)
 
 namespace xloom {
 
+/// What the inference of GatherND asks of a node besides its inputs.
 struct gather_nd_attributes {
     std::int64_t opset = latest_opset;
     std::int64_t batch_dims = 0;
@@ -8658,7 +8739,10 @@ constexpr void require_indexable(partial_shape const& data, partial_shape const&
 ///           option_error: the opset; batch_dims < 0, or not 0 before opset 12; an output over max_rank.
 /// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
 /// Source    ONNX GatherND-11, 12, 13.
-/// Example   tests/infer/gather_nd.test.cpp
+/// Example
+/// ```cpp
+/// xloom::infer_gather_nd(xloom::partial_shape{"N", 3, 4}, xloom::partial_shape{"K", 2}); // = [K, 4]
+/// ```
 constexpr partial_shape infer_gather_nd(
     partial_shape const& data, partial_shape const& indices, gather_nd_attributes const& attributes = {})
 {
@@ -8706,6 +8790,7 @@ struct gru_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
 };
 
+/// The types of GRU's outputs.
 struct gru_types {
     partial_type Y{}, Y_h{};
 };
@@ -8798,6 +8883,7 @@ constexpr partial_type union_type(partial_type const& a, partial_type const& b)
 
 namespace xloom {
 
+/// What the inference of If asks of a node besides its branches.
 struct if_attributes {
     std::int64_t opset = latest_opset;
     bool strict = false;
@@ -8900,7 +8986,13 @@ constexpr bool is_sound(
 ///           shape_error: If-1's shapes; rank or dimension of a declared output.  option_error: the opset.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it, its inference does not.
 /// Source    ONNX If-1, 11, 13 .. 25. The condition is not looked at; is_allowed has the types.
-/// Example   tests/infer/if.test.cpp
+/// Example
+/// ```cpp
+/// using enum xloom::element_type;
+/// auto const two = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(float_, {2, 4})}; };
+/// auto const three = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(float_, {3, 4})}; };
+/// xloom::infer_if(two, three, {xloom::untyped}); // = [float[?, 4]]
+/// ```
 template <class Then, class Else>
 constexpr type_list infer_if(Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
 {
@@ -9005,6 +9097,7 @@ constexpr partial_type propagate_element_type(partial_type const& source, partia
 
 namespace xloom {
 
+/// What the inference of Loop asks of a node besides its inputs and its body.
 struct loop_attributes {
     std::int64_t opset = latest_opset;
 };
@@ -9104,7 +9197,13 @@ constexpr partial_type stack_iterations(std::size_t i, partial_type const& eleme
 ///           shape_error: rank or dimension of a declared output.  option_error: the opset; numbers of inputs or outputs.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs are checked.
 /// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the others.
-/// Example   tests/infer/loop.test.cpp
+/// Example
+/// ```cpp
+/// using enum xloom::element_type;
+/// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[1], given[2], xloom::tensor_type(int64, {2})}; };
+/// xloom::infer_loop({xloom::untyped, xloom::tensor_type(bool_, {}), xloom::tensor_type(float_, {3})}, body,
+///     {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
+/// ```
 template <class Body>
 constexpr type_list infer_loop(type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {
@@ -9140,6 +9239,7 @@ struct lstm_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
 };
 
+/// The types of LSTM's outputs.
 struct lstm_types {
     partial_type Y{}, Y_h{}, Y_c{};
 };
@@ -9162,7 +9262,13 @@ struct lstm_types {
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
 ///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
 /// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
-/// Example   tests/infer/lstm.test.cpp
+/// Example
+/// ```cpp
+/// auto const X = xloom::tensor_type(xloom::element_type::float_, {"T", "N", 8});
+/// auto const types = xloom::infer_lstm({.X = X}, {}, {.hidden_size = 16});
+/// types.Y; // = float[T, 1, N, 16]
+/// types.Y_h; // = float[1, N, 16]
+/// ```
 constexpr lstm_types infer_lstm(
     lstm_input_types const& inputs, lstm_types const& declared = {}, recurrent_attributes const& attributes = {})
 {
@@ -9184,6 +9290,7 @@ struct rnn_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
 };
 
+/// The types of RNN's outputs.
 struct rnn_types {
     partial_type Y{}, Y_h{};
 };
@@ -9429,7 +9536,13 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
 ///           outputs; kind or element type of a declared output.  option_error: the opset.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
 /// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
-/// Example   tests/infer/scan.test.cpp
+/// Example
+/// ```cpp
+/// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[0], given[1]}; };
+/// using enum xloom::element_type;
+/// xloom::infer_scan({xloom::tensor_type(float_, {3}), xloom::tensor_type(float_, {"T", 2})}, body, {xloom::untyped, xloom::untyped},
+///     {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
+/// ```
 template <class Body>
 constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
 {
@@ -9464,6 +9577,7 @@ constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list c
 
 namespace xloom {
 
+/// What the inference of ScatterND asks of a node besides its inputs.
 struct scatter_nd_attributes {
     std::int64_t opset = latest_opset;
     xloom::reduction reduction = xloom::reduction::none;
@@ -9514,7 +9628,12 @@ constexpr void require_reduction(scatter_nd_attributes const& attributes)
 ///           shape_error: rank or dimension of the declared output.  option_error: the opset; a reduction that it does not have.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction are checked.
 /// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed has data's.
-/// Example   tests/infer/scatter_nd.test.cpp
+/// Example
+/// ```cpp
+/// using enum xloom::element_type;
+/// auto const data = xloom::tensor_type(float_, {"N", 4}), updates = xloom::tensor_type(float_, {"K", 4});
+/// xloom::infer_scatter_nd(data, xloom::tensor_type(int64, {"K", 1}), updates); // = float[N, 4]
+/// ```
 constexpr partial_type infer_scatter_nd(partial_type const& data, [[maybe_unused]] partial_type const& indices,
     [[maybe_unused]] partial_type const& updates, partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
 {
@@ -9829,7 +9948,16 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 ///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
 ///           throws, carried values and outputs hold what was written so far.
 /// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
-/// Source    ONNX Loop-1 to 25.  Example: tests/loop_into.test.cpp
+/// Source    ONNX Loop-1 to 25.
+/// Example
+/// ```cpp
+/// double v = 6;
+/// auto y = xt::xtensor<double, 1>::from_shape({10});
+/// auto const halve = [](std::int64_t, double& value, double& y_t) { return (value = (y_t = value) / 2) > 1; };
+/// auto const status = xloom::loop_into(halve, v, y);
+/// v; // = 0.75
+/// status.trip_count; // = 3
+/// ```
 template <class Body, class States, class Outputs = std::tuple<>>
 loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
 {
@@ -9873,6 +10001,7 @@ loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
 
+/// What loop returns: the carried values at its end, the stacked outputs, and how it ended (loop_status).
 template <class State, class ScanOutputs>
 struct loop_result {
     State final_state;
@@ -9958,7 +10087,15 @@ auto run_loop(Body& body, State state, loop_options const& options)
 ///           length 0, dimensions that no type tells 0, an xarray's shape [0].
 /// Cost      outputs: room for max_trip_count iterations at once where that is known, otherwise doubled: at most 3 times the final size.
 /// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is ignored.
-/// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.  Example: tests/loop.test.cpp
+/// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.
+/// Example
+/// ```cpp
+/// auto const halve = [](std::int64_t, bool, double v) { return xloom::loop_step{v / 2 > 1, v / 2, v}; };
+/// auto const result = xloom::loop(halve, 6.0, {.max_trip_count = 10});
+/// result.final_state; // = 0.75
+/// result.scan_outputs; // = [6, 3, 1.5]
+/// result.trip_count; // = 3
+/// ```
 template <class Body, class Init>
 auto loop(Body&& body, Init&& init, loop_options const& options = {})
 {
@@ -10135,7 +10272,15 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
 /// Errors    as loop; body_error: another number of carried values or outputs.
 /// Order     as loop.
 /// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice their memory.
-/// Source    ONNX Loop-1 to 25.  Example: tests/loop_list.test.cpp
+/// Source    ONNX Loop-1 to 25.
+/// Example
+/// ```cpp
+/// using list = std::vector<xt::xarray<double>>;
+/// auto const twice = [](std::int64_t, bool, auto states) { return xloom::loop_step{true, list{2 * states[0]}, list{states[0]}}; };
+/// auto const result = xloom::loop_list(twice, list{1.0}, 1, {.max_trip_count = 3});
+/// result.final_state; // = [8]
+/// result.scan_outputs; // = [[1, 2, 4]]
+/// ```
 template <class Body, class V>
 auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_options const& options = {})
 {
@@ -10187,6 +10332,7 @@ struct lstm_outputs {
     tensor_ref<Item> Y{}, Y_h{}, Y_c{};
 };
 
+/// What lstm returns, shaped as its comment says.
 template <class Item>
 struct lstm_result {
     xt::xtensor<Item, 4> Y;
@@ -10326,7 +10472,15 @@ void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights
 /// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights; lstm_weights are packed
 ///           once. Memory: X and the sums of up to 96 rows or of one step.
 /// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its states.
-/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.  Example: tests/lstm.test.cpp
+/// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}, {0.5f}}}; // H = 1
+/// xt::xtensor<float, 3> const R = xt::zeros<float>({1, 4, 1});
+/// auto const [Y, Y_h, Y_c] = xloom::lstm(X, {.W = W, .R = R});
+/// Y; // = [[[[0.17427]]], [[[0.613983]]]]
+/// ```
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(
     Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
@@ -10390,7 +10544,16 @@ namespace xloom {
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    ONNX LSTM-22.  Example: examples/voice_activity/detector.cpp
+/// Source    ONNX LSTM-22.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}, {0.5f}}}, R = xt::zeros<float>({1, 4, 1});
+/// xloom::lstm_cell<float> cell(xloom::lstm_weights<float>({.W = W, .R = R}));
+/// xt::xtensor<float, 1> h = {0}, c = {0};
+/// cell(h, c, xt::xtensor<float, 1>{1});
+/// cell(h, c, xt::xtensor<float, 1>{3});
+/// h; // = [0.613983]
+/// ```
 template <class Item>
 class lstm_cell {
     using T = detail::compute_t<Item>;
@@ -10487,7 +10650,16 @@ namespace xloom {
 /// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of its cache. Allocates nothing.
 /// Aliasing  C overlaps neither A nor the matrix.
 /// Threads   const is thread-safe.
-/// Example   examples/voice_activity/convolution.hpp
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 2> const B = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<float, 1> const bias = {10, 20, 30};
+/// xloom::packed_matrix<float> const multiply(B, bias);
+/// xt::xtensor<float, 2> const A = {{1, 0}, {1, 1}};
+/// auto C = xt::xtensor<float, 2>::from_shape({2, 3});
+/// multiply(2, A.data(), 2, C.data(), 3);
+/// C; // = [[11, 22, 33], [15, 27, 39]]
+/// ```
 template <class T>
 class packed_matrix {
 public:
@@ -10660,6 +10832,7 @@ struct rnn_outputs {
     tensor_ref<Item> Y{}, Y_h{};
 };
 
+/// What rnn returns, shaped as its comment says.
 template <class Item>
 struct rnn_result {
     xt::xtensor<Item, 4> Y;
@@ -10731,7 +10904,14 @@ private:
 /// Order     as lstm: the bits of a row depend on nothing but the row.
 /// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
-/// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.  Example: tests/rnn.test.cpp
+/// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<float, 3> const W = {{{0.5f}}}, R = {{{1}}}; // H = 1
+/// auto const [Y, Y_h] = xloom::rnn(X, {.W = W, .R = R});
+/// Y; // = [[[[0.462117]]], [[[0.961251]]]]
+/// ```
 template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
 rnn_result<Item> rnn(
     Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
@@ -10794,6 +10974,7 @@ scan_step(State&&) -> scan_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
 
+/// What scan and scan_batched return: the states after the last iteration, and the stacked outputs.
 template <class State, class ScanOutputs>
 struct scan_result {
     State final_state;
@@ -11221,7 +11402,16 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 /// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside [0, T]. body_error as in scan.
 /// Order     rows in order, each from its first iteration to its last.
 /// Differs   from ONNX Runtime: a sequence length of 0 is legal. The text leaves the tail undefined; zeros as in ONNX Runtime.
-/// Source    ONNX Scan-8; infer_scan has the shape rule.  Example: tests/scan_batched.test.cpp
+/// Source    ONNX Scan-8; infer_scan has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xt::xtensor<int, 1> const zero = {0, 0}, lens = {3, 1};
+/// auto const add = [](int sum, int x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan_batched(add, zero, x, lens);
+/// total; // = [6, 4]
+/// running; // = [[1, 3, 6], [4, 0, 0]]
+/// ```
 template <class Body, class Init, class Inputs, class Lens = std::nullopt_t>
 auto scan_batched(
     Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})
@@ -11417,7 +11607,16 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// Aliasing  an output may be an input's own tensor on the same axis in the same direction; any other overlap is an overlap_error.
 /// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
 ///           and for elements whose items do not lie side by side.
-/// Source    ONNX Scan-9 to 25.  Example: tests/scan_into.test.cpp
+/// Source    ONNX Scan-9 to 25.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const x = {1, 2, 3};
+/// auto y = xt::xtensor<double, 1>::from_shape({3});
+/// double sum = 0;
+/// xloom::scan_into([](double& h, double x_t, double& y_t) { y_t = h += x_t; }, sum, x, y);
+/// sum; // = 6
+/// y; // = [1, 3, 6]
+/// ```
 template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
 {
@@ -11549,7 +11748,16 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// Cost      one pass; the outputs are allocated once, elements that do not lie side by side go through a buffer, and what the body
 ///           returns lives in recycled memory. scan_into with an in-place body does without that.
 /// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
-/// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.  Example: tests/scan.test.cpp
+/// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> const x = {{1, 2}, {3, 4}, {5, 6}};
+/// xt::xtensor<double, 1> const zero = {0, 0};
+/// auto const add = [](auto const& sum, auto const& x_t) { return xloom::scan_step{sum + x_t, sum + x_t}; };
+/// auto const [total, running] = xloom::scan(add, zero, x);
+/// total; // = [9, 12]
+/// running; // = [[1, 2], [4, 6], [9, 12]]
+/// ```
 template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
 {
@@ -11676,7 +11884,16 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 /// Errors    as scan; body_error: another number of states or outputs.
 /// Order     as scan.
 /// Cost      as scan, and whatever the body's lists cost.
-/// Source    ONNX Scan-9 to 25.  Example: tests/scan_list.test.cpp
+/// Source    ONNX Scan-9 to 25.
+/// Example
+/// ```cpp
+/// using list = std::vector<xt::xarray<double>>;
+/// xt::xarray<double> const x = {1, 2, 3};
+/// auto const add = [](auto states, auto elements) { return xloom::scan_step{list{states[0] + elements[0]}, list{states[0]}}; };
+/// auto const result = xloom::scan_list(add, list{0.0}, list{x}, 1);
+/// result.final_state; // = [6]
+/// result.scan_outputs; // = [[0, 1, 3]]
+/// ```
 template <class Body, class S, tensor X>
 auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inputs, std::size_t outputs, scan_options const& options = {})
 {
@@ -12665,7 +12882,17 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 ///           time, and one allocation holds a number for each slice and update.
 ///           accumulate_in_float: also a float for each item. Threads: at most 1 MB for each pair of them.
 /// Aliasing  data that is moved in shares no memory with indices or updates.
-/// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.  Example: tests/scatter_nd.test.cpp
+/// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> x = {1, 2, 3};
+/// xt::xtensor<int, 2> const indices = {{2}, {0}, {2}};
+/// xt::xtensor<int, 1> const updates = {10, 20, 30};
+/// xloom::scatter_nd(x, indices, updates); // = [20, 2, 30]
+/// xloom::scatter_nd(x, indices, updates, {.reduction = xloom::reduction::add}); // = [21, 2, 43]
+/// x = xloom::scatter_nd(std::move(x), indices, updates, xloom::reduce_max); // in place
+/// x; // = [20, 2, 30]
+/// ```
 template <class Data, class Indices, class Updates>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
@@ -12761,6 +12988,12 @@ namespace xloom {
 
 /// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included.
 /// Copies share the arena. May be used from many threads at once.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {1, 2, 3};
+/// xt::xtensor<int, 2> const indices = {{0}, {2}};
+/// xloom::gather_nd(x, indices, xloom::tbb_policy(2)); // = [1, 3]
+/// ```
 class tbb_policy {
 public:
     explicit tbb_policy(std::size_t concurrency)

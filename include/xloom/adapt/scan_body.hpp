@@ -18,6 +18,7 @@ scan_step(State&&) -> scan_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
 
+/// What scan and scan_batched return: the states after the last iteration, and the stacked outputs.
 template <class State, class ScanOutputs>
 struct scan_result {
     State final_state;

@@ -58,6 +58,7 @@ inline constexpr bool is_xcontainer<xt::xfixed_container<T, Shape, Layout, Shara
 
 } // namespace detail
 
+/// For what of xtensor's lies in memory.
 template <detail::strided_expression T>
 struct enable_tensor<T> {
     using value_type = std::remove_const_t<typename T::value_type>;

@@ -8,6 +8,7 @@
 
 namespace xloom {
 
+/// How gather_nd reads its indices.
 struct gather_nd_options {
     std::int64_t batch_dims = 0; ///< so many leading axes of data and indices are walked together
     xloom::bounds bounds = xloom::bounds::check;

@@ -12,6 +12,7 @@
 
 namespace xloom {
 
+/// How a scan walks one input or fills one output.
 enum class scan_direction { forward, reverse };
 
 using scan_directions = static_vector<scan_direction, max_operands>;

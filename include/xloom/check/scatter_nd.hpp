@@ -14,6 +14,7 @@ namespace xloom {
 /// Which of several updates of one slice counts where the last one replaces the others (reduction none).
 enum class duplicates : unsigned char { last, first, error };
 
+/// How scatter_nd reads its indices, and how updates meet what stands there.
 struct scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
     xloom::bounds bounds = xloom::bounds::check;

@@ -13,6 +13,7 @@
 
 namespace xloom {
 
+/// The functions that ONNX's recurrent operators may be given.
 enum class activation : unsigned char {
     relu,
     tanh,
@@ -92,6 +93,7 @@ inline std::string activation_names()
 
 } // namespace detail
 
+/// As ONNX spells it: "LeakyRelu".
 constexpr std::string_view name_of(activation kind) noexcept { return detail::entry_of(kind).name; }
 
 /// Six names suffice: f, g and h for each of two directions.

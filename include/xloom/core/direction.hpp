@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 3> direction_names{"forward", "rev
 
 } // namespace detail
 
+/// As ONNX's attribute has it.
 constexpr std::string_view name_of(direction d) noexcept
 {
     auto const number = static_cast<std::size_t>(d);

@@ -52,6 +52,7 @@ private:
 
 inline constexpr dim unknown{};
 
+/// The type of unknown_rank.
 struct unknown_rank_t {
     explicit constexpr unknown_rank_t() = default;
 };
@@ -99,6 +100,7 @@ private:
     bool has_rank_ = true;
 };
 
+/// What stands outermost in a type.
 enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
 
 /// How many sequences and optionals may stand around a tensor. ONNX's operators know two: optional(seq(tensor)).
@@ -185,17 +187,21 @@ private:
 
 inline constexpr partial_type untyped{};
 
+/// A tensor; all that is known of its shape.
 constexpr partial_type tensor_type(element_type element, partial_shape const& dims = unknown_rank)
 {
     return {type_kind::tensor, element, dims};
 }
 
+/// A sparse tensor, which no operator here takes.
 constexpr partial_type sparse_tensor_type(element_type element, partial_shape const& dims = unknown_rank)
 {
     return {type_kind::sparse_tensor, element, dims};
 }
 
+/// seq(content), of which ONNX has no nested ones.
 constexpr partial_type sequence_of(partial_type const& content) { return content.wrapped_in(type_kind::sequence); }
+/// optional(content).
 constexpr partial_type optional_of(partial_type const& content) { return content.wrapped_in(type_kind::optional); }
 
 /// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing is known.

@@ -16,6 +16,7 @@ namespace xloom {
 /// ONNX's `reduction`, and the mean.
 enum class reduction : unsigned char { none, add, mul, max, min, mean };
 
+/// As ONNX's attribute has it.
 constexpr std::string_view name_of(reduction kind) noexcept
 {
     constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
@@ -69,6 +70,7 @@ struct reduce_none_t {
     }
 };
 
+/// old + update.
 struct reduce_add_t {
     template <detail::summable T>
     constexpr T operator()(T old, T const& update) const
@@ -87,6 +89,7 @@ struct reduce_add_t {
     }
 };
 
+/// old * update.
 struct reduce_mul_t {
     template <detail::multipliable T>
     constexpr T operator()(T const& old, T const& update) const
@@ -102,6 +105,7 @@ struct reduce_mul_t {
     }
 };
 
+/// The larger of old and update.
 struct reduce_max_t {
     template <detail::ordered T>
     constexpr T operator()(T const& old, T const& update) const
@@ -111,6 +115,7 @@ struct reduce_max_t {
     }
 };
 
+/// The smaller of old and update.
 struct reduce_min_t {
     template <detail::ordered T>
     constexpr T operator()(T const& old, T const& update) const

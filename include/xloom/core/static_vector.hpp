@@ -11,6 +11,9 @@
 
 namespace xloom {
 
+/// As much of std::vector as shapes and lists need.
+///
+/// Errors    option_error: more than Capacity items.
 template <class T, std::size_t Capacity>
 class static_vector {
 public:

@@ -17,6 +17,7 @@ struct attn_lstm_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{}, memory_seq_lens{}, AW{};
 };
 
+/// The types of AttnLSTM's outputs.
 struct attn_lstm_types {
     partial_type Y{}, Y_h{}, Y_c{}, alignments{};
 };

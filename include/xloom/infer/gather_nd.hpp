@@ -11,6 +11,7 @@
 
 namespace xloom {
 
+/// What the inference of GatherND asks of a node besides its inputs.
 struct gather_nd_attributes {
     std::int64_t opset = latest_opset;
     std::int64_t batch_dims = 0;
@@ -54,7 +55,10 @@ constexpr void require_indexable(partial_shape const& data, partial_shape const&
 ///           option_error: the opset; batch_dims < 0, or not 0 before opset 12; an output over max_rank.
 /// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
 /// Source    ONNX GatherND-11, 12, 13.
-/// Example   tests/infer/gather_nd.test.cpp
+/// Example
+/// ```cpp
+/// xloom::infer_gather_nd(xloom::partial_shape{"N", 3, 4}, xloom::partial_shape{"K", 2}); // = [K, 4]
+/// ```
 constexpr partial_shape infer_gather_nd(
     partial_shape const& data, partial_shape const& indices, gather_nd_attributes const& attributes = {})
 {

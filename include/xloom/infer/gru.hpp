@@ -13,6 +13,7 @@ struct gru_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
 };
 
+/// The types of GRU's outputs.
 struct gru_types {
     partial_type Y{}, Y_h{};
 };

@@ -14,6 +14,7 @@
 
 namespace xloom {
 
+/// What the inference of If asks of a node besides its branches.
 struct if_attributes {
     std::int64_t opset = latest_opset;
     bool strict = false;
@@ -116,7 +117,13 @@ constexpr bool is_sound(
 ///           shape_error: If-1's shapes; rank or dimension of a declared output.  option_error: the opset.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it, its inference does not.
 /// Source    ONNX If-1, 11, 13 .. 25. The condition is not looked at; is_allowed has the types.
-/// Example   tests/infer/if.test.cpp
+/// Example
+/// ```cpp
+/// using enum xloom::element_type;
+/// auto const two = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(float_, {2, 4})}; };
+/// auto const three = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(float_, {3, 4})}; };
+/// xloom::infer_if(two, three, {xloom::untyped}); // = [float[?, 4]]
+/// ```
 template <class Then, class Else>
 constexpr type_list infer_if(Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
 {

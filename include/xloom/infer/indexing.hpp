@@ -14,13 +14,16 @@
 
 namespace xloom {
 
+/// The operators that name slices by indices.
 enum class indexing { scatter_nd, gather_nd };
 
+/// As ONNX spells it.
 constexpr std::string_view name_of(indexing op) noexcept { return op == indexing::scatter_nd ? "ScatterND" : "GatherND"; }
 
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
 
+/// In ascending order.
 constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
 {
     if (op == indexing::scatter_nd)

@@ -14,6 +14,7 @@
 
 namespace xloom {
 
+/// What the inference of Loop asks of a node besides its inputs and its body.
 struct loop_attributes {
     std::int64_t opset = latest_opset;
 };
@@ -113,7 +114,13 @@ constexpr partial_type stack_iterations(std::size_t i, partial_type const& eleme
 ///           shape_error: rank or dimension of a declared output.  option_error: the opset; numbers of inputs or outputs.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs are checked.
 /// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the others.
-/// Example   tests/infer/loop.test.cpp
+/// Example
+/// ```cpp
+/// using enum xloom::element_type;
+/// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[1], given[2], xloom::tensor_type(int64, {2})}; };
+/// xloom::infer_loop({xloom::untyped, xloom::tensor_type(bool_, {}), xloom::tensor_type(float_, {3})}, body,
+///     {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
+/// ```
 template <class Body>
 constexpr type_list infer_loop(type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {

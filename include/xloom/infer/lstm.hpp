@@ -13,6 +13,7 @@ struct lstm_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
 };
 
+/// The types of LSTM's outputs.
 struct lstm_types {
     partial_type Y{}, Y_h{}, Y_c{};
 };
@@ -35,7 +36,13 @@ struct lstm_types {
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
 ///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
 /// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
-/// Example   tests/infer/lstm.test.cpp
+/// Example
+/// ```cpp
+/// auto const X = xloom::tensor_type(xloom::element_type::float_, {"T", "N", 8});
+/// auto const types = xloom::infer_lstm({.X = X}, {}, {.hidden_size = 16});
+/// types.Y; // = float[T, 1, N, 16]
+/// types.Y_h; // = float[1, N, 16]
+/// ```
 constexpr lstm_types infer_lstm(
     lstm_input_types const& inputs, lstm_types const& declared = {}, recurrent_attributes const& attributes = {})
 {

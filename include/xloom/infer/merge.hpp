@@ -9,12 +9,14 @@
 
 namespace xloom {
 
+/// Two values that differ are a conflict; a symbol or an unknown dimension may be anything.
 constexpr conflict find_conflict(dim const& inferred, dim const& declared) noexcept
 {
     bool const differ = inferred.has_value() && declared.has_value() && inferred.value() != declared.value();
     return differ ? conflict::dimension : conflict::none;
 }
 
+/// An unknown rank may be any.
 constexpr conflict find_conflict(partial_shape const& inferred, partial_shape const& declared) noexcept
 {
     if (!inferred.has_rank() || !declared.has_rank())
@@ -27,6 +29,7 @@ constexpr conflict find_conflict(partial_shape const& inferred, partial_shape co
     return conflict::none;
 }
 
+/// The first thing that the two disagree in, from outside to inside.
 constexpr conflict find_conflict(partial_type const& inferred, partial_type const& declared)
 {
     if (inferred.is_untyped() || declared.is_untyped())

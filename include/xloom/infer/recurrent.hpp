@@ -11,14 +11,17 @@
 
 namespace xloom {
 
+/// The recurrent operators of ONNX itself.
 enum class recurrent { rnn, gru, lstm };
 
+/// As ONNX spells it.
 constexpr std::string_view name_of(recurrent op) noexcept { return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN"; }
 
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 4> lstm_versions = rnn_versions;
 
+/// In ascending order.
 constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
 {
     if (op == recurrent::gru)

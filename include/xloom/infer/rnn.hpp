@@ -13,6 +13,7 @@ struct rnn_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
 };
 
+/// The types of RNN's outputs.
 struct rnn_types {
     partial_type Y{}, Y_h{};
 };

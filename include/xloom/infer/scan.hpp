@@ -226,7 +226,13 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
 ///           outputs; kind or element type of a declared output.  option_error: the opset.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
 /// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
-/// Example   tests/infer/scan.test.cpp
+/// Example
+/// ```cpp
+/// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[0], given[1]}; };
+/// using enum xloom::element_type;
+/// xloom::infer_scan({xloom::tensor_type(float_, {3}), xloom::tensor_type(float_, {"T", 2})}, body, {xloom::untyped, xloom::untyped},
+///     {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
+/// ```
 template <class Body>
 constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
 {

@@ -12,6 +12,7 @@
 
 namespace xloom {
 
+/// What the inference of ScatterND asks of a node besides its inputs.
 struct scatter_nd_attributes {
     std::int64_t opset = latest_opset;
     xloom::reduction reduction = xloom::reduction::none;
@@ -62,7 +63,12 @@ constexpr void require_reduction(scatter_nd_attributes const& attributes)
 ///           shape_error: rank or dimension of the declared output.  option_error: the opset; a reduction that it does not have.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction are checked.
 /// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed has data's.
-/// Example   tests/infer/scatter_nd.test.cpp
+/// Example
+/// ```cpp
+/// using enum xloom::element_type;
+/// auto const data = xloom::tensor_type(float_, {"N", 4}), updates = xloom::tensor_type(float_, {"K", 4});
+/// xloom::infer_scatter_nd(data, xloom::tensor_type(int64, {"K", 1}), updates); // = float[N, 4]
+/// ```
 constexpr partial_type infer_scatter_nd(partial_type const& data, [[maybe_unused]] partial_type const& indices,
     [[maybe_unused]] partial_type const& updates, partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
 {

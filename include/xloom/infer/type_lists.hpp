@@ -12,8 +12,10 @@
 
 namespace xloom {
 
+/// The operators with bodies.
 enum class control_flow { if_, loop, scan };
 
+/// As ONNX spells it.
 constexpr std::string_view name_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
@@ -62,6 +64,7 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
+/// In ascending order.
 constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
