@@ -1,0 +1,102 @@
+# What Doxygen reads in place of a header: the same, with its comments in Doxygen's words.
+#
+#   /// Shapes    a heading of the house's            becomes a paragraph of that title
+#   ///     y[t] = x[t]                               becomes a code block in Python's colours
+#   namespace xloom { ... }                           belongs to the group of the operator that the file is about
+
+function plain(text) { # what Doxygen would take for a tag, a command or a link is text
+    gsub(/&/, "\\&amp;", text)
+    gsub(/</, "\\&lt;", text)
+    gsub(/>/, "\\&gt;", text)
+    gsub(/[@\\#]/, "\\\\&", text)
+    return text
+}
+
+# Files below folders that are part of an operator under another name than theirs.
+function belong(group_name, files,    list, i) {
+    split(files, list, " ")
+    for (i in list)
+        group_of[list[i] ".hpp"] = group_name
+}
+BEGIN {
+    headings = "^ (Shapes|Types|Options|Score|Reduce|Policy|Errors|Order|Max error|Cost|Special|" \
+               "Aliasing|Threads|Differs|Source|Example)( |$)"
+    belong("activations", "core/activation")
+    belong("attn_lstm", "adapt/attention_score adapt/attn_lstm_run")
+    belong("loop", "adapt/loop_control")
+    belong("lstm", "adapt/recurrent_run")
+    belong("scan", "adapt/scan_body")
+    belong("scatter_nd", "adapt/named_reduction core/reduction")
+    belong("storage_types", "core/cast core/element_type_of core/float_format core/float_rounding core/small_float core/small_int")
+}
+
+function is_there(file,    line, found) {
+    found = (getline line <file) > 0
+    close(file)
+    return found
+}
+
+# The group of the file: its operator's, else its folder's.
+FNR == 1 {
+    path = FILENAME
+    sub(/.*include\/xloom\//, "", path)
+    folder = path ~ /\// ? substr(path, 1, index(path, "/") - 1) : ""
+    name = path
+    sub(/.*\//, "", name)
+    sub(/\.hpp$/, "", name)
+    if (path in group_of)
+        group = group_of[path]
+    else if (folder == "" || (folder ~ /^(check|infer)$/ && is_there("include/xloom/" name ".hpp")))
+        group = name
+    else
+        group = folder == "check" ? "core" : folder
+}
+
+# The words at the top of a public header introduce its group.
+folder == "" && name != "xloom" && !introduced && /^\/\/ / {
+    if (!opened++)
+        print "/// @defgroup " name " " name "\n/// @code{.cpp}\n/// #include <xloom/" path ">\n/// @endcode"
+    print "/// " plain(substr($0, 4))
+    next
+}
+!/^\/\// && opened { introduced = 1 }
+
+/^namespace xloom \{/ { print; print "/// @addtogroup " group; print "/// @{"; next }
+/^} \/\/ namespace xloom$/ { print "/// @}"; print; next }
+
+/^ *\/\/\// {
+    match($0, /^ *\/\/\//)
+    slashes = substr($0, 1, RLENGTH)
+    text = substr($0, RLENGTH + 1)
+    if (text ~ /^ ```/)
+        fenced = !fenced
+    if (fenced || text ~ /^ ```/) {
+        print
+    } else if (text ~ /^     / && (in_code || blank)) {
+        if (!in_code)
+            print slashes " @code{.py}"
+        in_code = 1
+        print slashes text
+    } else {
+        if (in_code)
+            print slashes " @endcode"
+        in_code = 0
+        if (match(text, headings)) {
+            heading = substr(text, 2, RLENGTH - 1)
+            sub(/ $/, "", heading)
+            print slashes " @par " heading
+            text = " " substr(text, RLENGTH + 1)
+        }
+        sub(/^ */, " ", text)
+        print slashes plain(text)
+    }
+    blank = text ~ /^ *$/
+    next
+}
+in_code { in_code = 0; print "/// @endcode" }
+
+# Deduction guides tell a reader nothing.
+/^template / { held = $0; next }
+/^[a-z_]+\(.*\) -> .*;$/ { held = ""; next }
+held != "" { print held; held = "" }
+{ print }
