@@ -53,13 +53,16 @@ FNR == 1 {
 }
 
 # The words at the top of a public header introduce its group.
-folder == "" && name != "xloom" && !introduced && /^\/\/ / {
+folder == "" && name != "xloom" && !introduced && /^\/\// {
     if (!opened++)
-        print "/// @defgroup " name " " name "\n/// @code{.cpp}\n/// #include <xloom/" path ">\n/// @endcode"
+        print "/// @defgroup " name " " name "\n/// @brief"
     print "/// " plain(substr($0, 4))
     next
 }
-!/^\/\// && opened { introduced = 1 }
+opened && !introduced {
+    introduced = 1
+    print "/// @code{.cpp}\n/// #include <xloom/" path ">\n/// @endcode"
+}
 
 /^namespace xloom \{/ { print; print "/// @addtogroup " group; print "/// @{"; next }
 /^} \/\/ namespace xloom$/ { print "/// @}"; print; next }

@@ -17,13 +17,13 @@ struct attn_lstm_inputs {
     tensor_ref<Item const> AW{}, initial_attention{}, initial_alignment{};
 };
 
-/// Those that stay the same from call to call,
+/// The inputs that stay the same from call to call.
 template <class Item>
 struct attn_lstm_constants {
     tensor_ref<Item const> W{}, R{}, B{}, P{}, QW{}, MW{}, V{}, AW{};
 };
 
-/// and those that do not.
+/// The inputs that do not.
 template <class Item>
 struct attn_lstm_start {
     lengths_ref sequence_lens{};

@@ -14,13 +14,13 @@ struct gru_inputs {
     tensor_ref<Item const> initial_h{};
 };
 
-/// Those that stay the same from call to call,
+/// The inputs that stay the same from call to call.
 template <class Item>
 struct gru_constants {
     tensor_ref<Item const> W{}, R{}, B{};
 };
 
-/// and those that do not.
+/// The inputs that do not.
 template <class Item>
 struct gru_start {
     lengths_ref sequence_lens{};

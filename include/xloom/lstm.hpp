@@ -18,13 +18,13 @@ struct lstm_inputs {
     tensor_ref<Item const> initial_h{}, initial_c{}, P{};
 };
 
-/// Those that stay the same from call to call,
+/// The inputs that stay the same from call to call.
 template <class Item>
 struct lstm_constants {
     tensor_ref<Item const> W{}, R{}, B{}, P{};
 };
 
-/// and those that do not.
+/// The inputs that do not.
 template <class Item>
 struct lstm_start {
     lengths_ref sequence_lens{};

@@ -4831,13 +4831,13 @@ struct attn_lstm_inputs {
     tensor_ref<Item const> AW{}, initial_attention{}, initial_alignment{};
 };
 
-/// Those that stay the same from call to call,
+/// The inputs that stay the same from call to call.
 template <class Item>
 struct attn_lstm_constants {
     tensor_ref<Item const> W{}, R{}, B{}, P{}, QW{}, MW{}, V{}, AW{};
 };
 
-/// and those that do not.
+/// The inputs that do not.
 template <class Item>
 struct attn_lstm_start {
     lengths_ref sequence_lens{};
@@ -7488,13 +7488,13 @@ struct gru_inputs {
     tensor_ref<Item const> initial_h{};
 };
 
-/// Those that stay the same from call to call,
+/// The inputs that stay the same from call to call.
 template <class Item>
 struct gru_constants {
     tensor_ref<Item const> W{}, R{}, B{};
 };
 
-/// and those that do not.
+/// The inputs that do not.
 template <class Item>
 struct gru_start {
     lengths_ref sequence_lens{};
@@ -10313,13 +10313,13 @@ struct lstm_inputs {
     tensor_ref<Item const> initial_h{}, initial_c{}, P{};
 };
 
-/// Those that stay the same from call to call,
+/// The inputs that stay the same from call to call.
 template <class Item>
 struct lstm_constants {
     tensor_ref<Item const> W{}, R{}, B{}, P{};
 };
 
-/// and those that do not.
+/// The inputs that do not.
 template <class Item>
 struct lstm_start {
     lengths_ref sequence_lens{};
@@ -10813,13 +10813,13 @@ struct rnn_inputs {
     tensor_ref<Item const> initial_h{};
 };
 
-/// Those that stay the same from call to call,
+/// The inputs that stay the same from call to call.
 template <class Item>
 struct rnn_constants {
     tensor_ref<Item const> W{}, R{}, B{};
 };
 
-/// and those that do not.
+/// The inputs that do not.
 template <class Item>
 struct rnn_start {
     lengths_ref sequence_lens{};
