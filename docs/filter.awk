@@ -1,7 +1,7 @@
 # What Doxygen reads in place of a header: the same, with its comments in Doxygen's words.
 #
 #   /// Shapes    a heading of the house's            becomes a paragraph of that title
-#   ///     y[t] = x[t]                               becomes a code block in Python's colours
+#   ///     y[t] = x[t]                               becomes a block of pseudo-code, uncoloured
 #   namespace xloom { ... }                           belongs to the group of the operator that the file is about
 
 function plain(text) { # what Doxygen would take for a tag, a command or a link is text
@@ -77,7 +77,7 @@ opened && !introduced {
         print
     } else if (text ~ /^     / && (in_code || blank)) {
         if (!in_code)
-            print slashes " @code{.py}"
+            print slashes " @code{.unparsed}"
         in_code = 1
         print slashes text
     } else {
