@@ -4,7 +4,7 @@
 #
 # What is fenced as ```cpp counts, behind /// in a header. All blocks below one heading of a page are one test case, so that a block knows
 # the names of those before it; in a comment each block is one. A block that begins with #include, namespace, template or struct stands
-# outside functions, in front. A program with a main() of its own is README's alone, and tested elsewhere.
+# outside functions, in front. A program with a main() of its own is README's alone: repo/readme runs it.
 #
 #   expression; // = [1, 2]                    what is printed of the expression
 #   expression; // throws xloom::shape_error   what it throws; lines of comment that follow are the text
