@@ -22,12 +22,6 @@ set(elsewhere
 
 # What there is not, and why.
 set(exceptions
-  "benchmark activations | not yet"
-  "benchmark attn_lstm_cell | not yet"
-  "benchmark gru | not yet"
-  "benchmark loop_list | not yet"
-  "benchmark scan_batched | not yet"
-  "benchmark scan_list | not yet"
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
   "example activations | not yet"
