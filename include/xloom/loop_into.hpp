@@ -53,7 +53,8 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
     {
         std::tuple<held_state<States>...> held(states);
         auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
-        try {
+        auto const iteration = [&] { return control.status().trip_count; };
+        run_bodies(op, y, iteration, [&] {
             while (control.goes_on(end))
                 do {
                     enter_all(y);
@@ -62,10 +63,7 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
                     leave_all(y);
                     control.finish_iteration(cond);
                 } while (control.goes_on_unasked(end));
-        } catch (element_reshaped const& found) {
-            fail_if_own(op, y, found, static_cast<std::size_t>(control.status().trip_count));
-            throw;
-        }
+        });
     }
     if (control.goes_on(control.limit()))
         fail_full(op, shapes_of(outputs), room);

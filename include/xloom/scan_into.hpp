@@ -89,7 +89,8 @@ void run_scan_into(
     std::tuple<held_state<States>...> held(states);
     auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;
-    try {
+    auto const iteration = [&] { return t; };
+    run_bodies(op, y, iteration, [&] {
         for (; t < length; ++t) {
             enter_all(x);
             enter_all(y);
@@ -105,10 +106,7 @@ void run_scan_into(
                     fail_reshaped(op, "states", i, guard.expected(), shape_of(std::get<i>(current)), t);
             });
         }
-    } catch (element_reshaped const& found) {
-        fail_if_own(op, y, found, t);
-        throw;
-    }
+    });
 }
 
 template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>

@@ -36,13 +36,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -72,6 +75,45 @@
 
 // ==== xloom/core/error.hpp ====
 // The errors of xloom, and the one place that puts their texts together.
+
+// ==== xloom/core/raise.hpp ====
+// How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed to a handler.
+
+namespace xloom {
+
+#ifndef __cpp_exceptions
+
+/// What takes an error where there is nothing to throw. It must not return; if it does, std::abort ends the program.
+using error_handler = void (*)(std::exception const& error);
+
+namespace detail {
+
+inline void print_error(std::exception const& error) { std::fprintf(stderr, "%s\n", error.what()); }
+
+inline std::atomic<error_handler> current_error_handler = print_error;
+
+} // namespace detail
+
+/// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before. The first one prints the text.
+inline error_handler set_error_handler(error_handler handler) noexcept { return detail::current_error_handler.exchange(handler); }
+
+#endif
+
+namespace detail {
+
+template <class Error>
+[[noreturn]] void raise(Error const& error)
+{
+#ifdef __cpp_exceptions
+    throw error;
+#else
+    current_error_handler.load()(error);
+    std::abort();
+#endif
+}
+
+} // namespace detail
+} // namespace xloom
 
 namespace xloom {
 
@@ -156,12 +198,12 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
-/// Throws Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
+/// Raises Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
 /// does not compile, and the compiler's message shows the sentence given at the call.
 template <class Error, class... Parts>
 [[noreturn]] void fail(Parts const&... parts)
 {
-    throw Error(concat(parts...));
+    raise(Error(concat(parts...)));
 }
 
 } // namespace detail
@@ -1070,14 +1112,22 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 
 // ==== xloom/kernel/simd.hpp ====
 // Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the same text serves both.
+// With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not even included.
 
+#ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
+#endif
 
 namespace xloom::kernel {
 
+#ifdef XLOOM_NO_SIMD
+template <class T>
+inline constexpr bool has_simd = false;
+#else
 /// float and double, where the target has vector units for them.
 template <class T>
 inline constexpr bool has_simd = xsimd::has_simd_register<T>::value;
+#endif
 
 namespace detail {
 
@@ -1086,11 +1136,13 @@ struct batch_of {
     using type = T;
     static constexpr std::size_t size = 1;
 };
+#ifndef XLOOM_NO_SIMD
 template <class T>
 struct batch_of<T, true> {
     using type = xsimd::batch<T>;
     static constexpr std::size_t size = type::size;
 };
+#endif
 
 } // namespace detail
 
@@ -1125,14 +1177,26 @@ void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
         *to = batch;
 }
 
-/// a * b + c; rounded once where the target can.
+/// a * b + c; rounded once where batches can.
 template <class V>
 V multiply_add(V const& a, V const& b, V const& c)
 {
-    if constexpr (xsimd::is_batch<V>::value)
-        return xsimd::fma(a, b, c);
-    else
-        return a * b + c;
+    return a * b + c;
+}
+
+/// yes where the condition holds, else no.
+template <class T>
+T choose(bool condition, T const& yes, T const& no)
+{
+    return condition ? yes : no;
+}
+
+#ifndef XLOOM_NO_SIMD
+
+template <class T>
+xsimd::batch<T> multiply_add(xsimd::batch<T> const& a, xsimd::batch<T> const& b, xsimd::batch<T> const& c)
+{
+    return xsimd::fma(a, b, c);
 }
 
 #ifdef __AVX512F__
@@ -1145,6 +1209,14 @@ inline xsimd::batch<double> multiply_add(xsimd::batch<double> const& a, xsimd::b
 {
     return _mm512_fmadd_pd(a, b, c);
 }
+#endif
+
+template <class T>
+xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
+{
+    return xsimd::select(condition, yes, no);
+}
+
 #endif
 
 /// The sum of a batch's numbers.
@@ -1161,18 +1233,18 @@ T sum_of(batch_t<T> const& batch)
 
 /// A batch of the first `count` items and, for the rest, `fill`; count is less than a batch holds.
 template <class T>
-xsimd::batch<T> load_first(T const* from, std::size_t count, T fill = T(0))
+batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
 {
-    T items[xsimd::batch<T>::size];
+    T items[batch_size<T>];
     std::fill(std::copy_n(from, count, items), std::end(items), fill);
-    return xsimd::batch<T>::load_unaligned(items);
+    return load_batch(items);
 }
 
 template <class T>
-void store_first(xsimd::batch<T> const& batch, T* to, std::size_t count)
+void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size_t count)
 {
-    T items[xsimd::batch<T>::size];
-    batch.store_unaligned(items);
+    T items[batch_size<T>];
+    store_batch(items, batch);
     std::copy_n(items, count, to);
 }
 
@@ -1194,18 +1266,6 @@ void map(T const* x, T* y, std::size_t count, F const& f)
 
 namespace xloom::kernel {
 
-/// yes where the condition holds, else no.
-template <class T>
-T choose(bool condition, T const& yes, T const& no)
-{
-    return condition ? yes : no;
-}
-template <class T>
-xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
-{
-    return xsimd::select(condition, yes, no);
-}
-
 namespace detail {
 
 using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
@@ -1217,15 +1277,12 @@ using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
 template <class V, class F>
 V within_limits(V const& x, F const& f)
 {
-    return f(x);
-}
-template <class F>
-xsimd::batch<double> within_limits(xsimd::batch<double> const& x, F const& f)
-{
-    using batch = xsimd::batch<double>;
-    auto const is_number = x == x;
-    batch const limited = choose(x > batch(800), batch(800), choose(x < batch(-800), batch(-800), x));
-    return choose(is_number, f(choose(is_number, limited, batch(0))), x);
+    if constexpr (has_simd<double> && std::is_same_v<V, batch_t<double>>) {
+        auto const is_number = x == x;
+        V const limited = choose(x > V(800), V(800), choose(x < V(-800), V(-800), x));
+        return choose(is_number, f(choose(is_number, limited, V(0))), x);
+    } else
+        return f(x);
 }
 
 template <class V>
@@ -2821,7 +2878,8 @@ public:
     void resize(Dims const& dims, bool = false) const
     {
         if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
-            throw detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()});
+            detail::raise(
+                detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()}));
     }
 
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
@@ -3934,7 +3992,7 @@ struct line_allocator {
     T* allocate(std::size_t count)
     {
         if (count > static_cast<std::size_t>(-1) / sizeof(T))
-            throw std::bad_array_new_length();
+            raise(std::bad_array_new_length());
         return static_cast<T*>(::operator new(count * sizeof(T), alignment));
     }
     void deallocate(T* items, std::size_t) noexcept { ::operator delete(items, alignment); }
@@ -6121,6 +6179,23 @@ void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, ele
     });
 }
 
+/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is what it says itself.
+template <class Cursors, class Iteration, class Run>
+void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs, [[maybe_unused]] Iteration const& iteration,
+    Run const& run)
+{
+#ifdef __cpp_exceptions
+    try {
+        run();
+    } catch (element_reshaped const& found) {
+        fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        throw;
+    }
+#else
+    run();
+#endif
+}
+
 } // namespace xloom::detail
 
 // ==== xloom/adapt/gather_call.hpp ====
@@ -7561,7 +7636,7 @@ struct recycling_allocator {
     {
         static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
         if (count > static_cast<std::size_t>(-1) / sizeof(T))
-            throw std::bad_array_new_length();
+            raise(std::bad_array_new_length());
         return static_cast<T*>(block_cache::take(count * sizeof(T)));
     }
     void deallocate(T* items, std::size_t count) noexcept { block_cache::give_back(items, count * sizeof(T)); }
@@ -9725,7 +9800,8 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
     {
         std::tuple<held_state<States>...> held(states);
         auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
-        try {
+        auto const iteration = [&] { return control.status().trip_count; };
+        run_bodies(op, y, iteration, [&] {
             while (control.goes_on(end))
                 do {
                     enter_all(y);
@@ -9734,10 +9810,7 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
                     leave_all(y);
                     control.finish_iteration(cond);
                 } while (control.goes_on_unasked(end));
-        } catch (element_reshaped const& found) {
-            fail_if_own(op, y, found, static_cast<std::size_t>(control.status().trip_count));
-            throw;
-        }
+        });
     }
     if (control.goes_on(control.limit()))
         fail_full(op, shapes_of(outputs), room);
@@ -11281,7 +11354,8 @@ void run_scan_into(
     std::tuple<held_state<States>...> held(states);
     auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;
-    try {
+    auto const iteration = [&] { return t; };
+    run_bodies(op, y, iteration, [&] {
         for (; t < length; ++t) {
             enter_all(x);
             enter_all(y);
@@ -11297,10 +11371,7 @@ void run_scan_into(
                     fail_reshaped(op, "states", i, guard.expected(), shape_of(std::get<i>(current)), t);
             });
         }
-    } catch (element_reshaped const& found) {
-        fail_if_own(op, y, found, t);
-        throw;
-    }
+    });
 }
 
 template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>

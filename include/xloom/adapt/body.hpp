@@ -146,4 +146,21 @@ void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, ele
     });
 }
 
+/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is what it says itself.
+template <class Cursors, class Iteration, class Run>
+void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs, [[maybe_unused]] Iteration const& iteration,
+    Run const& run)
+{
+#ifdef __cpp_exceptions
+    try {
+        run();
+    } catch (element_reshaped const& found) {
+        fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        throw;
+    }
+#else
+    run();
+#endif
+}
+
 } // namespace xloom::detail

@@ -212,7 +212,8 @@ public:
     void resize(Dims const& dims, bool = false) const
     {
         if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
-            throw detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()});
+            detail::raise(
+                detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()}));
     }
 
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <new>
 
+#include <xloom/core/raise.hpp>
+
 namespace xloom::detail {
 
 /// Keeps the blocks that values of one running operator give back, for the next iteration's values; frees them when the operator
@@ -69,7 +71,7 @@ struct recycling_allocator {
     {
         static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
         if (count > static_cast<std::size_t>(-1) / sizeof(T))
-            throw std::bad_array_new_length();
+            raise(std::bad_array_new_length());
         return static_cast<T*>(block_cache::take(count * sizeof(T)));
     }
     void deallocate(T* items, std::size_t count) noexcept { block_cache::give_back(items, count * sizeof(T)); }

@@ -5,6 +5,8 @@
 #include <new>
 #include <vector>
 
+#include <xloom/core/raise.hpp>
+
 namespace xloom {
 
 namespace detail {
@@ -24,7 +26,7 @@ struct line_allocator {
     T* allocate(std::size_t count)
     {
         if (count > static_cast<std::size_t>(-1) / sizeof(T))
-            throw std::bad_array_new_length();
+            raise(std::bad_array_new_length());
         return static_cast<T*>(::operator new(count * sizeof(T), alignment));
     }
     void deallocate(T* items, std::size_t) noexcept { ::operator delete(items, alignment); }

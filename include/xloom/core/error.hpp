@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <xloom/core/raise.hpp>
+
 namespace xloom {
 
 /// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not of this family.
@@ -90,12 +92,12 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
-/// Throws Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
+/// Raises Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
 /// does not compile, and the compiler's message shows the sentence given at the call.
 template <class Error, class... Parts>
 [[noreturn]] void fail(Parts const&... parts)
 {
-    throw Error(concat(parts...));
+    raise(Error(concat(parts...)));
 }
 
 } // namespace detail

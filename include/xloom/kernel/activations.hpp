@@ -2,23 +2,12 @@
 // The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all of them.
 
 #include <cmath>
+#include <type_traits>
 
 #include <xloom/core/activation.hpp>
 #include <xloom/kernel/simd.hpp>
 
 namespace xloom::kernel {
-
-/// yes where the condition holds, else no.
-template <class T>
-T choose(bool condition, T const& yes, T const& no)
-{
-    return condition ? yes : no;
-}
-template <class T>
-xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
-{
-    return xsimd::select(condition, yes, no);
-}
 
 namespace detail {
 
@@ -31,15 +20,12 @@ using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
 template <class V, class F>
 V within_limits(V const& x, F const& f)
 {
-    return f(x);
-}
-template <class F>
-xsimd::batch<double> within_limits(xsimd::batch<double> const& x, F const& f)
-{
-    using batch = xsimd::batch<double>;
-    auto const is_number = x == x;
-    batch const limited = choose(x > batch(800), batch(800), choose(x < batch(-800), batch(-800), x));
-    return choose(is_number, f(choose(is_number, limited, batch(0))), x);
+    if constexpr (has_simd<double> && std::is_same_v<V, batch_t<double>>) {
+        auto const is_number = x == x;
+        V const limited = choose(x > V(800), V(800), choose(x < V(-800), V(-800), x));
+        return choose(is_number, f(choose(is_number, limited, V(0))), x);
+    } else
+        return f(x);
 }
 
 template <class V>

@@ -1,18 +1,26 @@
 #pragma once
 // Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the same text serves both.
+// With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not even included.
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
 
+#ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
+#endif
 
 namespace xloom::kernel {
 
+#ifdef XLOOM_NO_SIMD
+template <class T>
+inline constexpr bool has_simd = false;
+#else
 /// float and double, where the target has vector units for them.
 template <class T>
 inline constexpr bool has_simd = xsimd::has_simd_register<T>::value;
+#endif
 
 namespace detail {
 
@@ -21,11 +29,13 @@ struct batch_of {
     using type = T;
     static constexpr std::size_t size = 1;
 };
+#ifndef XLOOM_NO_SIMD
 template <class T>
 struct batch_of<T, true> {
     using type = xsimd::batch<T>;
     static constexpr std::size_t size = type::size;
 };
+#endif
 
 } // namespace detail
 
@@ -60,14 +70,26 @@ void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
         *to = batch;
 }
 
-/// a * b + c; rounded once where the target can.
+/// a * b + c; rounded once where batches can.
 template <class V>
 V multiply_add(V const& a, V const& b, V const& c)
 {
-    if constexpr (xsimd::is_batch<V>::value)
-        return xsimd::fma(a, b, c);
-    else
-        return a * b + c;
+    return a * b + c;
+}
+
+/// yes where the condition holds, else no.
+template <class T>
+T choose(bool condition, T const& yes, T const& no)
+{
+    return condition ? yes : no;
+}
+
+#ifndef XLOOM_NO_SIMD
+
+template <class T>
+xsimd::batch<T> multiply_add(xsimd::batch<T> const& a, xsimd::batch<T> const& b, xsimd::batch<T> const& c)
+{
+    return xsimd::fma(a, b, c);
 }
 
 #ifdef __AVX512F__
@@ -80,6 +102,14 @@ inline xsimd::batch<double> multiply_add(xsimd::batch<double> const& a, xsimd::b
 {
     return _mm512_fmadd_pd(a, b, c);
 }
+#endif
+
+template <class T>
+xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
+{
+    return xsimd::select(condition, yes, no);
+}
+
 #endif
 
 /// The sum of a batch's numbers.
@@ -96,18 +126,18 @@ T sum_of(batch_t<T> const& batch)
 
 /// A batch of the first `count` items and, for the rest, `fill`; count is less than a batch holds.
 template <class T>
-xsimd::batch<T> load_first(T const* from, std::size_t count, T fill = T(0))
+batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
 {
-    T items[xsimd::batch<T>::size];
+    T items[batch_size<T>];
     std::fill(std::copy_n(from, count, items), std::end(items), fill);
-    return xsimd::batch<T>::load_unaligned(items);
+    return load_batch(items);
 }
 
 template <class T>
-void store_first(xsimd::batch<T> const& batch, T* to, std::size_t count)
+void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size_t count)
 {
-    T items[xsimd::batch<T>::size];
-    batch.store_unaligned(items);
+    T items[batch_size<T>];
+    store_batch(items, batch);
     std::copy_n(items, count, to);
 }
 

@@ -1,0 +1,43 @@
+#pragma once
+// How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed to a handler.
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace xloom {
+
+#ifndef __cpp_exceptions
+
+/// What takes an error where there is nothing to throw. It must not return; if it does, std::abort ends the program.
+using error_handler = void (*)(std::exception const& error);
+
+namespace detail {
+
+inline void print_error(std::exception const& error) { std::fprintf(stderr, "%s\n", error.what()); }
+
+inline std::atomic<error_handler> current_error_handler = print_error;
+
+} // namespace detail
+
+/// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before. The first one prints the text.
+inline error_handler set_error_handler(error_handler handler) noexcept { return detail::current_error_handler.exchange(handler); }
+
+#endif
+
+namespace detail {
+
+template <class Error>
+[[noreturn]] void raise(Error const& error)
+{
+#ifdef __cpp_exceptions
+    throw error;
+#else
+    current_error_handler.load()(error);
+    std::abort();
+#endif
+}
+
+} // namespace detail
+} // namespace xloom
