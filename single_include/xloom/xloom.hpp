@@ -371,6 +371,7 @@ constexpr bool is_same_name(std::string_view a, std::string_view b) noexcept
 inline std::string activation_names()
 {
     std::vector<std::string> names;
+    names.reserve(activation_count);
     for (activation_entry const& entry : activation_entries)
         names.emplace_back(entry.name);
     return join(names);
@@ -5147,7 +5148,7 @@ namespace xloom {
 /// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    com.microsoft AttnLSTM-1.  Example: examples/attention_reader/main.cpp
+/// Source    com.microsoft AttnLSTM-1.  Example: examples/attention_reader/reader.hpp
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
 class attn_lstm_cell {
     using T = detail::compute_t<Item>;
@@ -5238,8 +5239,8 @@ private:
         std::vector<kernel::attending_row<T, Item>> rows;
 
         held_memory() = default;
-        held_memory(held_memory&&) = default;
-        held_memory& operator=(held_memory&&) = default;
+        held_memory(held_memory&&) noexcept = default;
+        held_memory& operator=(held_memory&&) noexcept = default;
         held_memory& operator=(held_memory const& other) { return *this = held_memory(other); }
         held_memory(held_memory const& other) : numbers(other.numbers), rows(other.rows)
         {
