@@ -21,8 +21,7 @@ void add_attn_lstm(attn_lstm_sizes const& s, Policy const& policy)
     std::vector<series<operands>> all{{"xloom", xloom_attn_lstm<Policy>}, {"xloom_plain", xloom_plain<Policy>},
         {.impl = "onnxruntime", .model = attn_lstm_model<Policy>}};
     add_case(
-        "attn_lstm" + text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}, {"S", s.S}, {"E", s.E}, {"A", s.A}, {"L", s.L}}),
-        [=] { return operands(s, policy); }, all, policy.concurrency());
+        "attn_lstm" + text_of(s), [=] { return operands(s, policy); }, all, policy.concurrency());
 }
 
 } // namespace

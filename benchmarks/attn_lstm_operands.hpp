@@ -25,6 +25,11 @@ inline recurrent_work work_of(attn_lstm_sizes const& s, std::size_t threads)
         .threads = threads};
 }
 
+inline std::string text_of(attn_lstm_sizes const& s)
+{
+    return text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}, {"S", s.S}, {"E", s.E}, {"A", s.A}, {"L", s.L}});
+}
+
 template <class Policy>
 struct attn_lstm_operands : recurrent_operands {
     attn_lstm_sizes size;

@@ -99,7 +99,7 @@ std::string serialized(onnx_graph const& model)
 {
     onnx::ModelProto proto;
     proto.set_ir_version(8);
-    import_opset(proto, "", 18);
+    import_opset(proto, "", model.opset);
     import_opset(proto, "com.microsoft", 1);
     fill(*proto.mutable_graph(), model, "benchmark");
     return proto.SerializeAsString();

@@ -97,6 +97,7 @@ struct onnx_node {
 struct onnx_graph {
     std::vector<onnx_operand> inputs{}, outputs{}; ///< weights are among the inputs
     std::vector<onnx_node> nodes{};
+    std::int64_t opset = 18; ///< of a model: the version of ONNX's operators
 };
 
 inline onnx_attribute subgraph(std::string name, onnx_graph graph) { return {std::move(name), std::vector<onnx_graph>{std::move(graph)}}; }

@@ -82,6 +82,16 @@ TEST_CASE("the alignments of each step sum to one, and are largest at the letter
     CHECK(letters.size() > text.size());
 }
 
+TEST_CASE("a stream reads the same letters, bit for bit")
+{
+    std::string const text = "streams are read as they come", folder = program() / "", alignments = program() / "alignments.dat";
+    CHECK(program().run({text, "--plot", folder}).out == expected(text));
+    std::string const whole = read_file(alignments);
+    CHECK(program().run({text, "--stream", "--plot", folder}).out == expected(text));
+    bool const has_same_bits = read_file(alignments) == whole;
+    CHECK(has_same_bits);
+}
+
 TEST_CASE("bad input is refused in one line")
 {
     CHECK(program().complaint({""}) == "there is no text to read");

@@ -1,6 +1,7 @@
 // Where does an AttnLSTM look while it reads? Prints the letters and writes the alignments for a picture.
 //
 //   attention_reader "to be or not to be"
+//   attention_reader "to be or not to be" --stream        # step by step
 //   attention_reader "to be or not to be" --plot .        # alignments.dat, text.dat
 //   gnuplot -e "folder='.'" examples/attention_reader/attention_reader.gnuplot     # attention_reader.svg
 
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -18,10 +20,11 @@
 
 namespace {
 
-/// A line for each step, a number for each letter; and the letters of the text, one a line.
+/// A line for each step, a number for each letter, all of its digits; and the letters of the text, one a line.
 void write_plot(std::string const& folder, std::string const& text, reading const& read)
 {
     std::ofstream alignments(folder + "/alignments.dat"), letters(folder + "/text.dat");
+    alignments.precision(std::numeric_limits<float>::max_digits10);
     for (std::size_t t = 0; t < read.letters.size(); ++t)
         for (std::size_t m = 0; m < text.size(); ++m)
             alignments << read.alignments(t, 0, 0, m) << (m + 1 == text.size() ? '\n' : ' ');
@@ -40,6 +43,7 @@ try {
     cxxopts::Options options("attention_reader", "Where does an AttnLSTM look while it reads?");
     auto add = options.add_options();
     add("plot", "write alignments.dat and text.dat for attention_reader.gnuplot", cxxopts::value<std::string>(), "FOLDER");
+    add("stream", "read step by step, until the text is over");
     add("help", "print this");
     add("text", "", cxxopts::value<std::string>()->default_value("to be or not to be"));
     options.parse_positional("text");
@@ -53,7 +57,7 @@ try {
     auto const text = asked["text"].as<std::string>();
     if (text.empty())
         throw std::runtime_error("there is no text to read");
-    reading const read = read_text(text, 4 * text.size());
+    reading const read = (asked.count("stream") != 0 ? stream_text : read_text)(text, 4 * text.size());
     std::printf("%s\n", read.letters.c_str());
     if (asked.count("plot") != 0)
         write_plot(asked["plot"].as<std::string>(), text, read);

@@ -9,10 +9,12 @@
 // What it finds decides how far it goes on: the attention feeds back.
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include <xloom/attn_lstm.hpp>
+#include <xloom/attn_lstm_cell.hpp>
 
 struct reading {
     std::string letters;              ///< what was looked at, step by step
@@ -21,17 +23,20 @@ struct reading {
 
 inline float pace_of(char letter) { return std::string_view("aeiou").find(letter) != std::string_view::npos ? 0.4f : 1.0f; }
 
-/// Reads for as long as the text lasts, or `T` steps.
-inline reading read_text(std::string const& text, std::size_t T)
+/// A row for each letter: where it stands, how far to go on from it, 1.
+inline xt::xtensor<float, 3> memory_of(std::string const& text)
 {
-    std::size_t const S = text.size();
-    xt::xtensor<float, 3> M({1, S, 3});
-    for (std::size_t m = 0; m < S; ++m) {
+    xt::xtensor<float, 3> M({1, text.size(), 3});
+    for (std::size_t m = 0; m < text.size(); ++m) {
         M(0, m, 0) = static_cast<float>(m);
         M(0, m, 1) = pace_of(text[m]);
         M(0, m, 2) = 1;
     }
+    return M;
+}
 
+inline xloom::attn_lstm_weights<float> reader_weights()
+{
     // One input, which is not looked at; then the attention: position, pace, 1. The gates are i, o, f, g; only g listens.
     xt::xtensor<float, 3> const W{{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 1, 0}}};
     xt::xtensor<float, 3> const R{{{0}, {0}, {0}, {0}}};
@@ -39,18 +44,45 @@ inline reading read_text(std::string const& text, std::size_t T)
     xt::xtensor<float, 3> const QW{{{-2, -2}}};
     xt::xtensor<float, 3> const MW{{{2, 2}, {0, 0}, {1, -1}}};
     xt::xtensor<float, 2> const V{{8, -8}};
-    xloom::attn_lstm_weights<float> const weights(
+    return xloom::attn_lstm_weights<float>(
         {.W = W, .R = R, .B = B, .QW = QW, .MW = MW, .V = V}, {.activations = {"Sigmoid", "Affine", "Affine"}, .activation_alpha = {1, 1}});
+}
 
-    xt::xtensor<float, 3> const X = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}});
-    reading result{"", xt::zeros<float>({T, std::size_t{1}, std::size_t{1}, S})};
+inline bool is_over(float position, std::string const& text) { return position >= static_cast<float>(text.size()) - 0.5f; }
+
+inline char letter_at(std::string const& text, float const* alignment)
+{
+    return text[static_cast<std::size_t>(std::max_element(alignment, alignment + text.size()) - alignment)];
+}
+
+/// Reads `T` steps at once, of which those count that the text lasts.
+inline reading read_text(std::string const& text, std::size_t T)
+{
+    xt::xtensor<float, 3> const X = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}}), M = memory_of(text);
+    reading result{"", xt::zeros<float>({T, std::size_t{1}, std::size_t{1}, text.size()})};
     xt::xtensor<float, 4> position = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}, std::size_t{1}});
     xloom::attn_lstm_workspace<float> workspace;
-    xloom::attn_lstm_into(X, weights, {.M = M}, {.Y = position, .alignments = result.alignments}, workspace);
+    xloom::attn_lstm_into(X, reader_weights(), {.M = M}, {.Y = position, .alignments = result.alignments}, workspace);
+    for (std::size_t t = 0; t < T && !is_over(position(t, 0, 0, 0), text); ++t)
+        result.letters += letter_at(text, &result.alignments(t, 0, 0, 0));
+    return result;
+}
 
-    for (std::size_t t = 0; t < T && position(t, 0, 0, 0) < static_cast<float>(S) - 0.5f; ++t) {
-        float const* const weight = &result.alignments(t, 0, 0, 0);
-        result.letters += text[static_cast<std::size_t>(std::max_element(weight, weight + S) - weight)];
+/// Reads step by step, and stops where the text does, after at most `T` steps: the same bits.
+inline reading stream_text(std::string const& text, std::size_t T)
+{
+    xt::xtensor<float, 3> const M = memory_of(text);
+    xloom::attn_lstm_cell<float> step(reader_weights(), M);
+    reading result{"", xt::zeros<float>({T, std::size_t{1}, std::size_t{1}, text.size()})};
+    std::array<float, 1> h{}, c{}, x{}, position{};
+    std::array<float, 3> attention{};
+    std::vector<float> alignment(text.size());
+    for (std::size_t t = 0; t < T; ++t) {
+        step(h, c, attention, alignment, x, position);
+        if (is_over(position[0], text))
+            break;
+        result.letters += letter_at(text, alignment.data());
+        std::copy(alignment.begin(), alignment.end(), &result.alignments(t, 0, 0, 0));
     }
     return result;
 }

@@ -18,7 +18,7 @@ namespace xloom {
 /// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    com.microsoft AttnLSTM-1.
+/// Source    com.microsoft AttnLSTM-1. examples/attention_reader/reader.hpp steps with it.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
@@ -120,8 +120,8 @@ private:
         std::vector<kernel::attending_row<T, Item>> rows;
 
         held_memory() = default;
-        held_memory(held_memory&&) = default;
-        held_memory& operator=(held_memory&&) = default;
+        held_memory(held_memory&&) noexcept = default;
+        held_memory& operator=(held_memory&&) noexcept = default;
         held_memory& operator=(held_memory const& other) { return *this = held_memory(other); }
         held_memory(held_memory const& other) : numbers(other.numbers), rows(other.rows)
         {

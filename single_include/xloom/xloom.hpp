@@ -375,6 +375,7 @@ constexpr bool is_same_name(std::string_view a, std::string_view b) noexcept
 inline std::string activation_names()
 {
     std::vector<std::string> names;
+    names.reserve(activation_count);
     for (activation_entry const& entry : activation_entries)
         names.emplace_back(entry.name);
     return join(names);
@@ -5168,7 +5169,7 @@ namespace xloom {
 /// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    com.microsoft AttnLSTM-1.
+/// Source    com.microsoft AttnLSTM-1. examples/attention_reader/reader.hpp steps with it.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
@@ -5270,8 +5271,8 @@ private:
         std::vector<kernel::attending_row<T, Item>> rows;
 
         held_memory() = default;
-        held_memory(held_memory&&) = default;
-        held_memory& operator=(held_memory&&) = default;
+        held_memory(held_memory&&) noexcept = default;
+        held_memory& operator=(held_memory&&) noexcept = default;
         held_memory& operator=(held_memory const& other) { return *this = held_memory(other); }
         held_memory(held_memory const& other) : numbers(other.numbers), rows(other.rows)
         {

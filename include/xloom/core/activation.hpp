@@ -86,6 +86,7 @@ constexpr bool is_same_name(std::string_view a, std::string_view b) noexcept
 inline std::string activation_names()
 {
     std::vector<std::string> names;
+    names.reserve(activation_count);
     for (activation_entry const& entry : activation_entries)
         names.emplace_back(entry.name);
     return join(names);
