@@ -75,7 +75,7 @@ inline step_plan choose_plan(decoder& bytes, std::size_t most_outputs)
     return plan;
 }
 
-/// Of shapes that a step of the plan has changed, or not: body_error.
+/// Are these as many outputs as were planned, of their shapes?
 inline bool keeps_outputs(step_plan const& plan, tensors const& outputs)
 {
     if (outputs.size() != plan.outputs.size())
@@ -111,7 +111,7 @@ inline std::vector<doubles> write_all(tensors const& list)
     return all;
 }
 
-/// The elements of each iteration along these axes, each reversed or not.
+/// The elements of all iterations along an axis, in their order or from the last to the first.
 inline tensor stacked(tensors const& elements, textbook::dims const& element, std::size_t axis, bool is_reverse)
 {
     textbook::dims shape = element;

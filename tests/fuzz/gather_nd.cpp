@@ -31,7 +31,7 @@ call choose(decoder& bytes)
     textbook::dims shape(chosen.data.shape.begin(), chosen.data.shape.end() - static_cast<std::ptrdiff_t>(left));
     textbook::dims const front = bytes.dims(2, 3);
     shape.insert(shape.end(), front.begin(), front.end());
-    shape.push_back(bytes.below(left + 1));
+    shape.push_back(bytes.rarely() ? bytes.below(6) : bytes.below(left + 1));
     if (bytes.rarely())
         shape = bytes.damaged(shape);
     chosen.indices = choose_indices(bytes, shape, chosen.data.shape, b);
@@ -54,7 +54,7 @@ verdict law_of(call const& chosen)
     return law;
 }
 
-/// Requires a legal call. What is left out is `missing`.
+/// Requires a legal call. What is left out is 0, or what stood there before.
 array reference(call const& chosen, std::optional<array> const& before)
 {
     auto const& [data, indices, options] = chosen;
