@@ -204,14 +204,18 @@ TEST_CASE("storage floats compute as floats and are rounded once")
         }
 }
 
-TEST_CASE("a scalar that carries derivatives: sigmoid' = s (1 - s), tanh' = 1 - t^2")
+TEST_CASE("a scalar that carries derivatives: sigmoid' = s (1 - s), tanh' = 1 - t^2, softplus' = sigmoid")
 {
     auto const x = boost::math::differentiation::make_fvar<double, 1>(0.7);
     using dual = std::remove_const_t<decltype(x)>;
     double const s = 1 / (1 + std::exp(-0.7)), t = std::tanh(0.7);
     CHECK(activated<dual>({activation::sigmoid}, {x})[0].derivative(1) == doctest::Approx(s * (1 - s)).epsilon(1e-14));
     CHECK(activated<dual>({activation::tanh}, {x})[0].derivative(1) == doctest::Approx(1 - t * t).epsilon(1e-14));
-    CHECK(activated<dual>({activation::elu, 2}, {-x})[0].derivative(1) == doctest::Approx(-2 * std::exp(-0.7)).epsilon(1e-14));
+    dual const elu = activated<dual>({activation::elu, 2}, {-x})[0], softplus = activated<dual>({activation::softplus}, {x})[0];
+    CHECK(elu.derivative(0) == doctest::Approx(2 * std::expm1(-0.7)).epsilon(1e-14));
+    CHECK(elu.derivative(1) == doctest::Approx(-2 * std::exp(-0.7)).epsilon(1e-14));
+    CHECK(softplus.derivative(0) == doctest::Approx(std::log1p(std::exp(0.7))).epsilon(1e-14));
+    CHECK(softplus.derivative(1) == doctest::Approx(s).epsilon(1e-14));
 }
 
 TEST_CASE("lengths that differ")

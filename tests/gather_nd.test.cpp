@@ -162,6 +162,7 @@ TEST_CASE("bounds::drop: an item for which an index lies outside is 0")
     CHECK(dropped_from(square, tuples{{2}, {1}}) == tensor_of_int{{0, 0}, {2, 3}});
     CHECK(dropped_from(cube, rows_of_tuples{{{2}, {1}}, {{0}, {-3}}}, 1) == tensor_of_int{{{0, 0}, {2, 3}}, {{4, 5}, {0, 0}}});
     CHECK(dropped_from(tensor_of_int::from_shape({0}), tuples{{0}, {-1}}) == tensor_of_int{0, 0});
+    CHECK(dropped_from(tensor_of_int::from_shape({0, 3}), tuples{{0}, {-1}}) == tensor_of_int{{0, 0, 0}, {0, 0, 0}});
 }
 
 TEST_CASE("bounds::clip: the nearest item that there is")

@@ -49,6 +49,14 @@ TEST_CASE("bounds: one index of a tuple outside drops its whole slice")
     CHECK(result == xt::xtensor<double, 3>{{{0, 0}, {0, 0}}, {{0, 0}, {3, 4}}});
 }
 
+TEST_CASE("bounds::drop: of an axis without items every update is dropped, of slices too")
+{
+    auto const none = xt::xtensor<double, 2>::from_shape({0, 3});
+    xt::xtensor<double, 2> const rows = {{1, 2, 3}, {4, 5, 6}};
+    for (reduction const kind : {reduction::none, reduction::add, reduction::mean})
+        CHECK(scatter_nd(none, indices_2d{{0}, {-1}}, rows, {.reduction = kind, .bounds = bounds::drop}) == none);
+}
+
 TEST_CASE("duplicates: the first stays, or none may be there")
 {
     indices_2d const indices = {{1}, {-3}, {0}, {1}};

@@ -7051,13 +7051,13 @@ public:
     shape const& output_shape() const { return output_shape_; }
     bool may_leave_out() const { return options_.bounds == bounds::drop; }
 
-    /// Writes the output's items, row-major, to `output`.
+    /// Writes the output's items, row-major, to `output`. Of data without items, everything is left out.
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
         std::size_t const size = element_count(slice_.dims);
         std::size_t const count = tuples_.count;
-        if (count == 0 || size == 0)
+        if (count == 0 || element_count(layout_.dims) == 0)
             return;
         std::size_t const entries = element_count(batch_.dims);
         kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});
@@ -12141,7 +12141,8 @@ public:
     item const* updates() const { return updates_.data(); }
     std::size_t slices() const { return element_count(tuples_.axes.dims); }
     std::size_t slice_size() const { return element_count(shape(data_shape_.begin() + width_, data_shape_.end())); }
-    bool is_empty() const { return tuples_.count == 0 || slice_size() == 0; }
+    /// Nothing to do: also where data has no items, for then every update is dropped.
+    bool is_empty() const { return tuples_.count == 0 || slice_size() == 0 || slices() == 0; }
 
     /// The tuples, whose offsets are the numbers of their slices.
     kernel::index_tuples<index> const& tuples() const { return tuples_; }

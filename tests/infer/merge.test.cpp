@@ -81,6 +81,17 @@ constexpr bool an_unknown_rank_is_not_a_scalar()
            merge_shape(unknown_rank, {}) == partial_shape{} && find_conflict(partial_shape{}, partial_shape{1}) == conflict::rank;
 }
 
+/// As many axes as there may be, so that none behind the last is looked at.
+constexpr bool the_longest_shapes_merge()
+{
+    partial_shape inferred, declared;
+    for (std::size_t axis = 0; axis < max_rank; ++axis) {
+        inferred.insert(axis, unknown);
+        declared.insert(axis, 2);
+    }
+    return merge_shape(inferred, declared) == declared && find_conflict(inferred, declared) == conflict::none;
+}
+
 constexpr bool types_merge()
 {
     return merge_type(untyped, float_tensor({2})) == float_tensor({2}) && merge_type(float_tensor({2}), untyped) == float_tensor({2}) &&
@@ -142,6 +153,8 @@ TEST_CASE("merge: rules beyond the official tests")
     CHECK(every_pair_of_dims());
     static_assert(an_unknown_rank_is_not_a_scalar());
     CHECK(an_unknown_rank_is_not_a_scalar());
+    static_assert(the_longest_shapes_merge());
+    CHECK(the_longest_shapes_merge());
     static_assert(types_merge());
     CHECK(types_merge());
     static_assert(a_body_declares_more());

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <xloom/kernel/strided_copy.hpp>
@@ -110,6 +111,26 @@ TEST_CASE("strided_copy: random layouts of every rank up to 4")
         }
         CHECK(failures == 0);
     }
+}
+
+TEST_CASE("strided_copy: every pair is visited once, in row-major order")
+{
+    std::mt19937 random(8);
+    int failures = 0;
+    for (int i = 0; i < 400; ++i) {
+        shape dims;
+        for (std::size_t axis = static_cast<std::size_t>(i) % 5; axis > 0; --axis)
+            dims.push_back(std::uniform_int_distribution<std::size_t>(i % 8 == 0 ? 0 : 1, 4)(random));
+        strides const from = random_strides(dims, random), to = random_strides(dims, random);
+        std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> expected, found;
+        for_each_index(dims, from, to, [&](std::ptrdiff_t a, std::ptrdiff_t b) { expected.emplace_back(a, b); });
+        std::vector<int> items(2 * middle), others(2 * middle);
+        kernel::strided_copy(dims, from, to).for_each_pair(items.data() + middle, others.data() + middle, [&](int& a, int& b) {
+            found.emplace_back(&a - (items.data() + middle), &b - (others.data() + middle));
+        });
+        failures += found != expected;
+    }
+    CHECK(failures == 0);
 }
 
 TEST_CASE("strided_copy: one plan serves many copies, and items are assigned")

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 #include <xloom/kernel/time_axis.hpp>
@@ -87,7 +88,50 @@ constexpr bool stays_where_it_is_without_items()
     return forward.first == 0 && forward.step == 0 && reverse.first == 0 && reverse.step == 0 && none.first == 0;
 }
 
+/// What is gathered of any run of elements is what lies there, and scattered it lies there again, and nowhere else.
+void check_gathering(strided_layout const& operand, std::size_t axis, bool reverse)
+{
+    constexpr std::ptrdiff_t origin = 50;
+    std::vector<int> memory(100);
+    std::iota(memory.begin(), memory.end(), 0);
+    std::size_t const length = operand.dims[axis];
+    kernel::time_axis const time(operand, axis, length, reverse);
+    for (std::size_t count = 1; count <= length; ++count)
+        for (std::size_t t = 0; t + count <= length; ++t) {
+            CAPTURE(count);
+            CAPTURE(t);
+            std::ptrdiff_t const begin = origin + time.first + static_cast<std::ptrdiff_t>(t) * time.step;
+            std::vector<int> lying, where_they_lay(memory.size(), -1);
+            for (std::size_t i = 0; i < count; ++i)
+                visit_offsets(time.element, begin + static_cast<std::ptrdiff_t>(i) * time.step, [&](std::size_t, std::ptrdiff_t at) {
+                    int const item = memory[static_cast<std::size_t>(at)];
+                    lying.push_back(item);
+                    where_they_lay[static_cast<std::size_t>(at)] = item;
+                    return true;
+                });
+            std::vector<int> gathered(lying.size(), -1), scattered(memory.size(), -1);
+            time.gathering(count)(memory.data() + begin, gathered.data());
+            CHECK(gathered == lying);
+            time.scattering(count)(gathered.data(), scattered.data() + begin);
+            CHECK(scattered == where_they_lay);
+        }
+}
+
 } // namespace
+
+TEST_CASE("time_axis gathers runs of elements and scatters them back, wherever time lies among the axes")
+{
+    for (strided_layout const& operand :
+        {strided_layout{{5}, {1}}, {{5}, {-3}}, {{3, 4}, {4, 1}}, {{3, 4}, {1, 3}}, {{3, 4}, {-8, 2}}, {{2, 3, 4}, {12, 4, 1}},
+            {{2, 3, 4}, {1, 8, 2}}, {{2, 3, 1, 4}, {12, 4, 99, 1}}, {{3, 2}, {0, 1}}, {{3, 2}, {1, 0}}, {{2, 0, 3}, {3, 3, 1}}})
+        for (std::size_t axis = 0; axis < operand.dims.size(); ++axis)
+            for (bool const reverse : {false, true}) {
+                CAPTURE(operand.dims.size());
+                CAPTURE(axis);
+                CAPTURE(reverse);
+                check_gathering(operand, axis, reverse);
+            }
+}
 
 TEST_CASE("time_axis walks every axis of every layout, in both directions")
 {

@@ -34,13 +34,13 @@ public:
     shape const& output_shape() const { return output_shape_; }
     bool may_leave_out() const { return options_.bounds == bounds::drop; }
 
-    /// Writes the output's items, row-major, to `output`.
+    /// Writes the output's items, row-major, to `output`. Of data without items, everything is left out.
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
         std::size_t const size = element_count(slice_.dims);
         std::size_t const count = tuples_.count;
-        if (count == 0 || size == 0)
+        if (count == 0 || element_count(layout_.dims) == 0)
             return;
         std::size_t const entries = element_count(batch_.dims);
         kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});

@@ -36,7 +36,8 @@ public:
     item const* updates() const { return updates_.data(); }
     std::size_t slices() const { return element_count(tuples_.axes.dims); }
     std::size_t slice_size() const { return element_count(shape(data_shape_.begin() + width_, data_shape_.end())); }
-    bool is_empty() const { return tuples_.count == 0 || slice_size() == 0; }
+    /// Nothing to do: also where data has no items, for then every update is dropped.
+    bool is_empty() const { return tuples_.count == 0 || slice_size() == 0 || slices() == 0; }
 
     /// The tuples, whose offsets are the numbers of their slices.
     kernel::index_tuples<index> const& tuples() const { return tuples_; }

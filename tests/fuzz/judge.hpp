@@ -1,0 +1,77 @@
+#pragma once
+// What a call may do: give the answer of the reference, or refuse with an error that the law names.
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <xloom/core/error.hpp>
+
+namespace fuzz {
+
+/// xloom is wrong, or the law or reference is.
+class wrong_answer : public std::logic_error {
+public:
+    using std::logic_error::logic_error;
+};
+
+inline void require(bool condition, std::string const& what)
+{
+    if (!condition)
+        throw wrong_answer(what);
+}
+
+/// What a body throws that is none of xloom's.
+struct own_exception {};
+
+/// What a call is guilty of, by a law that is written here anew. Of several, any one may be reported.
+struct verdict {
+    bool shape = false, option = false, index = false, overlap = false, body = false;
+    bool throws = false; ///< the body throws its own exception
+
+    bool is_legal() const { return !(shape || option || index || overlap || body || throws); }
+};
+
+/// Calls. False if it was refused as the law wants it.
+template <class Call>
+bool runs(verdict const& law, Call const& call)
+{
+    auto const refused = [](bool is_right, xloom::error const& error) {
+        require(is_right, std::string("the law does not name this refusal: ") + error.what());
+        return false;
+    };
+    try {
+        call();
+    } catch (xloom::shape_error const& error) {
+        return refused(law.shape, error);
+    } catch (xloom::option_error const& error) {
+        return refused(law.option, error);
+    } catch (xloom::index_error const& error) {
+        return refused(law.index, error);
+    } catch (xloom::overlap_error const& error) {
+        return refused(law.overlap, error);
+    } catch (xloom::body_error const& error) {
+        return refused(law.body, error);
+    } catch (own_exception const&) {
+        require(law.throws, "the body must not have been called");
+        return false;
+    }
+    require(law.is_legal(), "an illegal call was carried out");
+    return true;
+}
+
+/// The same bits; any NaN equals any other.
+template <class T>
+bool are_same(std::vector<T> const& a, std::vector<T> const& b)
+{
+    if (a.size() != b.size())
+        return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (std::memcmp(&a[i], &b[i], sizeof(T)) != 0 && (a[i] == a[i] || b[i] == b[i]))
+            return false;
+    return true;
+}
+
+} // namespace fuzz

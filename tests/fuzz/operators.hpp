@@ -1,0 +1,21 @@
+#pragma once
+// One call of an operator, told by bytes, legal or not: judged by a law of its own and compared with the textbook.
+//
+// Each throws wrong_answer if xloom does anything but what it must: give the reference's result, which is told by true, or refuse with an
+// error that fits and leave what it was given untouched.
+
+#include "decoder.hpp"
+
+namespace fuzz {
+
+bool try_scan(decoder bytes);
+bool try_loop(decoder bytes);
+bool try_scatter_nd(decoder bytes);
+bool try_gather_nd(decoder bytes);
+bool try_attn_lstm(decoder bytes);
+
+/// The first byte tells the operator, one of so many.
+inline constexpr std::size_t operator_count = 5;
+bool try_operator(std::span<unsigned char const> bytes);
+
+} // namespace fuzz
