@@ -19,7 +19,7 @@ budget const& current_budget();
 /// Another budget while it lives, its steps not spent yet.
 class with_budget {
 public:
-    explicit with_budget(budget const& limits);
+    explicit with_budget(budget const& own);
     ~with_budget();
     with_budget(with_budget const&) = delete;
     with_budget& operator=(with_budget const&) = delete;

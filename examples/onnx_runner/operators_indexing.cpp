@@ -128,6 +128,7 @@ values gather(call const& node)
     for (std::size_t i = axis + 1; i < dims.size(); ++i)
         result_dims.push_back(dims[i]);
     std::vector<std::size_t> at;
+    at.reserve(indices.size());
     for (std::int64_t const index : indices)
         at.push_back(wrapped(index, dims[axis]));
     tensor result = new_tensor_like(data, result_dims);

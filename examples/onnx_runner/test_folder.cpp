@@ -76,7 +76,7 @@ verdict judge_set(model const& tested, fs::path const& set)
         if (!expected[i].name.empty() && expected[i].name != name)
             return {outcome::failed, concat("the graph's output ", i, " is '", name, "', but the data set's '", expected[i].name, "'")};
         if (std::string const found = difference(results[i], expected[i].held, comparison_of(graph, name)); !found.empty())
-            return {outcome::contradicted, "the output '" + name + "' " + found};
+            return {outcome::contradicted, concat("the output '", name, "' ", found)};
     }
     return {outcome::passed};
 }

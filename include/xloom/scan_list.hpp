@@ -78,6 +78,7 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
     static constexpr std::string_view op = "xloom::scan_list";
     using output = typename decltype(Step::scan_outputs)::value_type;
     std::vector<shape> shapes;
+    shapes.reserve(inputs.size());
     for (X const& input : inputs)
         shapes.push_back(shape_of(input));
     check_count(op, states.size(), "states");
