@@ -44,6 +44,12 @@ constexpr bool the_smallest_output_decides()
     return room<0>({}, endless) == endless && room<1>({{{3, 4}}}, 3) == 3 && room<2>({{{5}, {4, 0}}}, 3) == 4 && room<1>({{{0}}}, 0) == 0;
 }
 
+/// A tensor without items may be longer than an iteration counts.
+constexpr bool the_largest_length_is_endless()
+{
+    return room<1>({{{std::numeric_limits<std::size_t>::max(), 0}}}, 3) == endless;
+}
+
 } // namespace
 
 TEST_CASE("check_loop counts the iterations that there may be")
@@ -65,6 +71,8 @@ TEST_CASE("check_loop_outputs finds the room that all outputs have")
 {
     static_assert(the_smallest_output_decides());
     CHECK(the_smallest_output_decides());
+    static_assert(the_largest_length_is_endless());
+    CHECK(the_largest_length_is_endless());
 }
 
 TEST_CASE("check_loop_outputs names every output that is too small")

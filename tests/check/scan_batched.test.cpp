@@ -64,6 +64,10 @@ TEST_CASE("check_scan_batched names every operand without a batch or sequence ax
         "xloom::scan_batched: axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but init[1] has the shape "
         "[] and scan_inputs[0] has the shape []. Give it the axes, of size 1 if need be.",
         shape_error);
+    CHECK_THROWS_WITH_AS((extent_of<3, 0>({{{}, {}, {2}}}, {}, {.length = 3})),
+        "xloom::scan_batched: axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but init[0] has the shape "
+        "[] and init[1] has the shape []. Give it the axes, of size 1 if need be.",
+        shape_error);
 }
 
 TEST_CASE("check_scan_batched shows all batch sizes when they differ")
@@ -83,6 +87,11 @@ TEST_CASE("check_scan_batched shows all lengths when they differ")
     CHECK_THROWS_WITH_AS((extent_of<1, 2>({{{2}}}, {{{2, 3}, {2, 4, 5}}})),
         "xloom::scan_batched: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 1 of [2, 3]) and "
         "scan_inputs[1] has 4 (axis 1 of [2, 4, 5]). Pad them, and say in sequence_lens how long each row is.",
+        shape_error);
+    CHECK_THROWS_WITH_AS((extent_of<0, 3>({}, {{{2, 3}, {2, 4}, {2, 4}}})),
+        "xloom::scan_batched: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 1 of [2, 3]), "
+        "scan_inputs[1] has 4 (axis 1 of [2, 4]) and scan_inputs[2] has 4 (axis 1 of [2, 4]). Pad them, and say in sequence_lens how long "
+        "each row is.",
         shape_error);
 }
 

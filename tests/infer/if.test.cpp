@@ -194,6 +194,10 @@ template <std::int64_t Opset>
 constexpr auto mismatched_kind = [] { return infer_if(gives(two), gives(sequence_of(two)), type_list(1, untyped), {.opset = Opset}); };
 
 template <std::int64_t Opset>
+constexpr auto mismatched_kind_turned =
+    [] { return infer_if(gives(sequence_of(two)), gives(two), type_list(1, untyped), {.opset = Opset}); };
+
+template <std::int64_t Opset>
 constexpr auto mismatched_element =
     [] { return infer_if(gives(two), gives(tensor_type(int64, {2})), type_list(1, untyped), {.opset = Opset}); };
 
@@ -275,6 +279,11 @@ TEST_CASE("infer_if: branches that differ")
     CHECK_THROWS_WITH_AS(mismatched_kind<1>(), kinds, type_error);
     CHECK_THROWS_WITH_AS(mismatched_kind<11>(), kinds, type_error);
     CHECK_THROWS_WITH_AS(mismatched_kind<13>(), kinds, type_error);
+    constexpr char const* kinds_turned =
+        "xloom::infer_if: both branches must give values of one kind, but output[0] is seq(float[2]) by then_branch and "
+        "float[2] by else_branch. Give both as tensors, sequences or optionals.";
+    CHECK_THROWS_WITH_AS(mismatched_kind_turned<11>(), kinds_turned, type_error);
+    CHECK_THROWS_WITH_AS(mismatched_kind_turned<13>(), kinds_turned, type_error);
 
     static_assert(!is_constant<mismatched_element<1>> && !is_constant<mismatched_element<11>> && !is_constant<mismatched_element<13>>);
     constexpr char const* elements = "xloom::infer_if: both branches must give the same element type, but output[0] is float[2] by "
