@@ -45,10 +45,7 @@ constexpr bool the_smallest_output_decides()
 }
 
 /// A tensor without items may be longer than an iteration counts.
-constexpr bool the_largest_length_is_endless()
-{
-    return room<1>({{{std::numeric_limits<std::size_t>::max(), 0}}}, 3) == endless;
-}
+constexpr bool the_largest_length_is_endless() { return room<1>({{{std::numeric_limits<std::size_t>::max(), 0}}}, 3) == endless; }
 
 } // namespace
 
