@@ -1,13 +1,6 @@
-# Compiles SOURCE with -DCASE and compares the errors with SENTENCE; an empty SENTENCE means that it must compile.
+# Compiles SOURCE with FLAGS and -DCASE and compares the errors with SENTENCE; an empty SENTENCE means that it must compile.
 
-set(flags -std=c++20 -fsyntax-only -DCASE=${CASE} -I${INCLUDE})
-foreach(directory IN LISTS SYSTEM_INCLUDE)
-  # The compiler's own directories must keep their place in its search order.
-  if(IS_DIRECTORY ${directory} AND NOT directory STREQUAL "/usr/include")
-    list(APPEND flags -isystem ${directory})
-  endif()
-endforeach()
-execute_process(COMMAND ${COMPILER} ${flags} ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only -DCASE=${CASE} ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 
 if(SENTENCE STREQUAL "")
   if(NOT status EQUAL 0)
