@@ -23,7 +23,7 @@ public:
     xt::xtensor<float, 1> operator()(xt::xtensor<float, 2> const& chunks) const
     {
         auto probability = xt::xtensor<float, 1>::from_shape({chunks.shape(0)});
-        std::vector<float> const zeros(2 * 128);
+        std::vector<float> const zeros(256);
         value state = tensor::of<float>({2, 1, 128}, zeros);
         std::vector<float> seen(context_size + chunk_size); // a chunk behind the last samples of the one before
         for (std::size_t t = 0; t < chunks.shape(0); ++t) {

@@ -22,7 +22,7 @@ public:
 
 private:
     static constexpr std::size_t padded_size = context_size + chunk_size + 64;
-    static constexpr std::size_t bins = 129;
+    static constexpr std::size_t bins = 129, wide = 128, narrow = 64; // channels
 
     convolution spectrum_of_;
     convolution layer0_;
@@ -32,10 +32,10 @@ private:
 
     // What goes from layer to layer: [frames, channels], with a frame of zeros before and behind where a layer pads.
     std::array<float, padded_size> samples_{};
-    std::array<float, 4 * 2 * bins> spectrum_{};
+    std::array<float, 4 * (2 * bins)> spectrum_{};
     std::array<float, 6 * bins> magnitudes_{};
-    std::array<float, 6 * 128> frames0_{};
-    std::array<float, 4 * 64> frames1_{};
-    std::array<float, 3 * 64> frames2_{};
+    std::array<float, 6 * wide> frames0_{};
+    std::array<float, 4 * narrow> frames1_{};
+    std::array<float, 3 * narrow> frames2_{};
     std::array<float, feature_count> features_{};
 };
