@@ -21,6 +21,7 @@ operator_table const& table()
         add_linear_operators(all);
         add_convolution_operators(all);
         add_control_flow_operators(all);
+        add_scan_operators(all);
         add_recurrent_operators(all);
         add_sequence_operators(all);
         return all;

@@ -33,7 +33,8 @@ void add_along_axis_operators(operator_table& table);   // CumSum, CumProd, Soft
 void add_indexing_operators(operator_table& table);     // ScatterND, GatherND, Gather, GatherElements, ScatterElements
 void add_linear_operators(operator_table& table);       // MatMul, Gemm
 void add_convolution_operators(operator_table& table);  // Conv
-void add_control_flow_operators(operator_table& table); // If, Loop, Scan
+void add_control_flow_operators(operator_table& table); // If, Loop
+void add_scan_operators(operator_table& table);         // Scan
 void add_recurrent_operators(operator_table& table);    // LSTM, GRU, RNN, AttnLSTM
 void add_sequence_operators(operator_table& table);     // SequenceEmpty .. SequenceMap, Optional ..
 
