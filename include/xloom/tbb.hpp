@@ -29,10 +29,20 @@ public:
     template <class F>
     void for_each(std::size_t parts, F const& f) const
     {
-        arena_->execute([&] { tbb::parallel_for(std::size_t{0}, parts, f, tbb::simple_partitioner{}); });
+        run(
+            parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); }, &f);
     }
 
 private:
+    /// Why not the template's own work: what oneTBB is made of would be compiled for each F.
+    void run(std::size_t parts, void (*part_of)(void const*, std::size_t), void const* f) const
+    {
+        arena_->execute([&] {
+            tbb::parallel_for(
+                std::size_t{0}, parts, [&](std::size_t part) { part_of(f, part); }, tbb::simple_partitioner{});
+        });
+    }
+
     std::size_t concurrency_;
     std::shared_ptr<tbb::task_arena> arena_;
 };

@@ -11023,6 +11023,9 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
 // ==== xloom/scan_batched.hpp ====
 // Scan-8: a batch of scans, each row with its own states and its own length.
 
+// ==== xloom/adapt/batch_rows.hpp ====
+// A batch row by row: its states, cursors over its inputs, and the outputs that are stacked of its elements.
+
 // ==== xloom/check/scan_batched.hpp ====
 // The law of Scan-8 on concrete shapes: axis 0 is the batch, axis 1 of inputs and outputs is time.
 
@@ -11152,9 +11155,7 @@ constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::
 
 } // namespace xloom
 
-namespace xloom {
-
-namespace detail {
+namespace xloom::detail {
 
 /// The shape type of one row of a batch.
 template <tensor X>
@@ -11291,6 +11292,12 @@ private:
     type results_{};
     std::tuple<stack_writer<item_t<stacked_t<Ys, dynamic_length>>>...> writers_{};
 };
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
 
 template <class Outputs>
 struct as_tuple {
@@ -13008,10 +13015,20 @@ public:
     template <class F>
     void for_each(std::size_t parts, F const& f) const
     {
-        arena_->execute([&] { tbb::parallel_for(std::size_t{0}, parts, f, tbb::simple_partitioner{}); });
+        run(
+            parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); }, &f);
     }
 
 private:
+    /// Why not the template's own work: what oneTBB is made of would be compiled for each F.
+    void run(std::size_t parts, void (*part_of)(void const*, std::size_t), void const* f) const
+    {
+        arena_->execute([&] {
+            tbb::parallel_for(
+                std::size_t{0}, parts, [&](std::size_t part) { part_of(f, part); }, tbb::simple_partitioner{});
+        });
+    }
+
     std::size_t concurrency_;
     std::shared_ptr<tbb::task_arena> arena_;
 };
