@@ -1863,7 +1863,8 @@ std::array<batch_t<T>, panel_batches<T> * Panels> load_panels(T const* row, std:
 
 /// sums = start + a b for `Rows` rows and `Panels` panels side by side, `depth` products in one chain.
 ///
-/// Why a row of b is loaded before its turn: g++ would else load it anew for each row of a, and the loads would be the limit.
+/// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is instructions that are short.
+/// g++ would besides load a row of b anew for each row of a, unless it unrolls.
 template <std::size_t Rows, std::size_t Panels, class T>
 void add_chain(
     rows_of<T const> a, std::size_t depth, T const* panel, std::size_t next_panel, rows_of<T const> start, rows_of<T> sums) noexcept
@@ -1875,8 +1876,9 @@ void add_chain(
     for (auto& row : sum)
         row.fill(batch(T(0)));
 
-    std::array<batch, width> b = load_panels<Panels>(panel, next_panel);
-    for (std::size_t k = 0;;) {
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < depth; ++k) {
+        std::array<batch, width> const b = load_panels<Panels>(panel + k * panel_width<T>, next_panel);
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < Rows; ++r) {
             batch const factor(a.first[r * a.step + k]);
@@ -1884,10 +1886,6 @@ void add_chain(
             for (std::size_t i = 0; i < width; ++i)
                 sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
         }
-        if (++k == depth)
-            break;
-        panel += panel_width<T>;
-        b = load_panels<Panels>(panel, next_panel);
     }
 
 #pragma GCC unroll 8
