@@ -14,13 +14,11 @@ namespace {
 using values = std::vector<value>;
 using tensors = std::vector<tensor>;
 
-/// One of Scan's lists of axes: as many as there are operands, 0 where there is no list. A tensor's last axis, its bytes, is no axis of
-/// the model's: those that count from the back skip it.
-xloom::axes axes_of(call const& node, std::string_view name, std::size_t count)
+/// One of Scan's lists of axes. A tensor's last axis, its bytes, is no axis of the model's: those that count from the back skip it.
+xloom::axes axes_of(call const& node, std::string_view name)
 {
-    std::vector<std::int64_t> const given = node.integers(name);
     xloom::axes axes;
-    for (std::int64_t const axis : given.empty() ? std::vector<std::int64_t>(count) : given)
+    for (std::int64_t const axis : node.integers(name))
         axes.push_back(axis < 0 && axis != std::numeric_limits<std::int64_t>::min() ? axis - 1 : axis);
     return axes;
 }
@@ -151,18 +149,15 @@ values scan(call const& node)
         throw runner_error("num_scan_inputs must be given, and no larger than the number of its inputs");
     if (node.opset() < 9)
         return scan_batched(node, M);
-    graph const& body = node.body("body");
     scan_operands operands;
     std::size_t const N = node.input_count() - M;
     for (std::size_t i = 0; i < node.input_count(); ++i)
         (i < N ? operands.states : operands.inputs).push_back(node.tensor_at(i));
-    std::size_t const K = static_cast<std::size_t>(body.proto().output_size()) -
-                          std::min<std::size_t>(N, static_cast<std::size_t>(body.proto().output_size()));
-    operands.options.input_axes = axes_of(node, "scan_input_axes", M);
-    operands.options.output_axes = axes_of(node, "scan_output_axes", K);
+    operands.options.input_axes = axes_of(node, "scan_input_axes");
+    operands.options.output_axes = axes_of(node, "scan_output_axes");
     operands.options.input_directions = directions_of(node, "scan_input_directions");
     operands.options.output_directions = directions_of(node, "scan_output_directions");
-    return scan(body, node.around(), operands);
+    return scan(node.body("body"), node.around(), operands);
 }
 
 types scan_types(typing const& node)

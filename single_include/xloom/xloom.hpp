@@ -11176,11 +11176,18 @@ struct row_pack<std::tuple<Xs...>> {
     using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
 };
 
+/// Where row b of an operand begins, and the axis of its rows, which holds the layout of each.
+template <class X>
+auto row_of(X& operand, std::size_t b)
+{
+    kernel::time_axis const rows(layout_of(operand), 0, 1, false);
+    return std::pair(enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
+}
+
 template <class State, class Row>
 void load_row(State const& state, std::size_t b, Row& row)
 {
-    kernel::time_axis const rows(layout_of(state), 0, 1, false);
-    auto const* const first = enable_tensor<State>::data(state) + static_cast<std::ptrdiff_t>(b) * rows.step;
+    auto const [first, rows] = row_of(state, b);
     if constexpr (tensor<Row>) {
         make_shape(row, rows.element.dims);
         kernel::strided_copy(rows.element.dims, rows.element.steps, layout_of(row).steps)(first, enable_tensor<Row>::data(row));
@@ -11192,8 +11199,8 @@ void load_row(State const& state, std::size_t b, Row& row)
 template <class State, class Row>
 void store_row(State& state, std::size_t b, Row const& row)
 {
-    kernel::time_axis const rows(layout_of(state), 0, 1, false);
-    stack_writer<item_t<State>>(enable_tensor<State>::data(state) + static_cast<std::ptrdiff_t>(b) * rows.step, rows).push(row);
+    auto const [first, rows] = row_of(state, b);
+    stack_writer<item_t<State>>(first, rows).push(row);
 }
 
 /// Cursors over one row of each input: the body sees neither axis.
@@ -11221,8 +11228,7 @@ private:
     template <class X>
     static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
     {
-        kernel::time_axis const rows(layout_of(input), 0, 1, false);
-        auto const* const first = enable_tensor<bare<X>>::data(input) + static_cast<std::ptrdiff_t>(b) * rows.step;
+        auto const [first, rows] = row_of(input, b);
         return {first, kernel::time_axis(rows.element, 0, length, reverse), length};
     }
 };
@@ -11242,8 +11248,7 @@ public:
         row_ = b;
         if (is_open_)
             for_each_leaf(results_, [&](auto k, auto& result) {
-                kernel::time_axis const rows(layout_of(result), 0, 1, false);
-                auto* const first = enable_tensor<bare<decltype(result)>>::data(result) + static_cast<std::ptrdiff_t>(b) * rows.step;
+                auto const [first, rows] = row_of(result, b);
                 std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
             });
     }
