@@ -4,18 +4,20 @@
 #include <xloom/scatter_nd.hpp>
 
 #include "nd_operands.hpp"
+#include "reusing_allocator.hpp"
 
 namespace bench {
 
 template <class T, class Index, std::size_t Rank>
 struct scatter_operands {
     using index = Index;
-    xt::xtensor<T, Rank> data;
+    using tensor = xt::xtensor<T, Rank, xt::layout_type::row_major, reusing_allocator<T>>;
+    tensor data;
     index_table<Index> indices;
     xt::xtensor<T, Rank == 1 ? 1 : 2> updates; ///< [count], or [count, items of a slice]
-    xt::xtensor<T, Rank> y;
-    std::size_t iterations;                         ///< updates
-    std::optional<xt::xtensor<T, Rank>> returned{}; ///< of a series that does not write into y
+    tensor y;
+    std::size_t iterations;           ///< updates
+    std::optional<tensor> returned{}; ///< of a series that does not write into y
 
     auto const& results() const { return returned ? *returned : y; }
     void clear()
