@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <map>
-#include <new>
 #include <vector>
+
+#include <xloom/core/aligned_vector.hpp>
 
 namespace bench {
 
@@ -13,7 +14,6 @@ namespace bench {
 template <class T>
 struct reusing_allocator {
     using value_type = T;
-    static constexpr std::align_val_t alignment{64};
 
     reusing_allocator() = default;
     template <class U>
@@ -24,7 +24,7 @@ struct reusing_allocator {
     {
         auto& blocks = given_back()[count];
         if (blocks.empty())
-            return static_cast<T*>(::operator new(count * sizeof(T), alignment));
+            return xloom::detail::line_allocator<T>().allocate(count);
         T* const block = blocks.back();
         blocks.pop_back();
         return block;
