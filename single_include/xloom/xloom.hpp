@@ -1733,6 +1733,23 @@ void bahdanau_scores(key_rows<T> const& keys, T const* query, score_weights<T> c
 // ==== xloom/kernel/arena.hpp ====
 // Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what would be handed out.
 
+// ==== xloom/core/cache.hpp ====
+// What is taken for granted of a processor's caches. Where it is not so, speed is lost and nothing else.
+
+namespace xloom {
+
+/// Bytes of a line of the cache.
+inline constexpr std::size_t cache_line = 64;
+
+/// Items in a line of the cache; 1 where one fills it.
+template <class T>
+inline constexpr std::size_t line_items = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
+
+/// Bytes of a core's own cache, at most: what is larger comes from farther away each time it is read from end to end.
+inline constexpr std::size_t own_cache = std::size_t{2} << 20;
+
+} // namespace xloom
+
 namespace xloom::kernel {
 
 template <class T>
@@ -1744,8 +1761,7 @@ public:
     T* take(std::size_t count) noexcept
     {
         T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        constexpr std::size_t line = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
-        used_ += (count + line - 1) / line * line;
+        used_ += (count + line_items<T> - 1) / line_items<T> * line_items<T>;
         return piece;
     }
 
@@ -1803,6 +1819,14 @@ constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexce
     return depth * whole_panels<T>(columns);
 }
 
+/// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far apart as a power of two would
+/// share a few places of the cache.
+template <class T>
+constexpr std::size_t row_step(std::size_t columns) noexcept
+{
+    return whole_panels<T>(columns) + line_items<T>;
+}
+
 /// A matrix [depth, columns] wherever it lies: item (k, j) at items[k * depth_step + j * column_step].
 template <class Item>
 struct strided_matrix {
@@ -1848,6 +1872,12 @@ struct rows_of {
     std::size_t step;
 };
 
+/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking backwards every other time: then a
+/// part of it is still there.
+enum class panel_order : bool { forwards, backwards };
+
+constexpr panel_order order_of_step(std::size_t t) noexcept { return t % 2 == 0 ? panel_order::forwards : panel_order::backwards; }
+
 namespace detail {
 
 /// Row k of so many panels side by side.
@@ -1861,13 +1891,35 @@ std::array<batch_t<T>, panel_batches<T> * Panels> load_panels(T const* row, std:
     return batches;
 }
 
-/// sums = start + a b for `Rows` rows and `Panels` panels side by side, `depth` products in one chain.
+/// Has `Count` items fetched that will be written: into the cache nearest to the core.
+template <std::size_t Count, class T>
+void fetch_to_write(T const* items) noexcept
+{
+#pragma GCC unroll 32
+    for (std::size_t i = 0; i < Count; i += line_items<T>)
+        __builtin_prefetch(items + i, 1, 3);
+}
+
+/// Has items fetched while products are made: into the next cache, for there is more to be done before they are read.
+template <class T>
+struct fetch_items {
+    T const* first;
+    std::size_t step; ///< from one product to the next
+
+    void operator()(std::size_t k) const noexcept { __builtin_prefetch(first + k * step, 0, 2); }
+};
+
+struct fetch_nothing {
+    void operator()(std::size_t) const noexcept {}
+};
+
+/// sums = start + a b for `Rows` rows and `Panels` panels side by side, the products from k to `end` in one chain.
 ///
 /// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is instructions that are short.
 /// g++ would besides load a row of b anew for each row of a, unless it unrolls.
-template <std::size_t Rows, std::size_t Panels, class T>
-void add_chain(
-    rows_of<T const> a, std::size_t depth, T const* panel, std::size_t next_panel, rows_of<T const> start, rows_of<T> sums) noexcept
+template <std::size_t Rows, std::size_t Panels, class T, class Fetch>
+void add_chain(rows_of<T const> a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel, rows_of<T const> start,
+    rows_of<T> sums, Fetch const& fetch) noexcept
 {
     using batch = batch_t<T>;
     constexpr std::size_t width = panel_batches<T> * Panels;
@@ -1877,8 +1929,9 @@ void add_chain(
         row.fill(batch(T(0)));
 
 #pragma GCC unroll 4
-    for (std::size_t k = 0; k < depth; ++k) {
+    for (; k < end; ++k) {
         std::array<batch, width> const b = load_panels<Panels>(panel + k * panel_width<T>, next_panel);
+        fetch(k);
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < Rows; ++r) {
             batch const factor(a.first[r * a.step + k]);
@@ -1896,66 +1949,108 @@ void add_chain(
                 sums.first + r * sums.step + i * batch_size<T>, load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
 }
 
-/// The same, in as many chains as it takes.
-template <std::size_t Rows, std::size_t Panels, class T>
-void multiply_tile(rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
+/// The same for all products, in as many chains as it takes, and the columns from this panel of b on.
+///
+/// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to do while they come.
+template <std::size_t Rows, std::size_t Panels, class T, class Fetch>
+void multiply_tile(
+    rows_of<T const> a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
 {
-    std::size_t const next_panel = depth * panel_width<T>;
-    for (std::size_t k = 0; k < depth; k += chain_length) {
-        add_chain<Rows, Panels>(
-            {a.first + k, a.step}, std::min(chain_length, depth - k), panel + k * panel_width<T>, next_panel, start, sums);
+    std::size_t const column = panel * panel_width<T>;
+    start.first += column;
+    sums.first += column;
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < Rows; ++r)
+        fetch_to_write<panel_width<T> * Panels>(sums.first + r * sums.step);
+    for (std::size_t k = 0; k < b.depth; k += chain_length) {
+        std::size_t const end = std::min(k + chain_length, b.depth);
+        add_chain<Rows, Panels>(a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
         start = {sums.first, sums.step};
     }
-    if (depth == 0)
+    if (b.depth == 0)
         for (std::size_t r = 0; r < Rows; ++r)
             std::copy_n(start.first + r * start.step, panel_width<T> * Panels, sums.first + r * sums.step);
 }
 
 /// As many rows as there are, at most `Rows`.
-template <std::size_t Rows, class T>
-void multiply_rows(
-    std::size_t rows, rows_of<T const> a, std::size_t depth, T const* panel, rows_of<T const> start, rows_of<T> sums) noexcept
+template <std::size_t Rows, class T, class Fetch>
+void multiply_rows(std::size_t rows, rows_of<T const> a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
+    Fetch const& fetch) noexcept
 {
     if constexpr (Rows > 1)
         if (rows < Rows)
-            return multiply_rows<Rows - 1>(rows, a, depth, panel, start, sums);
-    multiply_tile<Rows, 1>(a, depth, panel, start, sums);
+            return multiply_rows<Rows - 1>(rows, a, b, panel, start, sums, fetch);
+    multiply_tile<Rows, 1>(a, b, panel, start, sums, fetch);
+}
+
+/// One row has too few sums in flight to keep the multipliers busy: several panels at once.
+template <class T>
+void multiply_one(rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+{
+    constexpr std::size_t together = 8 / panel_batches<T>;
+    std::size_t const count = whole_panels<T>(b.columns) / panel_width<T>, turns = (count + together - 1) / together;
+    for (std::size_t i = 0; i < turns; ++i) {
+        std::size_t panel = (order == panel_order::backwards ? turns - 1 - i : i) * together;
+        if (panel + together <= count)
+            multiply_tile<1, together>(a, b, panel, start, sums, fetch_nothing());
+        else
+            for (; panel < count; ++panel)
+                multiply_tile<1, 1>(a, b, panel, start, sums, fetch_nothing());
+    }
+}
+
+/// What block number `block` of `blocks` has fetched of a panel. The last blocks share it, up to four of them.
+///
+/// Why they share it: lines that are asked for faster than they come wait for each other.
+template <class T>
+std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t block, std::size_t blocks) noexcept
+{
+    std::size_t const shares = std::bit_floor(std::min<std::size_t>(blocks, 4)), width = panel_width<T> / shares;
+    if (block + shares < blocks)
+        return std::nullopt;
+    return fetch_items<T>{panel + (block + shares - blocks) * width * depth, std::min(width, line_items<T>)};
+}
+
+/// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the beginning of each panel. It costs a
+/// twentieth of the time of the blocks that do it, which a matrix in the core's own cache would not give back.
+template <class T>
+void multiply_many(
+    std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+{
+    std::size_t const count = whole_panels<T>(b.columns) / panel_width<T>, panel_size = b.depth * panel_width<T>;
+    std::size_t const blocks = (rows + most_rows - 1) / most_rows;
+    bool const fetches = count * panel_size * sizeof(T) > own_cache;
+    for (std::size_t i = 0; i < count; ++i) {
+        bool const is_backwards = order == panel_order::backwards;
+        std::size_t const panel = is_backwards ? count - 1 - i : i, next = is_backwards ? panel - 1 : panel + 1;
+        for (std::size_t block = 0; block < blocks; ++block) {
+            std::size_t const begin = block * rows / blocks, end = (block + 1) * rows / blocks;
+            auto const multiply_block = [&](auto const& fetch) {
+                multiply_rows<most_rows>(end - begin, {a.first + begin * a.step, a.step}, b, panel,
+                    {start.first + begin * start.step, start.step}, {sums.first + begin * sums.step, sums.step}, fetch);
+            };
+            std::optional<fetch_items<T>> share;
+            if (fetches && i + 1 < count)
+                share = share_of(b.items + next * panel_size, b.depth, block, blocks);
+            if (share)
+                multiply_block(*share);
+            else
+                multiply_block(fetch_nothing());
+        }
+    }
 }
 
 } // namespace detail
-
-/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking backwards every other time: then a
-/// part of it is still there.
-enum class panel_order : bool { forwards, backwards };
-
-constexpr panel_order order_of_step(std::size_t t) noexcept { return t % 2 == 0 ? panel_order::forwards : panel_order::backwards; }
 
 /// sums = start + a b for a [rows, b.depth]. start and sums [rows, whole panels]; start may be sums, nothing else may overlap.
 template <class T>
 void multiply(std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept
 {
-    constexpr std::size_t width = panel_width<T>;
-    // One row has too few sums in flight to keep the multipliers busy: several panels at once.
-    constexpr std::size_t together = 8 / panel_batches<T>;
-    std::size_t const count = whole_panels<T>(b.columns) / width;
-    std::size_t const blocks = (rows + most_rows - 1) / most_rows;
-    std::size_t const taken = rows == 1 ? together : 1;
-    std::size_t const turns = (count + taken - 1) / taken;
-    for (std::size_t i = 0; i < turns; ++i) {
-        std::size_t const first = (order == panel_order::backwards ? turns - 1 - i : i) * taken;
-        if (rows == 1 && first + together <= count) {
-            detail::multiply_tile<1, together>(
-                a, b.depth, b.items + first * width * b.depth, {start.first + first * width, 0}, {sums.first + first * width, 0});
-            continue;
-        }
-        for (std::size_t panel = first; panel < std::min(first + taken, count); ++panel)
-            for (std::size_t block = 0; block < blocks; ++block) {
-                std::size_t const begin = block * rows / blocks, end = (block + 1) * rows / blocks, column = panel * width;
-                detail::multiply_rows<most_rows>(end - begin, {a.first + begin * a.step, a.step}, b.depth, b.items + column * b.depth,
-                    {start.first + begin * start.step + column, start.step}, {sums.first + begin * sums.step + column, sums.step});
-            }
-    }
+    if (rows == 1)
+        detail::multiply_one(a, b, start, sums, order);
+    else
+        detail::multiply_many(rows, a, b, start, sums, order);
 }
 
 } // namespace xloom::kernel
@@ -2041,7 +2136,7 @@ struct lstm_parameters {
     bool input_forget;
 
     /// From one row of sums to the next.
-    std::size_t sums_step() const noexcept { return whole_panels<T>(4 * gate_step); }
+    std::size_t sums_step() const noexcept { return row_step<T>(4 * gate_step); }
     /// Multiply-adds a row and step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
@@ -2372,9 +2467,9 @@ public:
     }
 
 private:
-    std::size_t attention_step() const noexcept { return whole_panels<T>(p_.C); }
-    std::size_t context_step() const noexcept { return whole_panels<T>(p_.E); }
-    std::size_t query_step() const noexcept { return whole_panels<T>(p_.A); }
+    std::size_t attention_step() const noexcept { return row_step<T>(p_.C); }
+    std::size_t context_step() const noexcept { return row_step<T>(p_.E); }
+    std::size_t query_step() const noexcept { return row_step<T>(p_.A); }
 
     void attend(std::size_t rows, std::size_t t) const
     {
@@ -3989,12 +4084,10 @@ namespace xloom {
 
 namespace detail {
 
-inline constexpr std::size_t line_bytes = 64;
-
 template <class T>
 struct line_allocator {
     using value_type = T;
-    static constexpr std::align_val_t alignment{alignof(T) > line_bytes ? alignof(T) : line_bytes};
+    static constexpr std::align_val_t alignment{alignof(T) > cache_line ? alignof(T) : cache_line};
 
     line_allocator() = default;
     template <class U>
@@ -5484,7 +5577,6 @@ private:
     /// The elements that share a cache line; 1 where copying items may throw, since the destructor copies.
     static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
     {
-        constexpr std::size_t cache_line = 64;
         constexpr std::size_t most_bytes = std::size_t{1} << 20;
         if (!std::is_trivially_copyable_v<item> || step == 0 || element_size == 0)
             return 1;
@@ -7282,7 +7374,7 @@ struct gru_parameters {
     bool linear_before_reset;
 
     std::size_t h_sums() const noexcept { return whole_panels<T>(2 * gate_step); }
-    std::size_t sums_step() const noexcept { return h_sums() + whole_panels<T>(gate_step); }
+    std::size_t sums_step() const noexcept { return row_step<T>(h_sums() + gate_step); }
     /// Multiply-adds a row and step.
     std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
 };
@@ -7291,7 +7383,7 @@ template <class T>
 class gru_rows {
 public:
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), reset_(memory.take(rows * whole_panels<T>(p.gate_step)))
+        : p_(p), h_(memory.take(rows * p.gate_step)), reset_(memory.take(rows * row_step<T>(p.gate_step)))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -7304,7 +7396,7 @@ public:
     /// One step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
     {
-        std::size_t const step = sums_step(), H = p_.H, reset_step = whole_panels<T>(p_.gate_step);
+        std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
         rows_of<T const> const h{h_, p_.gate_step};
         rows_of<T> const h_sums{sums + p_.h_sums(), step};
         multiply<T>(rows, h, p_.R_zr, {sums, step}, {sums, step});
@@ -7372,7 +7464,7 @@ kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& 
     p.gate_step = step;
     std::size_t const z = 0, r = 1, h = 2;
     std::array<std::size_t, 3> const sums{0, step, p.h_sums()};
-    unpacked_panels<T> const W(I, p.sums_step(), memory), R_zr(H, 2 * step, memory), R_h(H, step, memory);
+    unpacked_panels<T> const W(I, p.h_sums() + step, memory), R_zr(H, 2 * step, memory), R_h(H, step, memory);
     T *const bias = memory.take(p.sums_step()), *const Rb_h = memory.take(kernel::whole_panels<T>(step));
     if (!memory.only_counts()) {
         for (std::size_t const gate : {z, r, h})
@@ -10729,7 +10821,7 @@ struct rnn_parameters {
     T const* bias;         ///< as a row of sums
     gate<T> f;
 
-    std::size_t sums_step() const noexcept { return whole_panels<T>(gate_step); }
+    std::size_t sums_step() const noexcept { return row_step<T>(gate_step); }
     /// Multiply-adds a row and step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
@@ -12681,7 +12773,7 @@ namespace detail {
 template <class T, class Reduce>
 void meet_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
 {
-    constexpr std::size_t line = std::max<std::size_t>(1, 64 / sizeof(T));
+    constexpr std::size_t line = line_items<T>;
     std::size_t i = 0;
     for (; i + line <= count; i += line) {
         __builtin_prefetch(coming + i, 0, 2);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
@@ -9,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include <xloom/core/cache.hpp>
 #include <xloom/kernel/panels.hpp>
 
 using namespace xloom::kernel;
@@ -99,6 +101,7 @@ TEST_CASE_TEMPLATE("panels: sizes", T, float, double)
     static_assert(whole_panels<T>(width<T> + 1) == 2 * width<T>);
     static_assert(panel_items<T>(3, width<T> + 1) == 6 * width<T> && panel_items<T>(0, 5) == 0);
     CHECK(whole_panels<T>(width<T> - 1) == width<T>);
+    CHECK(row_step<T>(3 * width<T> - 1) == 3 * width<T> + xloom::line_items<T>);
 }
 
 TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no other", T, float, double)
@@ -183,6 +186,43 @@ TEST_CASE_TEMPLATE("multiply: the bits of a row are the row's alone, those of a 
                 {&all.start[4 * width<T>], all.sums_step}, {some.data(), width<T>});
             for (std::size_t r = 0; r < rows; ++r)
                 CHECK(have_same_bits(&some[r * width<T>], &sums[r * all.sums_step + 4 * width<T>], width<T>));
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("share_of: the last blocks have the whole panel fetched, and nothing else", T, float, double, long double)
+{
+    constexpr std::size_t depth = 12, line = xloom::line_items<T>;
+    std::vector<T> const panel(depth * width<T>);
+    for (std::size_t blocks = 1; blocks < 40; ++blocks) {
+        std::vector<bool> is_fetched((panel.size() + line - 1) / line);
+        for (std::size_t block = 0; block < blocks; ++block) {
+            auto const share = xloom::kernel::detail::share_of(panel.data(), depth, block, blocks);
+            CHECK(share.has_value() == (block + (blocks >= 4 ? 4 : blocks >= 2 ? 2 : 1) >= blocks));
+            for (std::size_t k = 0; share && k < depth; ++k) {
+                auto const place = static_cast<std::size_t>(share->first - panel.data()) + k * share->step;
+                REQUIRE(place < panel.size());
+                is_fetched[place / line] = true;
+            }
+        }
+        // A line with each product is the most: fewer blocks than lines in a row leave the rest to the processor.
+        if (blocks >= 4 || width<T> <= line)
+            CHECK(std::find(is_fetched.begin(), is_fetched.end(), false) == is_fetched.end());
+    }
+}
+
+TEST_CASE_TEMPLATE("multiply: a matrix larger than a core's own cache", T, float, double)
+{
+    std::size_t const depth = 130, columns = xloom::own_cache / sizeof(T) / depth + 1;
+    for (std::size_t const rows : std::initializer_list<std::size_t>{2, 19}) {
+        product<T> const all(rows, depth, columns);
+        auto const sums = all.sums();
+        CHECK(all.error_of(sums) <= std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth)));
+        CHECK(all.sums(false, panel_order::backwards) == sums);
+        for (std::size_t r = 0; r < rows; ++r) {
+            std::vector<T> alone(all.sums_step);
+            multiply<T>(1, {&all.a[r * all.step], 0}, all.b_panels(), {&all.start[r * all.sums_step], 0}, {alone.data(), 0});
+            CHECK(have_same_bits(alone.data(), &sums[r * all.sums_step], columns));
         }
     }
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <xloom/adapt/tensor.hpp>
+#include <xloom/core/cache.hpp>
 #include <xloom/kernel/strided_copy.hpp>
 #include <xloom/kernel/time_axis.hpp>
 
@@ -74,7 +75,6 @@ private:
     /// The elements that share a cache line; 1 where copying items may throw, since the destructor copies.
     static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
     {
-        constexpr std::size_t cache_line = 64;
         constexpr std::size_t most_bytes = std::size_t{1} << 20;
         if (!std::is_trivially_copyable_v<item> || step == 0 || element_size == 0)
             return 1;

@@ -5,18 +5,17 @@
 #include <new>
 #include <vector>
 
+#include <xloom/core/cache.hpp>
 #include <xloom/core/raise.hpp>
 
 namespace xloom {
 
 namespace detail {
 
-inline constexpr std::size_t line_bytes = 64;
-
 template <class T>
 struct line_allocator {
     using value_type = T;
-    static constexpr std::align_val_t alignment{alignof(T) > line_bytes ? alignof(T) : line_bytes};
+    static constexpr std::align_val_t alignment{alignof(T) > cache_line ? alignof(T) : cache_line};
 
     line_allocator() = default;
     template <class U>

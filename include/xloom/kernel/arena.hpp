@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include <xloom/core/cache.hpp>
+
 namespace xloom::kernel {
 
 template <class T>
@@ -14,8 +16,7 @@ public:
     T* take(std::size_t count) noexcept
     {
         T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        constexpr std::size_t line = sizeof(T) < 64 ? 64 / sizeof(T) : 1;
-        used_ += (count + line - 1) / line * line;
+        used_ += (count + line_items<T> - 1) / line_items<T> * line_items<T>;
         return piece;
     }
 

@@ -152,9 +152,9 @@ public:
     }
 
 private:
-    std::size_t attention_step() const noexcept { return whole_panels<T>(p_.C); }
-    std::size_t context_step() const noexcept { return whole_panels<T>(p_.E); }
-    std::size_t query_step() const noexcept { return whole_panels<T>(p_.A); }
+    std::size_t attention_step() const noexcept { return row_step<T>(p_.C); }
+    std::size_t context_step() const noexcept { return row_step<T>(p_.E); }
+    std::size_t query_step() const noexcept { return row_step<T>(p_.A); }
 
     void attend(std::size_t rows, std::size_t t) const
     {

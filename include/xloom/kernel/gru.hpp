@@ -25,7 +25,7 @@ struct gru_parameters {
     bool linear_before_reset;
 
     std::size_t h_sums() const noexcept { return whole_panels<T>(2 * gate_step); }
-    std::size_t sums_step() const noexcept { return h_sums() + whole_panels<T>(gate_step); }
+    std::size_t sums_step() const noexcept { return row_step<T>(h_sums() + gate_step); }
     /// Multiply-adds a row and step.
     std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
 };
@@ -34,7 +34,7 @@ template <class T>
 class gru_rows {
 public:
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), reset_(memory.take(rows * whole_panels<T>(p.gate_step)))
+        : p_(p), h_(memory.take(rows * p.gate_step)), reset_(memory.take(rows * row_step<T>(p.gate_step)))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -47,7 +47,7 @@ public:
     /// One step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
     {
-        std::size_t const step = sums_step(), H = p_.H, reset_step = whole_panels<T>(p_.gate_step);
+        std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
         rows_of<T const> const h{h_, p_.gate_step};
         rows_of<T> const h_sums{sums + p_.h_sums(), step};
         multiply<T>(rows, h, p_.R_zr, {sums, step}, {sums, step});

@@ -26,7 +26,7 @@ struct lstm_parameters {
     bool input_forget;
 
     /// From one row of sums to the next.
-    std::size_t sums_step() const noexcept { return whole_panels<T>(4 * gate_step); }
+    std::size_t sums_step() const noexcept { return row_step<T>(4 * gate_step); }
     /// Multiply-adds a row and step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };

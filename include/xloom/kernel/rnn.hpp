@@ -21,7 +21,7 @@ struct rnn_parameters {
     T const* bias;         ///< as a row of sums
     gate<T> f;
 
-    std::size_t sums_step() const noexcept { return whole_panels<T>(gate_step); }
+    std::size_t sums_step() const noexcept { return row_step<T>(gate_step); }
     /// Multiply-adds a row and step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };

@@ -1,6 +1,7 @@
 #pragma once
 // ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while it is near, and written.
 
+#include <xloom/core/cache.hpp>
 #include <xloom/kernel/updates_by_slice.hpp>
 
 namespace xloom::kernel {
@@ -13,7 +14,7 @@ namespace detail {
 template <class T, class Reduce>
 void meet_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
 {
-    constexpr std::size_t line = std::max<std::size_t>(1, 64 / sizeof(T));
+    constexpr std::size_t line = line_items<T>;
     std::size_t i = 0;
     for (; i + line <= count; i += line) {
         __builtin_prefetch(coming + i, 0, 2);
