@@ -7465,7 +7465,7 @@ kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& 
     std::size_t const z = 0, r = 1, h = 2;
     std::array<std::size_t, 3> const sums{0, step, p.h_sums()};
     unpacked_panels<T> const W(I, p.h_sums() + step, memory), R_zr(H, 2 * step, memory), R_h(H, step, memory);
-    T *const bias = memory.take(p.sums_step()), *const Rb_h = memory.take(kernel::whole_panels<T>(step));
+    T *const bias = memory.take(kernel::whole_panels<T>(p.h_sums() + step)), *const Rb_h = memory.take(kernel::whole_panels<T>(step));
     if (!memory.only_counts()) {
         for (std::size_t const gate : {z, r, h})
             W.pack(across(in.W, d, gate * H, 0), I, H, 0, sums[gate]);
