@@ -7,7 +7,7 @@
 #include <xloom/adapt/tensor_ref.hpp>
 #include <xloom/check/shapes.hpp>
 #include <xloom/core/aligned_vector.hpp>
-#include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/multiply.hpp>
 
 namespace xloom {
 

@@ -1775,12 +1775,15 @@ private:
 
 } // namespace xloom::kernel
 
-// ==== xloom/kernel/panels.hpp ====
-// Products with a constant matrix, which is laid out for them once: in panels, each so many columns wide as the registers hold.
+// ==== xloom/kernel/multiply.hpp ====
+// Products with a constant matrix.
 //
 // Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on how many rows there are nor on
 // how the work is cut, so that a batch equals its rows, a sequence its pieces, and two threads one. It is made of chains of multiply-adds
 // that are short: rounding errors grow with the length of a chain.
+
+// ==== xloom/kernel/panels.hpp ====
+// A constant matrix laid out for products: in panels, each so many columns wide as the registers hold.
 
 namespace xloom::kernel {
 
@@ -1790,12 +1793,6 @@ inline constexpr std::size_t panel_batches = sizeof(batch_t<T>) >= 64 || !has_si
 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
-
-/// Products in a chain.
-inline constexpr std::size_t chain_length = 128;
-
-/// Rows whose sums are kept in registers at once.
-inline constexpr std::size_t most_rows = 6;
 
 /// `columns` and what is missing to whole panels.
 template <class T>
@@ -1864,6 +1861,16 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
         }
     }
 }
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// Products in a chain.
+inline constexpr std::size_t chain_length = 128;
+
+/// Rows whose sums are kept in registers at once.
+inline constexpr std::size_t most_rows = 6;
 
 /// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
 template <class T>

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include <xloom/kernel/arena.hpp>
-#include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/multiply.hpp>
 #include <xloom/kernel/units.hpp>
 
 namespace xloom::kernel {

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <xloom/kernel/arena.hpp>
-#include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/multiply.hpp>
 
 namespace xloom::kernel {
 
