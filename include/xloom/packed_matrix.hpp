@@ -45,8 +45,8 @@ public:
         detail::check_shapes(op, std::array{detail::shape_law{"bias", "[J]", {columns_}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", depth_, " and J = ", columns_); });
         panels_.resize(kernel::panel_items<T>(depth_, columns_) + 1);
-        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, depth_, columns_, panels_.data(), depth_, 0, 0);
-        bias_.resize(kernel::whole_panels<T>(columns_) + 1);
+        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, depth_, columns_, {panels_.data(), depth_, columns_});
+        bias_.resize(kernel::whole_batches<T>(columns_) + 1);
         for (std::size_t j = 0; j < columns_ && bias.is_given(); ++j)
             bias_[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
     }
@@ -57,19 +57,19 @@ public:
     /// `rows` rows of A, a_step apart, to rows of C, c_step apart.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
-        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::most_rows;
-        std::size_t const whole = columns_ / width * width;
+        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
+        std::size_t const rest = columns_ % kernel::batch_size<T> == 0 ? 0 : columns_ % width, whole = columns_ - rest;
         kernel::multiply<T>(rows, {A, a_step}, {panels_.data(), depth_, whole}, {bias_.data(), 0}, {C, c_step});
-        if (whole == columns_)
+        if (rest == 0)
             return;
         // The last panel is wider than what is left of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = std::min(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels_.data() + whole * depth_, depth_, width},
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels_.data() + whole * depth_, depth_, rest},
                 {bias_.data() + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
-                std::copy_n(last.data() + r * width, columns_ - whole, C + (row + r) * c_step + whole);
+                std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
         }
     }
 

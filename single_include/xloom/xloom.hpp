@@ -1787,21 +1787,20 @@ private:
 
 namespace xloom::kernel {
 
-/// Batches side by side in a panel: what the registers of the target hold for most_rows rows of sums.
+/// Batches side by side in a panel.
+///
+/// Why these: of 16 registers, 3 by 4 rows hold sums where multiplying and adding are one instruction; 2 by 6 leave one free for the
+/// product where they are two. Of 32 it is 4 by 6.
 template <class T>
-inline constexpr std::size_t panel_batches = sizeof(batch_t<T>) >= 64 || !has_simd<T> ? 4 : 2;
+inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4
+                                             : sizeof(batch_t<T>) == 32               ? 3
+                                                                                      : 2;
 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
 
-/// `columns` and what is missing to whole panels.
-template <class T>
-constexpr std::size_t whole_panels(std::size_t columns) noexcept
-{
-    return (columns + panel_width<T> - 1) / panel_width<T> * panel_width<T>;
-}
-
-/// A matrix [depth, columns], columns in whole panels: panel p holds the columns from p * panel_width on, row after row.
+/// A matrix [depth, columns], its columns filled up to whole batches: panel p holds those from p * panel_width on, row after row. The last
+/// one is as wide as what is left.
 template <class T>
 struct panels {
     T const* items = nullptr;
@@ -1809,11 +1808,18 @@ struct panels {
     std::size_t columns = 0;
 };
 
+/// Columns of the panel that begins with this one, out of so many.
+template <class T>
+constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) noexcept
+{
+    return std::min(panel_width<T>, whole_batches<T>(columns) - first);
+}
+
 /// What panels [depth, columns] take up.
 template <class T>
 constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
 {
-    return depth * whole_panels<T>(columns);
+    return depth * whole_batches<T>(columns);
 }
 
 /// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far apart as a power of two would
@@ -1821,7 +1827,7 @@ constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexce
 template <class T>
 constexpr std::size_t row_step(std::size_t columns) noexcept
 {
-    return whole_panels<T>(columns) + line_items<T>;
+    return whole_batches<T>(columns) + line_items<T>;
 }
 
 /// A matrix [depth, columns] wherever it lies: item (k, j) at items[k * depth_step + j * column_step].
@@ -1832,19 +1838,30 @@ struct strided_matrix {
     std::ptrdiff_t column_step;
 };
 
-/// Writes a matrix into panels of `depth` rows, to their rows from first_row and columns from first_column on.
+/// Panels to be written.
+template <class T>
+struct unpacked_panels {
+    T* items;
+    std::size_t depth;
+    std::size_t columns;
+
+    panels<T> packed() const noexcept { return {items, depth, columns}; }
+};
+
+/// Writes a matrix [rows, columns] into panels, to their rows from first_row and columns from first_column on.
 ///
 /// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache is read while it is there.
 template <class T, class Item>
-void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, T* to, std::size_t depth, std::size_t first_row,
-    std::size_t first_column) noexcept
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, unpacked_panels<T> const& to, std::size_t first_row = 0,
+    std::size_t first_column = 0) noexcept
 {
-    constexpr std::size_t width = panel_width<T>, block = 16;
+    constexpr std::size_t block = 16;
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t begin = 0, end; begin < columns; begin = end) {
-        std::size_t const panel = (first_column + begin) / width, offset = (first_column + begin) % width;
+        std::size_t const offset = (first_column + begin) % panel_width<T>, panel = first_column + begin - offset;
+        std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = std::min(columns, begin + width - offset);
-        T* const target = to + panel * width * depth + first_row * width + offset;
+        T* const target = to.items + panel * to.depth + first_row * width + offset;
         Item const* const source = from.items + at(begin) * from.column_step;
         if (from.column_step == 1) {
             for (std::size_t k = 0; k < rows; ++k)
@@ -1864,13 +1881,23 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 
 } // namespace xloom::kernel
 
+// ==== xloom/kernel/row_blocks.hpp ====
+// The rows of a product, in blocks of as many as have their sums in registers at once.
+
 namespace xloom::kernel {
 
-/// Products in a chain.
-inline constexpr std::size_t chain_length = 128;
+/// Rows in a block, at most: as many as the registers hold the sums of, for one panel.
+template <class T>
+inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// Rows whose sums are kept in registers at once.
-inline constexpr std::size_t most_rows = 6;
+/// So many things in as few blocks of at most `most` as there can be, all nearly of one size: of blocks of up to 3 or more, none has one
+/// thing unless there is only one.
+struct blocks {
+    std::size_t things, most;
+
+    constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
+    constexpr std::size_t begin(std::size_t block) const noexcept { return block * things / count(); }
+};
 
 /// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
 template <class T>
@@ -1878,6 +1905,59 @@ struct rows_of {
     T* first;
     std::size_t step;
 };
+
+/// Rows of numbers whose blocks lie one behind the other, each with number k of all its rows side by side.
+///
+/// Why: a product reads them so, from front to back.
+template <class T>
+struct interleaved_rows {
+    T const* first;
+};
+
+/// Calls f with `count` as a constant; Least <= count <= Most.
+template <std::size_t Least, std::size_t Most, class F>
+void with_count(std::size_t count, F const& f)
+{
+    if constexpr (Least < Most)
+        if (count < Most)
+            return with_count<Least, Most - 1>(count, f);
+    f(std::integral_constant<std::size_t, Most>());
+}
+
+namespace detail {
+
+template <std::size_t Count, class T>
+void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
+{
+    for (std::size_t k = 0; k < depth; ++k)
+        for (std::size_t r = 0; r < Count; ++r)
+            to[k * Count + r] = from.first[r * from.step + k];
+}
+
+} // namespace detail
+
+/// Interleaves rows [rows, depth], in `to` [rows, depth]. A single row stays where it is.
+template <class T>
+interleaved_rows<T> interleave(std::size_t rows, rows_of<std::type_identity_t<T> const> from, std::size_t depth, T* to) noexcept
+{
+    if (rows == 1)
+        return {from.first};
+    blocks const parts{rows, block_rows<T>};
+    for (std::size_t part = 0; part < parts.count(); ++part) {
+        std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
+        with_count<2, block_rows<T>>(end - begin, [&](auto count) {
+            detail::interleave_block<count, T>({from.first + begin * from.step, from.step}, depth, to + begin * depth);
+        });
+    }
+    return {to};
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// Products in a chain.
+inline constexpr std::size_t chain_length = 128;
 
 /// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking backwards every other time: then a
 /// part of it is still there.
@@ -1887,14 +1967,40 @@ constexpr panel_order order_of_step(std::size_t t) noexcept { return t % 2 == 0 
 
 namespace detail {
 
-/// Row k of so many panels side by side.
-template <std::size_t Panels, class T>
-std::array<batch_t<T>, panel_batches<T> * Panels> load_panels(T const* row, std::size_t next_panel) noexcept
+/// What a product asks of rows: number k of row r of a block of `Count` rows, and the block that begins with a row.
+template <std::size_t Count, class T>
+T const& number_of(rows_of<T const> block, std::size_t r, std::size_t k) noexcept
 {
-    std::array<batch_t<T>, panel_batches<T> * Panels> batches;
+    return block.first[r * block.step + k];
+}
+template <std::size_t Count, class T>
+T const& number_of(interleaved_rows<T> block, std::size_t r, std::size_t k) noexcept
+{
+    return block.first[k * Count + r];
+}
+
+template <class T>
+rows_of<T const> block_at(rows_of<T const> rows, std::size_t row, std::size_t) noexcept
+{
+    return {rows.first + row * rows.step, rows.step};
+}
+template <class T>
+interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::size_t depth) noexcept
+{
+    return {rows.first + row * depth};
+}
+
+/// Row k of so many batches of columns, of panels that lie `next_panel` apart.
+template <std::size_t Batches, class T>
+std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_panel, std::size_t k) noexcept
+{
+    std::array<batch_t<T>, Batches> batches;
 #pragma GCC unroll 16
-    for (std::size_t i = 0; i < batches.size(); ++i)
-        batches[i] = load_batch(row + i / panel_batches<T> * next_panel + i % panel_batches<T> * batch_size<T>);
+    for (std::size_t i = 0; i < Batches; ++i) {
+        std::size_t const number = i / panel_batches<T>, column = i * batch_size<T> - number * panel_width<T>;
+        std::size_t const width = columns_of_panel<T>(number * panel_width<T>, Batches * batch_size<T>);
+        batches[i] = load_batch(panel + number * next_panel + k * width + column);
+    }
     return batches;
 }
 
@@ -1920,38 +2026,37 @@ struct fetch_nothing {
     void operator()(std::size_t) const noexcept {}
 };
 
-/// sums = start + a b for `Rows` rows and `Panels` panels side by side, the products from k to `end` in one chain.
+/// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one chain.
 ///
 /// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is instructions that are short.
 /// g++ would besides load a row of b anew for each row of a, unless it unrolls.
-template <std::size_t Rows, std::size_t Panels, class T, class Fetch>
-void add_chain(rows_of<T const> a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel, rows_of<T const> start,
-    rows_of<T> sums, Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
+void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel, rows_of<T const> start, rows_of<T> sums,
+    Fetch const& fetch) noexcept
 {
     using batch = batch_t<T>;
-    constexpr std::size_t width = panel_batches<T> * Panels;
 
-    std::array<std::array<batch, width>, Rows> sum;
+    std::array<std::array<batch, Batches>, Count> sum;
     for (auto& row : sum)
         row.fill(batch(T(0)));
 
 #pragma GCC unroll 4
     for (; k < end; ++k) {
-        std::array<batch, width> const b = load_panels<Panels>(panel + k * panel_width<T>, next_panel);
+        std::array<batch, Batches> const b = load_batches<Batches>(panel, next_panel, k);
         fetch(k);
 #pragma GCC unroll 8
-        for (std::size_t r = 0; r < Rows; ++r) {
-            batch const factor(a.first[r * a.step + k]);
+        for (std::size_t r = 0; r < Count; ++r) {
+            batch const factor(number_of<Count>(a, r, k));
 #pragma GCC unroll 16
-            for (std::size_t i = 0; i < width; ++i)
+            for (std::size_t i = 0; i < Batches; ++i)
                 sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
         }
     }
 
 #pragma GCC unroll 8
-    for (std::size_t r = 0; r < Rows; ++r)
+    for (std::size_t r = 0; r < Count; ++r)
 #pragma GCC unroll 16
-        for (std::size_t i = 0; i < width; ++i)
+        for (std::size_t i = 0; i < Batches; ++i)
             store_batch(
                 sums.first + r * sums.step + i * batch_size<T>, load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
 }
@@ -1959,99 +2064,90 @@ void add_chain(rows_of<T const> a, std::size_t k, std::size_t end, T const* pane
 /// The same for all products, in as many chains as it takes, and the columns from this panel of b on.
 ///
 /// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to do while they come.
-template <std::size_t Rows, std::size_t Panels, class T, class Fetch>
-void multiply_tile(
-    rows_of<T const> a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
+void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
 {
+    constexpr std::size_t width = Batches * batch_size<T>;
     std::size_t const column = panel * panel_width<T>;
     start.first += column;
     sums.first += column;
 #pragma GCC unroll 8
-    for (std::size_t r = 0; r < Rows; ++r)
-        fetch_to_write<panel_width<T> * Panels>(sums.first + r * sums.step);
+    for (std::size_t r = 0; r < Count; ++r)
+        fetch_to_write<width>(sums.first + r * sums.step);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
         std::size_t const end = std::min(k + chain_length, b.depth);
-        add_chain<Rows, Panels>(a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
+        add_chain<Count, Batches>(a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
         start = {sums.first, sums.step};
     }
     if (b.depth == 0)
-        for (std::size_t r = 0; r < Rows; ++r)
-            std::copy_n(start.first + r * start.step, panel_width<T> * Panels, sums.first + r * sums.step);
-}
-
-/// As many rows as there are, at most `Rows`.
-template <std::size_t Rows, class T, class Fetch>
-void multiply_rows(std::size_t rows, rows_of<T const> a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
-    Fetch const& fetch) noexcept
-{
-    if constexpr (Rows > 1)
-        if (rows < Rows)
-            return multiply_rows<Rows - 1>(rows, a, b, panel, start, sums, fetch);
-    multiply_tile<Rows, 1>(a, b, panel, start, sums, fetch);
+        for (std::size_t r = 0; r < Count; ++r)
+            std::copy_n(start.first + r * start.step, width, sums.first + r * sums.step);
 }
 
 /// One row has too few sums in flight to keep the multipliers busy: several panels at once.
-template <class T>
-void multiply_one(rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+template <class T, class Rows>
+void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
-    constexpr std::size_t together = 8 / panel_batches<T>;
-    std::size_t const count = whole_panels<T>(b.columns) / panel_width<T>, turns = (count + together - 1) / together;
-    for (std::size_t i = 0; i < turns; ++i) {
-        std::size_t panel = (order == panel_order::backwards ? turns - 1 - i : i) * together;
-        if (panel + together <= count)
-            multiply_tile<1, together>(a, b, panel, start, sums, fetch_nothing());
-        else
-            for (; panel < count; ++panel)
-                multiply_tile<1, 1>(a, b, panel, start, sums, fetch_nothing());
+    constexpr std::size_t width = panel_batches<T>, together = (7 + width) / width;
+    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
+    blocks const turns{(batches + width - 1) / width, together};
+    for (std::size_t i = 0; i < turns.count(); ++i) {
+        std::size_t const turn = order == panel_order::backwards ? turns.count() - 1 - i : i;
+        std::size_t const panel = turns.begin(turn), end = std::min(turns.begin(turn + 1) * width, batches);
+        with_count<1, together * width>(
+            end - panel * width, [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, fetch_nothing()); });
     }
 }
 
-/// What block number `block` of `blocks` has fetched of a panel. The last blocks share it, up to four of them.
+/// What part number `part` of the rows has fetched of a panel. The last parts share it, up to four of them.
 ///
 /// Why they share it: lines that are asked for faster than they come wait for each other.
 template <class T>
-std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t block, std::size_t blocks) noexcept
+std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
-    std::size_t const shares = std::bit_floor(std::min<std::size_t>(blocks, 4)), width = panel_width<T> / shares;
-    if (block + shares < blocks)
+    std::size_t const shares = std::bit_floor(std::min<std::size_t>(parts, 4)), width = panel_width<T> / shares;
+    if (part + shares < parts)
         return std::nullopt;
-    return fetch_items<T>{panel + (block + shares - blocks) * width * depth, std::min(width, line_items<T>)};
+    return fetch_items<T>{panel + (part + shares - parts) * width * depth, std::min(width, line_items<T>)};
 }
 
 /// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the beginning of each panel. It costs a
-/// twentieth of the time of the blocks that do it, which a matrix in the core's own cache would not give back.
-template <class T>
-void multiply_many(
-    std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+/// twentieth of the time of the rows that do it, which a matrix in the core's own cache would not give back.
+template <class T, class Rows>
+void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
-    std::size_t const count = whole_panels<T>(b.columns) / panel_width<T>, panel_size = b.depth * panel_width<T>;
-    std::size_t const blocks = (rows + most_rows - 1) / most_rows;
-    bool const fetches = count * panel_size * sizeof(T) > own_cache;
+    constexpr std::size_t width = panel_batches<T>;
+    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>, count = (batches + width - 1) / width, whole = batches / width;
+    blocks const parts{rows, block_rows<T>};
+    bool const is_backwards = order == panel_order::backwards, fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > own_cache;
     for (std::size_t i = 0; i < count; ++i) {
-        bool const is_backwards = order == panel_order::backwards;
         std::size_t const panel = is_backwards ? count - 1 - i : i, next = is_backwards ? panel - 1 : panel + 1;
-        for (std::size_t block = 0; block < blocks; ++block) {
-            std::size_t const begin = block * rows / blocks, end = (block + 1) * rows / blocks;
-            auto const multiply_block = [&](auto const& fetch) {
-                multiply_rows<most_rows>(end - begin, {a.first + begin * a.step, a.step}, b, panel,
-                    {start.first + begin * start.step, start.step}, {sums.first + begin * sums.step, sums.step}, fetch);
+        for (std::size_t part = 0; part < parts.count(); ++part) {
+            std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
+            auto const multiply_part = [&](auto batches_here, auto const& fetch) {
+                with_count<2, block_rows<T>>(end - begin, [&](auto rows_here) {
+                    multiply_tile<rows_here, batches_here>(block_at(a, begin, b.depth), b, panel,
+                        {start.first + begin * start.step, start.step}, {sums.first + begin * sums.step, sums.step}, fetch);
+                });
             };
             std::optional<fetch_items<T>> share;
-            if (fetches && i + 1 < count)
-                share = share_of(b.items + next * panel_size, b.depth, block, blocks);
+            if (fetches && panel < whole && next < whole)
+                share = share_of(b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
             if (share)
-                multiply_block(*share);
+                multiply_part(std::integral_constant<std::size_t, width>(), *share);
             else
-                multiply_block(fetch_nothing());
+                with_count<1, width>(
+                    std::min(width, batches - panel * width), [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
         }
     }
 }
 
 } // namespace detail
 
-/// sums = start + a b for a [rows, b.depth]. start and sums [rows, whole panels]; start may be sums, nothing else may overlap.
-template <class T>
-void multiply(std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+/// sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved. start and sums [rows, whole batches]; start may be sums,
+/// nothing else may overlap.
+template <class T, class Rows = rows_of<T const>>
+void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept
 {
     if (rows == 1)
@@ -2202,11 +2298,14 @@ class lstm_rows {
 public:
     /// Memory for `rows` rows; of an arena without memory only the size is told.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), c_(memory.take(rows * p.gate_step))
+        : p_(p), h_(memory.take(rows * p.gate_step)), c_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
     T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
+
+    /// h of the first `rows` rows for a product, until it is asked for again.
+    interleaved_rows<T> h_of_all(std::size_t rows) const noexcept { return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_); }
 
     panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
@@ -2216,7 +2315,7 @@ public:
     /// One step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
-        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
         auto const units = is_plain(p_) ? plain_lstm_units<T> : lstm_units<T>;
         for (std::size_t row = 0; row < rows; ++row)
             units(p_, sums + row * sums_step(), h(row), c(row));
@@ -2226,6 +2325,7 @@ private:
     lstm_parameters<T> const& p_;
     T* h_;
     T* c_;
+    T* interleaved_;
 };
 
 } // namespace xloom::kernel
@@ -2281,12 +2381,14 @@ template <class T>
 struct step_buffers {
     std::size_t steps;
     T* x;
+    T* interleaved_x;
     T* sums;
 
     template <class Rows>
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
         : steps(std::min(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest) * cell.W().depth)),
+          interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
           sums(memory.take(most_together(rows, longest) * cell.sums_step()))
     {}
 
@@ -2315,7 +2417,8 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
                 copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step}, I, {buffers.x + rows * I});
             }
         }
-        multiply<T>(rows, {buffers.x, I}, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+        auto const x = interleave(rows, {buffers.x, I}, I, buffers.interleaved_x);
+        multiply<T>(rows, x, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
 
         T* sums = buffers.sums;
         for (std::size_t t = begin, active = count; t < end; ++t) {
@@ -2378,7 +2481,7 @@ struct memory_rows {
 template <class T>
 attention_memory<T> take_memory(attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
 {
-    std::size_t const step = whole_panels<T>(p.A);
+    std::size_t const step = whole_batches<T>(p.A);
     return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
 }
 
@@ -2396,7 +2499,7 @@ void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from
 {
     for (std::size_t m = 0; m < from.length; ++m)
         copy_row<Item, T>({from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
-    pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, to.values, from.length, 0, 0);
+    pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, {to.values, from.length, p.E});
     multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
     for (std::size_t m = 0; m < from.length; ++m)
         clear_padding(to.keys.first + m * to.keys.step, p.A);
@@ -2443,7 +2546,8 @@ public:
           context_(p.has_layer ? memory.take(rows * context_step()) : attention_),
           query_(memory.take(rows * query_step())),
           alignment_(memory.take(rows * alignment_step_)),
-          scores_(memory.take(alignment_step_))
+          scores_(memory.take(alignment_step_)),
+          interleaved_(memory.take(rows * std::max(p.C, p.E)))
     {}
 
     T* h(std::size_t row) const noexcept { return lstm_.h(row); }
@@ -2466,8 +2570,10 @@ public:
     /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have another one.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
-        if (p_.attends)
-            multiply<T>(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+        if (p_.attends) {
+            auto const attention_of_all = interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
+            multiply<T>(rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+        }
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
             attend(to_the_end_ ? rows : continuing, t);
@@ -2480,7 +2586,8 @@ private:
 
     void attend(std::size_t rows, std::size_t t) const
     {
-        rows_of<T const> const h{lstm_.h(0), p_.lstm.gate_step}, zeros{p_.zeros, 0};
+        auto const h = lstm_.h_of_all(rows);
+        rows_of<T const> const zeros{p_.zeros, 0};
         multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row) {
             clear_padding(query_ + row * query_step(), p_.A);
@@ -2489,7 +2596,8 @@ private:
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
             multiply<T>(rows, h, p_.AW_h, zeros, attention);
-            multiply<T>(rows, {context_, context_step()}, p_.AW_context, {attention_, attention_step()}, attention);
+            multiply<T>(rows, interleave(rows, {context_, context_step()}, p_.E, interleaved_), p_.AW_context,
+                {attention_, attention_step()}, attention);
         }
     }
 
@@ -2518,6 +2626,7 @@ private:
     T* query_;
     T* alignment_;
     T* scores_;
+    T* interleaved_;
     attending_row<T, Item> const* rows_ = nullptr;
     bool to_the_end_ = false;
 };
@@ -4464,26 +4573,12 @@ kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size
     return {matrix.items, matrix.column_step, matrix.depth_step};
 }
 
-/// Panels [depth, columns] from memory, zeros so far.
+/// Panels from memory, zeros so far.
 template <class T>
-struct unpacked_panels {
-    T* items;
-    std::size_t depth, columns;
-
-    unpacked_panels(std::size_t depth_, std::size_t columns_, kernel::arena<T>& memory)
-        : items(memory.take(kernel::panel_items<T>(depth_, columns_))), depth(depth_), columns(columns_)
-    {}
-
-    kernel::panels<T> packed() const { return {items, depth, columns}; }
-
-    /// Writes `rows` rows of `count` columns, to those from (first_row, first_column) on.
-    template <class Item>
-    void pack(kernel::strided_matrix<Item> const& from, std::size_t rows, std::size_t count, std::size_t first_row = 0,
-        std::size_t first_column = 0) const
-    {
-        kernel::pack_panels<T, Item>(from, rows, count, items, depth, first_row, first_column);
-    }
-};
+kernel::unpacked_panels<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
+{
+    return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
+}
 
 /// to = from[d, first ..], `count` items of a tensor of rank 2.
 template <class T, class Item>
@@ -4741,12 +4836,12 @@ kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const
     activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
 {
     std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    unpacked_panels<T> const W(I, 4 * step, memory), R(H, 4 * step, memory);
-    T* const bias = memory.take(kernel::whole_panels<T>(4 * step));
+    auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
+    T* const bias = memory.take(4 * step);
     T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
     for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-        W.pack(across(in.W, d, gate * H, 0), I, H, 0, gate * step);
-        R.pack(across(in.R, d, gate * H, 0), H, H, 0, gate * step);
+        pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
+        pack_panels(across(in.R, d, gate * H, 0), H, H, R, 0, gate * step);
         load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
         if (P != nullptr && gate < 3)
             load_row(in.P, d, gate * H, H, P + gate * step);
@@ -4891,18 +4986,18 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
     p.E = E;
     p.C = C;
     std::size_t const H = sizes.H, step = p.lstm.gate_step;
-    unpacked_panels<T> const W(C, 4 * step, memory), QW(H, A, memory), MW(E, A, memory);
+    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory), MW = take_panels(E, A, memory);
     if (!memory.only_counts()) {
         for (std::size_t gate = 0; gate < 4; ++gate)
-            W.pack(across(in.W, d, gate * H, sizes.I), C, H, 0, gate * step);
-        QW.pack(along(in.QW, d, 0), H, A);
-        MW.pack(along(in.MW, d, 0), E, A);
+            pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
+        pack_panels(along(in.QW, d, 0), H, A, QW);
+        pack_panels(along(in.MW, d, 0), E, A, MW);
     }
     if (has_layer) {
-        unpacked_panels<T> const AW_h(H, C, memory), AW_context(E, C, memory);
+        auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
         if (!memory.only_counts()) {
-            AW_h.pack(along(in.AW, d, 0), H, C);
-            AW_context.pack(along(in.AW, d, H), E, C);
+            pack_panels(along(in.AW, d, 0), H, C, AW_h);
+            pack_panels(along(in.AW, d, H), E, C, AW_context);
         }
         p.AW_h = AW_h.packed();
         p.AW_context = AW_context.packed();
@@ -4911,7 +5006,7 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
     p.QW = QW.packed();
     p.MW = MW.packed();
     p.V = pack_score_weights<T>(in.V, d, A, memory);
-    p.zeros = memory.take(kernel::whole_panels<T>(std::max({A, E, C})));
+    p.zeros = memory.take(kernel::whole_batches<T>(std::max({A, E, C})));
     return p;
 }
 
@@ -7365,14 +7460,14 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 
 namespace xloom::kernel {
 
-/// The constants of one direction. The sums of the gates z and r lie gate_step apart, those of h begin at h_sums.
+/// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are z, r, h.
 template <class T>
 struct gru_parameters {
     using number = T;
 
     std::size_t I, H;
     std::size_t gate_step; ///< H in whole batches
-    panels<T> W;           ///< [I, h_sums + gate_step]
+    panels<T> W;           ///< [I, 3 gate_step]
     panels<T> R_zr;        ///< [H, 2 gate_step]
     panels<T> R_h;         ///< [H, gate_step]
     T const* bias;         ///< as a row of sums; without Rb_h if linear_before_reset
@@ -7380,8 +7475,7 @@ struct gru_parameters {
     gate<T> f, g;
     bool linear_before_reset;
 
-    std::size_t h_sums() const noexcept { return whole_panels<T>(2 * gate_step); }
-    std::size_t sums_step() const noexcept { return row_step<T>(h_sums() + gate_step); }
+    std::size_t sums_step() const noexcept { return row_step<T>(3 * gate_step); }
     /// Multiply-adds a row and step.
     std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
 };
@@ -7390,7 +7484,10 @@ template <class T>
 class gru_rows {
 public:
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), reset_(memory.take(rows * row_step<T>(p.gate_step)))
+        : p_(p),
+          h_(memory.take(rows * p.gate_step)),
+          reset_(memory.take(rows * row_step<T>(p.gate_step))),
+          interleaved_(memory.take(rows * p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -7404,8 +7501,8 @@ public:
     void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
     {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
-        rows_of<T const> const h{h_, p_.gate_step};
-        rows_of<T> const h_sums{sums + p_.h_sums(), step};
+        auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
+        rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
         multiply<T>(rows, h, p_.R_zr, {sums, step}, {sums, step});
         if (p_.linear_before_reset)
             multiply<T>(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
@@ -7419,7 +7516,7 @@ public:
                 set_products(r, this->h(row), reset, H);
         }
         if (!p_.linear_before_reset)
-            multiply<T>(rows, {reset_, reset_step}, p_.R_h, {h_sums.first, step}, h_sums);
+            multiply<T>(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h, {h_sums.first, step}, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const next = h_sums.first + row * step, *const state = this->h(row);
             p_.g(next, H);
@@ -7434,6 +7531,7 @@ private:
     gru_parameters<T> const& p_;
     T* h_;
     T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
+    T* interleaved_;
 };
 
 } // namespace xloom::kernel
@@ -7470,22 +7568,21 @@ kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& 
     p.H = H;
     p.gate_step = step;
     std::size_t const z = 0, r = 1, h = 2;
-    std::array<std::size_t, 3> const sums{0, step, p.h_sums()};
-    unpacked_panels<T> const W(I, p.h_sums() + step, memory), R_zr(H, 2 * step, memory), R_h(H, step, memory);
-    T *const bias = memory.take(kernel::whole_panels<T>(p.h_sums() + step)), *const Rb_h = memory.take(kernel::whole_panels<T>(step));
+    auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory), R_h = take_panels(H, step, memory);
+    T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
     if (!memory.only_counts()) {
         for (std::size_t const gate : {z, r, h})
-            W.pack(across(in.W, d, gate * H, 0), I, H, 0, sums[gate]);
+            pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
         for (std::size_t const gate : {z, r}) {
-            R_zr.pack(across(in.R, d, gate * H, 0), H, H, 0, sums[gate]);
-            load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + sums[gate]);
+            pack_panels(across(in.R, d, gate * H, 0), H, H, R_zr, 0, gate * step);
+            load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
         }
-        R_h.pack(across(in.R, d, h * H, 0), H, H);
+        pack_panels(across(in.R, d, h * H, 0), H, H, R_h);
         if (in.B.is_given() && options.linear_before_reset) {
-            load_row(in.B, d, h * H, H, bias + sums[h]);
+            load_row(in.B, d, h * H, H, bias + h * step);
             load_row(in.B, d, (3 + h) * H, H, Rb_h);
         } else {
-            load_bias(in.B, d, h * H, (3 + h) * H, H, bias + sums[h]);
+            load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * step);
         }
     }
     p.W = W.packed();
@@ -10770,8 +10867,8 @@ public:
         detail::check_shapes(op, std::array{detail::shape_law{"bias", "[J]", {columns_}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", depth_, " and J = ", columns_); });
         panels_.resize(kernel::panel_items<T>(depth_, columns_) + 1);
-        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, depth_, columns_, panels_.data(), depth_, 0, 0);
-        bias_.resize(kernel::whole_panels<T>(columns_) + 1);
+        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, depth_, columns_, {panels_.data(), depth_, columns_});
+        bias_.resize(kernel::whole_batches<T>(columns_) + 1);
         for (std::size_t j = 0; j < columns_ && bias.is_given(); ++j)
             bias_[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
     }
@@ -10782,19 +10879,19 @@ public:
     /// `rows` rows of A, a_step apart, to rows of C, c_step apart.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
-        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::most_rows;
-        std::size_t const whole = columns_ / width * width;
+        constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
+        std::size_t const rest = columns_ % kernel::batch_size<T> == 0 ? 0 : columns_ % width, whole = columns_ - rest;
         kernel::multiply<T>(rows, {A, a_step}, {panels_.data(), depth_, whole}, {bias_.data(), 0}, {C, c_step});
-        if (whole == columns_)
+        if (rest == 0)
             return;
         // The last panel is wider than what is left of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = std::min(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels_.data() + whole * depth_, depth_, width},
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels_.data() + whole * depth_, depth_, rest},
                 {bias_.data() + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
-                std::copy_n(last.data() + r * width, columns_ - whole, C + (row + r) * c_step + whole);
+                std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
         }
     }
 
@@ -10836,7 +10933,9 @@ struct rnn_parameters {
 template <class T>
 class rnn_rows {
 public:
-    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory) : p_(p), h_(memory.take(rows * p.gate_step)) {}
+    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
+    {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
 
@@ -10848,7 +10947,8 @@ public:
     /// One step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
-        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
+        multiply<T>(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
         for (std::size_t row = 0; row < rows; ++row) {
             p_.f(sums + row * sums_step(), p_.H);
             std::copy_n(sums + row * sums_step(), p_.gate_step, h(row));
@@ -10858,6 +10958,7 @@ public:
 private:
     rnn_parameters<T> const& p_;
     T* h_;
+    T* interleaved_;
 };
 
 } // namespace xloom::kernel
@@ -10889,11 +10990,11 @@ kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& 
     activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
 {
     std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    unpacked_panels<T> const W(I, step, memory), R(H, step, memory);
-    T* const bias = memory.take(kernel::whole_panels<T>(step));
+    auto const W = take_panels(I, step, memory), R = take_panels(H, step, memory);
+    T* const bias = memory.take(step);
     if (!memory.only_counts()) {
-        W.pack(across(in.W, d, 0, 0), I, H);
-        R.pack(across(in.R, d, 0, 0), H, H);
+        pack_panels(across(in.W, d, 0, 0), I, H, W);
+        pack_panels(across(in.R, d, 0, 0), H, H, R);
         load_bias(in.B, d, 0, H, H, bias);
     }
     return {I, H, step, W.packed(), R.packed(), bias, gate_of<T>(functions[d], options.clip)};

@@ -20,13 +20,6 @@ namespace {
 template <class T>
 constexpr std::size_t width = panel_width<T>;
 
-/// Where item (k, j) of panels of this depth lies.
-template <class T>
-std::size_t place_of(std::size_t k, std::size_t j, std::size_t depth)
-{
-    return j / width<T> * width<T> * depth + k * width<T> + j % width<T>;
-}
-
 /// Numbers for a matrix, and one more: a null pointer takes no steps.
 template <class T>
 std::vector<T> random_numbers(std::mt19937& random, std::size_t rows, std::size_t columns)
@@ -38,12 +31,12 @@ std::vector<T> random_numbers(std::mt19937& random, std::size_t rows, std::size_
     return numbers;
 }
 
-/// A product: a [rows, depth] with gaps of NaN between its rows, b [depth, columns] packed, start [rows, whole panels] or one row.
+/// A product: a [rows, depth] with gaps of NaN between its rows, b [depth, columns] packed, start [rows, whole batches] or one row.
 template <class T>
 struct product {
     std::size_t rows, depth, columns;
     std::mt19937 random{1};
-    std::size_t step = depth + 3, sums_step = whole_panels<T>(columns) + 5;
+    std::size_t step = depth + 3, sums_step = whole_batches<T>(columns) + 5;
     std::vector<T> a = random_numbers<T>(random, rows, step), b = random_numbers<T>(random, depth, columns);
     std::vector<T> start = random_numbers<T>(random, rows, sums_step);
     std::vector<T> packed = std::vector<T>(panel_items<T>(depth, columns) + 1);
@@ -53,8 +46,10 @@ struct product {
         for (std::size_t r = 0; r < rows; ++r)
             for (std::size_t k = depth; k < step; ++k)
                 a[r * step + k] = std::numeric_limits<T>::quiet_NaN();
-        pack_panels<T, T>({b.data(), static_cast<std::ptrdiff_t>(columns), 1}, depth, columns, packed.data(), depth, 0, 0);
+        pack();
     }
+
+    void pack() { pack_panels<T, T>({b.data(), static_cast<std::ptrdiff_t>(columns), 1}, depth, columns, {packed.data(), depth, columns}); }
 
     panels<T> b_panels() const { return {packed.data(), depth, columns}; }
 
@@ -62,6 +57,14 @@ struct product {
     {
         std::vector<T> result(rows * sums_step, T(7));
         multiply<T>(rows, {a.data(), step}, b_panels(), {start.data(), has_one_start ? 0 : sums_step}, {result.data(), sums_step}, order);
+        return result;
+    }
+
+    std::vector<T> sums_of_interleaved() const
+    {
+        std::vector<T> result(rows * sums_step, T(7)), scratch(rows * depth + 1);
+        multiply<T>(rows, interleave(rows, {a.data(), step}, depth, scratch.data()), b_panels(), {start.data(), sums_step},
+            {result.data(), sums_step});
         return result;
     }
 
@@ -89,7 +92,7 @@ bool have_same_bits(T const* a, T const* b, std::size_t count)
 template <class T>
 std::vector<std::size_t> some_columns()
 {
-    return {1, width<T> - 1, width<T>, width<T> + 1, 3 * width<T> + 2, 9 * width<T>};
+    return {1, width<T> - 1, width<T>, width<T> + 1, 3 * width<T> + batch_size<T> + 1, 9 * width<T>, 10 * width<T> + 1};
 }
 
 } // namespace
@@ -109,10 +112,11 @@ TEST_CASE_TEMPLATE("multiply: start + a b for any number of rows, products and c
                 long double const bound = std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth));
                 CHECK(each.error_of(sums) <= bound);
                 for (std::size_t i = 0; i < sums.size(); ++i)
-                    if (i % each.sums_step >= whole_panels<T>(columns))
+                    if (i % each.sums_step >= whole_batches<T>(columns))
                         REQUIRE(sums[i] == 7);
 
                 CHECK(each.sums(false, panel_order::backwards) == sums);
+                CHECK(each.sums_of_interleaved() == sums);
                 std::vector<T> in_place = each.start;
                 multiply<T>(rows, {each.a.data(), each.step}, each.b_panels(), {in_place.data(), each.sums_step},
                     {in_place.data(), each.sums_step});
@@ -177,6 +181,7 @@ TEST_CASE_TEMPLATE("multiply: a matrix larger than a core's own cache", T, float
         auto const sums = all.sums();
         CHECK(all.error_of(sums) <= std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth)));
         CHECK(all.sums(false, panel_order::backwards) == sums);
+        CHECK(all.sums_of_interleaved() == sums);
         for (std::size_t r = 0; r < rows; ++r) {
             std::vector<T> alone(all.sums_step);
             multiply<T>(1, {&all.a[r * all.step], 0}, all.b_panels(), {&all.start[r * all.sums_step], 0}, {alone.data(), 0});
@@ -188,8 +193,9 @@ TEST_CASE_TEMPLATE("multiply: a matrix larger than a core's own cache", T, float
 TEST_CASE("multiply: NaN and infinity stay in their row and column")
 {
     product<float> one(3, 5, 20);
-    one.a[one.step + 2] = std::numeric_limits<float>::quiet_NaN();                 // row 1
-    one.packed[place_of<float>(3, 7, 5)] = std::numeric_limits<float>::infinity(); // column 7
+    one.a[one.step + 2] = std::numeric_limits<float>::quiet_NaN();       // row 1
+    one.b[3 * one.columns + 7] = std::numeric_limits<float>::infinity(); // column 7
+    one.pack();
     auto const sums = one.sums();
     for (std::size_t r = 0; r < 3; ++r)
         for (std::size_t j = 0; j < 20; ++j) {

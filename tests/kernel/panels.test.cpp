@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -15,11 +16,12 @@ namespace {
 template <class T>
 constexpr std::size_t width = panel_width<T>;
 
-/// Where item (k, j) of panels of this depth lies.
+/// Where item (k, j) of panels of this depth and so many columns lies.
 template <class T>
-std::size_t place_of(std::size_t k, std::size_t j, std::size_t depth)
+std::size_t place_of(std::size_t k, std::size_t j, std::size_t depth, std::size_t columns)
 {
-    return j / width<T> * width<T> * depth + k * width<T> + j % width<T>;
+    std::size_t const panel = j / width<T> * width<T>, all = (columns + batch_size<T> - 1) / batch_size<T> * batch_size<T>;
+    return panel * depth + k * std::min(width<T>, all - panel) + (j - panel);
 }
 
 } // namespace
@@ -27,11 +29,12 @@ std::size_t place_of(std::size_t k, std::size_t j, std::size_t depth)
 TEST_CASE_TEMPLATE("panels: sizes", T, float, double)
 {
     static_assert(width<T> % batch_size<T> == 0);
-    static_assert(whole_panels<T>(0) == 0 && whole_panels<T>(1) == width<T> && whole_panels<T>(width<T>) == width<T>);
-    static_assert(whole_panels<T>(width<T> + 1) == 2 * width<T>);
-    static_assert(panel_items<T>(3, width<T> + 1) == 6 * width<T> && panel_items<T>(0, 5) == 0);
-    CHECK(whole_panels<T>(width<T> - 1) == width<T>);
+    constexpr std::size_t batch = batch_size<T>;
+    static_assert(panel_items<T>(3, width<T> + 1) == 3 * (width<T> + batch) && panel_items<T>(0, 5) == 0 && panel_items<T>(5, 0) == 0);
+    static_assert(columns_of_panel<T>(0, 5 * width<T>) == width<T> && columns_of_panel<T>(4 * width<T>, 5 * width<T>) == width<T>);
+    static_assert(columns_of_panel<T>(0, 1) == batch && columns_of_panel<T>(width<T>, width<T> + batch + 1) == 2 * batch);
     CHECK(row_step<T>(3 * width<T> - 1) == 3 * width<T> + xloom::line_items<T>);
+    CHECK(row_step<T>(3 * width<T> + 1) == 3 * width<T> + batch + xloom::line_items<T>);
 }
 
 TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no other", T, float, double)
@@ -47,10 +50,10 @@ TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no oth
             auto const row_step = static_cast<std::ptrdiff_t>(columns), column_step = static_cast<std::ptrdiff_t>(rows);
             pack_panels<T, int>(
                 is_across ? strided_matrix<int>{numbers.data(), 1, column_step} : strided_matrix<int>{numbers.data(), row_step, 1}, rows,
-                columns, packed.data(), depth, 3, first_column);
+                columns, {packed.data(), depth, first_column + columns}, 3, first_column);
             for (std::size_t k = 0; k < rows; ++k)
                 for (std::size_t j = 0; j < columns; ++j)
-                    expected[place_of<T>(3 + k, first_column + j, depth)] =
+                    expected[place_of<T>(3 + k, first_column + j, depth, first_column + columns)] =
                         static_cast<T>(numbers[is_across ? j * rows + k : k * columns + j]);
             CHECK(packed == expected);
         }
@@ -60,8 +63,8 @@ TEST_CASE("pack_panels walks backwards, too")
 {
     double const numbers[] = {1, 2, 3, 4, 5, 6};
     std::vector<float> packed(panel_items<float>(2, 3));
-    pack_panels<float, double>({numbers + 5, -3, -1}, 2, 3, packed.data(), 2, 0, 0);
+    pack_panels<float, double>({numbers + 5, -3, -1}, 2, 3, {packed.data(), 2, 3});
     for (std::size_t k = 0; k < 2; ++k)
         for (std::size_t j = 0; j < 3; ++j)
-            CHECK(packed[place_of<float>(k, j, 2)] == static_cast<float>(6 - 3 * k - j));
+            CHECK(packed[place_of<float>(k, j, 2, 3)] == static_cast<float>(6 - 3 * k - j));
 }

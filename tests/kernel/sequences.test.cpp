@@ -27,7 +27,7 @@ public:
     explicit summing_cell(std::size_t rows) : states_(rows * 2)
     {
         float const identity[] = {1, 0, 0, 1};
-        pack_panels<float, float>({identity, 2, 1}, 2, 2, panels_.data(), 2, 0, 0);
+        pack_panels<float, float>({identity, 2, 1}, 2, 2, {panels_.data(), 2, 2});
         bias_[0] = 100;
         bias_[1] = 200;
     }
@@ -35,7 +35,7 @@ public:
     panels<float> W() const { return {panels_.data(), 2, 2}; }
     std::size_t H() const { return 2; }
     float const* bias() const { return bias_.data(); }
-    std::size_t sums_step() const { return whole_panels<float>(2); }
+    std::size_t sums_step() const { return whole_batches<float>(2); }
     float* h(std::size_t row) const { return states_.data() + 2 * row; }
 
     void step(std::size_t rows, std::size_t continuing, std::size_t t, float* sums) const
@@ -50,7 +50,7 @@ public:
 
 private:
     std::vector<float> panels_ = std::vector<float>(panel_items<float>(2, 2));
-    std::vector<float> bias_ = std::vector<float>(whole_panels<float>(2));
+    std::vector<float> bias_ = std::vector<float>(whole_batches<float>(2));
     mutable std::vector<float> states_;
 };
 

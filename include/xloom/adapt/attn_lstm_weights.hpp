@@ -49,18 +49,18 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
     p.E = E;
     p.C = C;
     std::size_t const H = sizes.H, step = p.lstm.gate_step;
-    unpacked_panels<T> const W(C, 4 * step, memory), QW(H, A, memory), MW(E, A, memory);
+    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory), MW = take_panels(E, A, memory);
     if (!memory.only_counts()) {
         for (std::size_t gate = 0; gate < 4; ++gate)
-            W.pack(across(in.W, d, gate * H, sizes.I), C, H, 0, gate * step);
-        QW.pack(along(in.QW, d, 0), H, A);
-        MW.pack(along(in.MW, d, 0), E, A);
+            pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
+        pack_panels(along(in.QW, d, 0), H, A, QW);
+        pack_panels(along(in.MW, d, 0), E, A, MW);
     }
     if (has_layer) {
-        unpacked_panels<T> const AW_h(H, C, memory), AW_context(E, C, memory);
+        auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
         if (!memory.only_counts()) {
-            AW_h.pack(along(in.AW, d, 0), H, C);
-            AW_context.pack(along(in.AW, d, H), E, C);
+            pack_panels(along(in.AW, d, 0), H, C, AW_h);
+            pack_panels(along(in.AW, d, H), E, C, AW_context);
         }
         p.AW_h = AW_h.packed();
         p.AW_context = AW_context.packed();
@@ -69,7 +69,7 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
     p.QW = QW.packed();
     p.MW = MW.packed();
     p.V = pack_score_weights<T>(in.V, d, A, memory);
-    p.zeros = memory.take(kernel::whole_panels<T>(std::max({A, E, C})));
+    p.zeros = memory.take(kernel::whole_batches<T>(std::max({A, E, C})));
     return p;
 }
 

@@ -38,22 +38,21 @@ kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& 
     p.H = H;
     p.gate_step = step;
     std::size_t const z = 0, r = 1, h = 2;
-    std::array<std::size_t, 3> const sums{0, step, p.h_sums()};
-    unpacked_panels<T> const W(I, p.h_sums() + step, memory), R_zr(H, 2 * step, memory), R_h(H, step, memory);
-    T *const bias = memory.take(kernel::whole_panels<T>(p.h_sums() + step)), *const Rb_h = memory.take(kernel::whole_panels<T>(step));
+    auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory), R_h = take_panels(H, step, memory);
+    T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
     if (!memory.only_counts()) {
         for (std::size_t const gate : {z, r, h})
-            W.pack(across(in.W, d, gate * H, 0), I, H, 0, sums[gate]);
+            pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
         for (std::size_t const gate : {z, r}) {
-            R_zr.pack(across(in.R, d, gate * H, 0), H, H, 0, sums[gate]);
-            load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + sums[gate]);
+            pack_panels(across(in.R, d, gate * H, 0), H, H, R_zr, 0, gate * step);
+            load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
         }
-        R_h.pack(across(in.R, d, h * H, 0), H, H);
+        pack_panels(across(in.R, d, h * H, 0), H, H, R_h);
         if (in.B.is_given() && options.linear_before_reset) {
-            load_row(in.B, d, h * H, H, bias + sums[h]);
+            load_row(in.B, d, h * H, H, bias + h * step);
             load_row(in.B, d, (3 + h) * H, H, Rb_h);
         } else {
-            load_bias(in.B, d, h * H, (3 + h) * H, H, bias + sums[h]);
+            load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * step);
         }
     }
     p.W = W.packed();

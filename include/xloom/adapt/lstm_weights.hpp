@@ -34,12 +34,12 @@ kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const
     activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
 {
     std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    unpacked_panels<T> const W(I, 4 * step, memory), R(H, 4 * step, memory);
-    T* const bias = memory.take(kernel::whole_panels<T>(4 * step));
+    auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
+    T* const bias = memory.take(4 * step);
     T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
     for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-        W.pack(across(in.W, d, gate * H, 0), I, H, 0, gate * step);
-        R.pack(across(in.R, d, gate * H, 0), H, H, 0, gate * step);
+        pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
+        pack_panels(across(in.R, d, gate * H, 0), H, H, R, 0, gate * step);
         load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
         if (P != nullptr && gate < 3)
             load_row(in.P, d, gate * H, H, P + gate * step);

@@ -76,26 +76,12 @@ kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size
     return {matrix.items, matrix.column_step, matrix.depth_step};
 }
 
-/// Panels [depth, columns] from memory, zeros so far.
+/// Panels from memory, zeros so far.
 template <class T>
-struct unpacked_panels {
-    T* items;
-    std::size_t depth, columns;
-
-    unpacked_panels(std::size_t depth_, std::size_t columns_, kernel::arena<T>& memory)
-        : items(memory.take(kernel::panel_items<T>(depth_, columns_))), depth(depth_), columns(columns_)
-    {}
-
-    kernel::panels<T> packed() const { return {items, depth, columns}; }
-
-    /// Writes `rows` rows of `count` columns, to those from (first_row, first_column) on.
-    template <class Item>
-    void pack(kernel::strided_matrix<Item> const& from, std::size_t rows, std::size_t count, std::size_t first_row = 0,
-        std::size_t first_column = 0) const
-    {
-        kernel::pack_panels<T, Item>(from, rows, count, items, depth, first_row, first_column);
-    }
-};
+kernel::unpacked_panels<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
+{
+    return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
+}
 
 /// to = from[d, first ..], `count` items of a tensor of rank 2.
 template <class T, class Item>

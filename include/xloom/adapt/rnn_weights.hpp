@@ -33,11 +33,11 @@ kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& 
     activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
 {
     std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    unpacked_panels<T> const W(I, step, memory), R(H, step, memory);
-    T* const bias = memory.take(kernel::whole_panels<T>(step));
+    auto const W = take_panels(I, step, memory), R = take_panels(H, step, memory);
+    T* const bias = memory.take(step);
     if (!memory.only_counts()) {
-        W.pack(across(in.W, d, 0, 0), I, H);
-        R.pack(across(in.R, d, 0, 0), H, H);
+        pack_panels(across(in.W, d, 0, 0), I, H, W);
+        pack_panels(across(in.R, d, 0, 0), H, H, R);
         load_bias(in.B, d, 0, H, H, bias);
     }
     return {I, H, step, W.packed(), R.packed(), bias, gate_of<T>(functions[d], options.clip)};

@@ -56,7 +56,7 @@ struct memory_rows {
 template <class T>
 attention_memory<T> take_memory(attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
 {
-    std::size_t const step = whole_panels<T>(p.A);
+    std::size_t const step = whole_batches<T>(p.A);
     return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
 }
 
@@ -74,7 +74,7 @@ void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from
 {
     for (std::size_t m = 0; m < from.length; ++m)
         copy_row<Item, T>({from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
-    pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, to.values, from.length, 0, 0);
+    pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, {to.values, from.length, p.E});
     multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
     for (std::size_t m = 0; m < from.length; ++m)
         clear_padding(to.keys.first + m * to.keys.step, p.A);
@@ -121,7 +121,8 @@ public:
           context_(p.has_layer ? memory.take(rows * context_step()) : attention_),
           query_(memory.take(rows * query_step())),
           alignment_(memory.take(rows * alignment_step_)),
-          scores_(memory.take(alignment_step_))
+          scores_(memory.take(alignment_step_)),
+          interleaved_(memory.take(rows * std::max(p.C, p.E)))
     {}
 
     T* h(std::size_t row) const noexcept { return lstm_.h(row); }
@@ -144,8 +145,10 @@ public:
     /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have another one.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
-        if (p_.attends)
-            multiply<T>(rows, {attention_, attention_step()}, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+        if (p_.attends) {
+            auto const attention_of_all = interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
+            multiply<T>(rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+        }
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
             attend(to_the_end_ ? rows : continuing, t);
@@ -158,7 +161,8 @@ private:
 
     void attend(std::size_t rows, std::size_t t) const
     {
-        rows_of<T const> const h{lstm_.h(0), p_.lstm.gate_step}, zeros{p_.zeros, 0};
+        auto const h = lstm_.h_of_all(rows);
+        rows_of<T const> const zeros{p_.zeros, 0};
         multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row) {
             clear_padding(query_ + row * query_step(), p_.A);
@@ -167,7 +171,8 @@ private:
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
             multiply<T>(rows, h, p_.AW_h, zeros, attention);
-            multiply<T>(rows, {context_, context_step()}, p_.AW_context, {attention_, attention_step()}, attention);
+            multiply<T>(rows, interleave(rows, {context_, context_step()}, p_.E, interleaved_), p_.AW_context,
+                {attention_, attention_step()}, attention);
         }
     }
 
@@ -196,6 +201,7 @@ private:
     T* query_;
     T* alignment_;
     T* scores_;
+    T* interleaved_;
     attending_row<T, Item> const* rows_ = nullptr;
     bool to_the_end_ = false;
 };

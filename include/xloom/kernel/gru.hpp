@@ -9,14 +9,14 @@
 
 namespace xloom::kernel {
 
-/// The constants of one direction. The sums of the gates z and r lie gate_step apart, those of h begin at h_sums.
+/// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are z, r, h.
 template <class T>
 struct gru_parameters {
     using number = T;
 
     std::size_t I, H;
     std::size_t gate_step; ///< H in whole batches
-    panels<T> W;           ///< [I, h_sums + gate_step]
+    panels<T> W;           ///< [I, 3 gate_step]
     panels<T> R_zr;        ///< [H, 2 gate_step]
     panels<T> R_h;         ///< [H, gate_step]
     T const* bias;         ///< as a row of sums; without Rb_h if linear_before_reset
@@ -24,8 +24,7 @@ struct gru_parameters {
     gate<T> f, g;
     bool linear_before_reset;
 
-    std::size_t h_sums() const noexcept { return whole_panels<T>(2 * gate_step); }
-    std::size_t sums_step() const noexcept { return row_step<T>(h_sums() + gate_step); }
+    std::size_t sums_step() const noexcept { return row_step<T>(3 * gate_step); }
     /// Multiply-adds a row and step.
     std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
 };
@@ -34,7 +33,10 @@ template <class T>
 class gru_rows {
 public:
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), reset_(memory.take(rows * row_step<T>(p.gate_step)))
+        : p_(p),
+          h_(memory.take(rows * p.gate_step)),
+          reset_(memory.take(rows * row_step<T>(p.gate_step))),
+          interleaved_(memory.take(rows * p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
@@ -48,8 +50,8 @@ public:
     void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
     {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
-        rows_of<T const> const h{h_, p_.gate_step};
-        rows_of<T> const h_sums{sums + p_.h_sums(), step};
+        auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
+        rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
         multiply<T>(rows, h, p_.R_zr, {sums, step}, {sums, step});
         if (p_.linear_before_reset)
             multiply<T>(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
@@ -63,7 +65,7 @@ public:
                 set_products(r, this->h(row), reset, H);
         }
         if (!p_.linear_before_reset)
-            multiply<T>(rows, {reset_, reset_step}, p_.R_h, {h_sums.first, step}, h_sums);
+            multiply<T>(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h, {h_sums.first, step}, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const next = h_sums.first + row * step, *const state = this->h(row);
             p_.g(next, H);
@@ -78,6 +80,7 @@ private:
     gru_parameters<T> const& p_;
     T* h_;
     T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
+    T* interleaved_;
 };
 
 } // namespace xloom::kernel

@@ -85,11 +85,14 @@ class lstm_rows {
 public:
     /// Memory for `rows` rows; of an arena without memory only the size is told.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), c_(memory.take(rows * p.gate_step))
+        : p_(p), h_(memory.take(rows * p.gate_step)), c_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
     T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
+
+    /// h of the first `rows` rows for a product, until it is asked for again.
+    interleaved_rows<T> h_of_all(std::size_t rows) const noexcept { return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_); }
 
     panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
@@ -99,7 +102,7 @@ public:
     /// One step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
-        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
         auto const units = is_plain(p_) ? plain_lstm_units<T> : lstm_units<T>;
         for (std::size_t row = 0; row < rows; ++row)
             units(p_, sums + row * sums_step(), h(row), c(row));
@@ -109,6 +112,7 @@ private:
     lstm_parameters<T> const& p_;
     T* h_;
     T* c_;
+    T* interleaved_;
 };
 
 } // namespace xloom::kernel

@@ -10,25 +10,17 @@
 #include <bit>
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 
 #include <xloom/core/cache.hpp>
 #include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/row_blocks.hpp>
 #include <xloom/kernel/simd.hpp>
 
 namespace xloom::kernel {
 
 /// Products in a chain.
 inline constexpr std::size_t chain_length = 128;
-
-/// Rows whose sums are kept in registers at once.
-inline constexpr std::size_t most_rows = 6;
-
-/// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
-template <class T>
-struct rows_of {
-    T* first;
-    std::size_t step;
-};
 
 /// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking backwards every other time: then a
 /// part of it is still there.
@@ -38,14 +30,40 @@ constexpr panel_order order_of_step(std::size_t t) noexcept { return t % 2 == 0 
 
 namespace detail {
 
-/// Row k of so many panels side by side.
-template <std::size_t Panels, class T>
-std::array<batch_t<T>, panel_batches<T> * Panels> load_panels(T const* row, std::size_t next_panel) noexcept
+/// What a product asks of rows: number k of row r of a block of `Count` rows, and the block that begins with a row.
+template <std::size_t Count, class T>
+T const& number_of(rows_of<T const> block, std::size_t r, std::size_t k) noexcept
 {
-    std::array<batch_t<T>, panel_batches<T> * Panels> batches;
+    return block.first[r * block.step + k];
+}
+template <std::size_t Count, class T>
+T const& number_of(interleaved_rows<T> block, std::size_t r, std::size_t k) noexcept
+{
+    return block.first[k * Count + r];
+}
+
+template <class T>
+rows_of<T const> block_at(rows_of<T const> rows, std::size_t row, std::size_t) noexcept
+{
+    return {rows.first + row * rows.step, rows.step};
+}
+template <class T>
+interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::size_t depth) noexcept
+{
+    return {rows.first + row * depth};
+}
+
+/// Row k of so many batches of columns, of panels that lie `next_panel` apart.
+template <std::size_t Batches, class T>
+std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_panel, std::size_t k) noexcept
+{
+    std::array<batch_t<T>, Batches> batches;
 #pragma GCC unroll 16
-    for (std::size_t i = 0; i < batches.size(); ++i)
-        batches[i] = load_batch(row + i / panel_batches<T> * next_panel + i % panel_batches<T> * batch_size<T>);
+    for (std::size_t i = 0; i < Batches; ++i) {
+        std::size_t const number = i / panel_batches<T>, column = i * batch_size<T> - number * panel_width<T>;
+        std::size_t const width = columns_of_panel<T>(number * panel_width<T>, Batches * batch_size<T>);
+        batches[i] = load_batch(panel + number * next_panel + k * width + column);
+    }
     return batches;
 }
 
@@ -71,38 +89,37 @@ struct fetch_nothing {
     void operator()(std::size_t) const noexcept {}
 };
 
-/// sums = start + a b for `Rows` rows and `Panels` panels side by side, the products from k to `end` in one chain.
+/// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one chain.
 ///
 /// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is instructions that are short.
 /// g++ would besides load a row of b anew for each row of a, unless it unrolls.
-template <std::size_t Rows, std::size_t Panels, class T, class Fetch>
-void add_chain(rows_of<T const> a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel, rows_of<T const> start,
-    rows_of<T> sums, Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
+void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel, rows_of<T const> start, rows_of<T> sums,
+    Fetch const& fetch) noexcept
 {
     using batch = batch_t<T>;
-    constexpr std::size_t width = panel_batches<T> * Panels;
 
-    std::array<std::array<batch, width>, Rows> sum;
+    std::array<std::array<batch, Batches>, Count> sum;
     for (auto& row : sum)
         row.fill(batch(T(0)));
 
 #pragma GCC unroll 4
     for (; k < end; ++k) {
-        std::array<batch, width> const b = load_panels<Panels>(panel + k * panel_width<T>, next_panel);
+        std::array<batch, Batches> const b = load_batches<Batches>(panel, next_panel, k);
         fetch(k);
 #pragma GCC unroll 8
-        for (std::size_t r = 0; r < Rows; ++r) {
-            batch const factor(a.first[r * a.step + k]);
+        for (std::size_t r = 0; r < Count; ++r) {
+            batch const factor(number_of<Count>(a, r, k));
 #pragma GCC unroll 16
-            for (std::size_t i = 0; i < width; ++i)
+            for (std::size_t i = 0; i < Batches; ++i)
                 sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
         }
     }
 
 #pragma GCC unroll 8
-    for (std::size_t r = 0; r < Rows; ++r)
+    for (std::size_t r = 0; r < Count; ++r)
 #pragma GCC unroll 16
-        for (std::size_t i = 0; i < width; ++i)
+        for (std::size_t i = 0; i < Batches; ++i)
             store_batch(
                 sums.first + r * sums.step + i * batch_size<T>, load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
 }
@@ -110,99 +127,90 @@ void add_chain(rows_of<T const> a, std::size_t k, std::size_t end, T const* pane
 /// The same for all products, in as many chains as it takes, and the columns from this panel of b on.
 ///
 /// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to do while they come.
-template <std::size_t Rows, std::size_t Panels, class T, class Fetch>
-void multiply_tile(
-    rows_of<T const> a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
+template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
+void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
 {
+    constexpr std::size_t width = Batches * batch_size<T>;
     std::size_t const column = panel * panel_width<T>;
     start.first += column;
     sums.first += column;
 #pragma GCC unroll 8
-    for (std::size_t r = 0; r < Rows; ++r)
-        fetch_to_write<panel_width<T> * Panels>(sums.first + r * sums.step);
+    for (std::size_t r = 0; r < Count; ++r)
+        fetch_to_write<width>(sums.first + r * sums.step);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
         std::size_t const end = std::min(k + chain_length, b.depth);
-        add_chain<Rows, Panels>(a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
+        add_chain<Count, Batches>(a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
         start = {sums.first, sums.step};
     }
     if (b.depth == 0)
-        for (std::size_t r = 0; r < Rows; ++r)
-            std::copy_n(start.first + r * start.step, panel_width<T> * Panels, sums.first + r * sums.step);
-}
-
-/// As many rows as there are, at most `Rows`.
-template <std::size_t Rows, class T, class Fetch>
-void multiply_rows(std::size_t rows, rows_of<T const> a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
-    Fetch const& fetch) noexcept
-{
-    if constexpr (Rows > 1)
-        if (rows < Rows)
-            return multiply_rows<Rows - 1>(rows, a, b, panel, start, sums, fetch);
-    multiply_tile<Rows, 1>(a, b, panel, start, sums, fetch);
+        for (std::size_t r = 0; r < Count; ++r)
+            std::copy_n(start.first + r * start.step, width, sums.first + r * sums.step);
 }
 
 /// One row has too few sums in flight to keep the multipliers busy: several panels at once.
-template <class T>
-void multiply_one(rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+template <class T, class Rows>
+void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
-    constexpr std::size_t together = 8 / panel_batches<T>;
-    std::size_t const count = whole_panels<T>(b.columns) / panel_width<T>, turns = (count + together - 1) / together;
-    for (std::size_t i = 0; i < turns; ++i) {
-        std::size_t panel = (order == panel_order::backwards ? turns - 1 - i : i) * together;
-        if (panel + together <= count)
-            multiply_tile<1, together>(a, b, panel, start, sums, fetch_nothing());
-        else
-            for (; panel < count; ++panel)
-                multiply_tile<1, 1>(a, b, panel, start, sums, fetch_nothing());
+    constexpr std::size_t width = panel_batches<T>, together = (7 + width) / width;
+    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
+    blocks const turns{(batches + width - 1) / width, together};
+    for (std::size_t i = 0; i < turns.count(); ++i) {
+        std::size_t const turn = order == panel_order::backwards ? turns.count() - 1 - i : i;
+        std::size_t const panel = turns.begin(turn), end = std::min(turns.begin(turn + 1) * width, batches);
+        with_count<1, together * width>(
+            end - panel * width, [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, fetch_nothing()); });
     }
 }
 
-/// What block number `block` of `blocks` has fetched of a panel. The last blocks share it, up to four of them.
+/// What part number `part` of the rows has fetched of a panel. The last parts share it, up to four of them.
 ///
 /// Why they share it: lines that are asked for faster than they come wait for each other.
 template <class T>
-std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t block, std::size_t blocks) noexcept
+std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
-    std::size_t const shares = std::bit_floor(std::min<std::size_t>(blocks, 4)), width = panel_width<T> / shares;
-    if (block + shares < blocks)
+    std::size_t const shares = std::bit_floor(std::min<std::size_t>(parts, 4)), width = panel_width<T> / shares;
+    if (part + shares < parts)
         return std::nullopt;
-    return fetch_items<T>{panel + (block + shares - blocks) * width * depth, std::min(width, line_items<T>)};
+    return fetch_items<T>{panel + (part + shares - parts) * width * depth, std::min(width, line_items<T>)};
 }
 
 /// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the beginning of each panel. It costs a
-/// twentieth of the time of the blocks that do it, which a matrix in the core's own cache would not give back.
-template <class T>
-void multiply_many(
-    std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+/// twentieth of the time of the rows that do it, which a matrix in the core's own cache would not give back.
+template <class T, class Rows>
+void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
-    std::size_t const count = whole_panels<T>(b.columns) / panel_width<T>, panel_size = b.depth * panel_width<T>;
-    std::size_t const blocks = (rows + most_rows - 1) / most_rows;
-    bool const fetches = count * panel_size * sizeof(T) > own_cache;
+    constexpr std::size_t width = panel_batches<T>;
+    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>, count = (batches + width - 1) / width, whole = batches / width;
+    blocks const parts{rows, block_rows<T>};
+    bool const is_backwards = order == panel_order::backwards, fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > own_cache;
     for (std::size_t i = 0; i < count; ++i) {
-        bool const is_backwards = order == panel_order::backwards;
         std::size_t const panel = is_backwards ? count - 1 - i : i, next = is_backwards ? panel - 1 : panel + 1;
-        for (std::size_t block = 0; block < blocks; ++block) {
-            std::size_t const begin = block * rows / blocks, end = (block + 1) * rows / blocks;
-            auto const multiply_block = [&](auto const& fetch) {
-                multiply_rows<most_rows>(end - begin, {a.first + begin * a.step, a.step}, b, panel,
-                    {start.first + begin * start.step, start.step}, {sums.first + begin * sums.step, sums.step}, fetch);
+        for (std::size_t part = 0; part < parts.count(); ++part) {
+            std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
+            auto const multiply_part = [&](auto batches_here, auto const& fetch) {
+                with_count<2, block_rows<T>>(end - begin, [&](auto rows_here) {
+                    multiply_tile<rows_here, batches_here>(block_at(a, begin, b.depth), b, panel,
+                        {start.first + begin * start.step, start.step}, {sums.first + begin * sums.step, sums.step}, fetch);
+                });
             };
             std::optional<fetch_items<T>> share;
-            if (fetches && i + 1 < count)
-                share = share_of(b.items + next * panel_size, b.depth, block, blocks);
+            if (fetches && panel < whole && next < whole)
+                share = share_of(b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
             if (share)
-                multiply_block(*share);
+                multiply_part(std::integral_constant<std::size_t, width>(), *share);
             else
-                multiply_block(fetch_nothing());
+                with_count<1, width>(
+                    std::min(width, batches - panel * width), [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
         }
     }
 }
 
 } // namespace detail
 
-/// sums = start + a b for a [rows, b.depth]. start and sums [rows, whole panels]; start may be sums, nothing else may overlap.
-template <class T>
-void multiply(std::size_t rows, rows_of<T const> a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+/// sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved. start and sums [rows, whole batches]; start may be sums,
+/// nothing else may overlap.
+template <class T, class Rows = rows_of<T const>>
+void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept
 {
     if (rows == 1)

@@ -9,21 +9,20 @@
 
 namespace xloom::kernel {
 
-/// Batches side by side in a panel: what the registers of the target hold for most_rows rows of sums.
+/// Batches side by side in a panel.
+///
+/// Why these: of 16 registers, 3 by 4 rows hold sums where multiplying and adding are one instruction; 2 by 6 leave one free for the
+/// product where they are two. Of 32 it is 4 by 6.
 template <class T>
-inline constexpr std::size_t panel_batches = sizeof(batch_t<T>) >= 64 || !has_simd<T> ? 4 : 2;
+inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4
+                                             : sizeof(batch_t<T>) == 32               ? 3
+                                                                                      : 2;
 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
 
-/// `columns` and what is missing to whole panels.
-template <class T>
-constexpr std::size_t whole_panels(std::size_t columns) noexcept
-{
-    return (columns + panel_width<T> - 1) / panel_width<T> * panel_width<T>;
-}
-
-/// A matrix [depth, columns], columns in whole panels: panel p holds the columns from p * panel_width on, row after row.
+/// A matrix [depth, columns], its columns filled up to whole batches: panel p holds those from p * panel_width on, row after row. The last
+/// one is as wide as what is left.
 template <class T>
 struct panels {
     T const* items = nullptr;
@@ -31,11 +30,18 @@ struct panels {
     std::size_t columns = 0;
 };
 
+/// Columns of the panel that begins with this one, out of so many.
+template <class T>
+constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) noexcept
+{
+    return std::min(panel_width<T>, whole_batches<T>(columns) - first);
+}
+
 /// What panels [depth, columns] take up.
 template <class T>
 constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
 {
-    return depth * whole_panels<T>(columns);
+    return depth * whole_batches<T>(columns);
 }
 
 /// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far apart as a power of two would
@@ -43,7 +49,7 @@ constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexce
 template <class T>
 constexpr std::size_t row_step(std::size_t columns) noexcept
 {
-    return whole_panels<T>(columns) + line_items<T>;
+    return whole_batches<T>(columns) + line_items<T>;
 }
 
 /// A matrix [depth, columns] wherever it lies: item (k, j) at items[k * depth_step + j * column_step].
@@ -54,19 +60,30 @@ struct strided_matrix {
     std::ptrdiff_t column_step;
 };
 
-/// Writes a matrix into panels of `depth` rows, to their rows from first_row and columns from first_column on.
+/// Panels to be written.
+template <class T>
+struct unpacked_panels {
+    T* items;
+    std::size_t depth;
+    std::size_t columns;
+
+    panels<T> packed() const noexcept { return {items, depth, columns}; }
+};
+
+/// Writes a matrix [rows, columns] into panels, to their rows from first_row and columns from first_column on.
 ///
 /// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache is read while it is there.
 template <class T, class Item>
-void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, T* to, std::size_t depth, std::size_t first_row,
-    std::size_t first_column) noexcept
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, unpacked_panels<T> const& to, std::size_t first_row = 0,
+    std::size_t first_column = 0) noexcept
 {
-    constexpr std::size_t width = panel_width<T>, block = 16;
+    constexpr std::size_t block = 16;
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t begin = 0, end; begin < columns; begin = end) {
-        std::size_t const panel = (first_column + begin) / width, offset = (first_column + begin) % width;
+        std::size_t const offset = (first_column + begin) % panel_width<T>, panel = first_column + begin - offset;
+        std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = std::min(columns, begin + width - offset);
-        T* const target = to + panel * width * depth + first_row * width + offset;
+        T* const target = to.items + panel * to.depth + first_row * width + offset;
         Item const* const source = from.items + at(begin) * from.column_step;
         if (from.column_step == 1) {
             for (std::size_t k = 0; k < rows; ++k)

@@ -29,7 +29,9 @@ struct rnn_parameters {
 template <class T>
 class rnn_rows {
 public:
-    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory) : p_(p), h_(memory.take(rows * p.gate_step)) {}
+    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
+    {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
 
@@ -41,7 +43,8 @@ public:
     /// One step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
-        multiply<T>(rows, {h_, p_.gate_step}, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
+        multiply<T>(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
         for (std::size_t row = 0; row < rows; ++row) {
             p_.f(sums + row * sums_step(), p_.H);
             std::copy_n(sums + row * sums_step(), p_.gate_step, h(row));
@@ -51,6 +54,7 @@ public:
 private:
     rnn_parameters<T> const& p_;
     T* h_;
+    T* interleaved_;
 };
 
 } // namespace xloom::kernel

@@ -55,12 +55,14 @@ template <class T>
 struct step_buffers {
     std::size_t steps;
     T* x;
+    T* interleaved_x;
     T* sums;
 
     template <class Rows>
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
         : steps(std::min(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest) * cell.W().depth)),
+          interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
           sums(memory.take(most_together(rows, longest) * cell.sums_step()))
     {}
 
@@ -89,7 +91,8 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
                 copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step}, I, {buffers.x + rows * I});
             }
         }
-        multiply<T>(rows, {buffers.x, I}, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+        auto const x = interleave(rows, {buffers.x, I}, I, buffers.interleaved_x);
+        multiply<T>(rows, x, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
 
         T* sums = buffers.sums;
         for (std::size_t t = begin, active = count; t < end; ++t) {

@@ -1,0 +1,77 @@
+#pragma once
+// The rows of a product, in blocks of as many as have their sums in registers at once.
+
+#include <cstddef>
+#include <type_traits>
+
+#include <xloom/kernel/panels.hpp>
+
+namespace xloom::kernel {
+
+/// Rows in a block, at most: as many as the registers hold the sums of, for one panel.
+template <class T>
+inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
+
+/// So many things in as few blocks of at most `most` as there can be, all nearly of one size: of blocks of up to 3 or more, none has one
+/// thing unless there is only one.
+struct blocks {
+    std::size_t things, most;
+
+    constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
+    constexpr std::size_t begin(std::size_t block) const noexcept { return block * things / count(); }
+};
+
+/// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
+template <class T>
+struct rows_of {
+    T* first;
+    std::size_t step;
+};
+
+/// Rows of numbers whose blocks lie one behind the other, each with number k of all its rows side by side.
+///
+/// Why: a product reads them so, from front to back.
+template <class T>
+struct interleaved_rows {
+    T const* first;
+};
+
+/// Calls f with `count` as a constant; Least <= count <= Most.
+template <std::size_t Least, std::size_t Most, class F>
+void with_count(std::size_t count, F const& f)
+{
+    if constexpr (Least < Most)
+        if (count < Most)
+            return with_count<Least, Most - 1>(count, f);
+    f(std::integral_constant<std::size_t, Most>());
+}
+
+namespace detail {
+
+template <std::size_t Count, class T>
+void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
+{
+    for (std::size_t k = 0; k < depth; ++k)
+        for (std::size_t r = 0; r < Count; ++r)
+            to[k * Count + r] = from.first[r * from.step + k];
+}
+
+} // namespace detail
+
+/// Interleaves rows [rows, depth], in `to` [rows, depth]. A single row stays where it is.
+template <class T>
+interleaved_rows<T> interleave(std::size_t rows, rows_of<std::type_identity_t<T> const> from, std::size_t depth, T* to) noexcept
+{
+    if (rows == 1)
+        return {from.first};
+    blocks const parts{rows, block_rows<T>};
+    for (std::size_t part = 0; part < parts.count(); ++part) {
+        std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
+        with_count<2, block_rows<T>>(end - begin, [&](auto count) {
+            detail::interleave_block<count, T>({from.first + begin * from.step, from.step}, depth, to + begin * depth);
+        });
+    }
+    return {to};
+}
+
+} // namespace xloom::kernel
