@@ -2251,17 +2251,19 @@ bool is_plain(lstm_parameters<T> const& p) noexcept
            !p.f.is_clipped && p.P == nullptr && !p.input_forget;
 }
 
-/// The next c and h of a row from the sums of its gates, with the default activations and nothing else, in one pass.
+/// The next c and h of a row from the sums of its gates, with the default activations and nothing else.
+///
+/// Why in two passes: an exponential is a long chain, and a processor sees only so far ahead. With h in the first pass its chain would be
+/// two exponentials long, one behind the other.
 template <class T>
 void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
     T const *const i = sums, *const o = i + p.gate_step, *const f = o + p.gate_step, *const g = f + p.gate_step;
     for_each_batch<T>(p.H, [=](std::size_t j) {
         auto const kept = sigmoid()(load_batch(f + j)) * load_batch(c + j);
-        auto const next = multiply_add(sigmoid()(load_batch(i + j)), tanh()(load_batch(g + j)), kept);
-        store_batch(c + j, next);
-        store_batch(h + j, sigmoid()(load_batch(o + j)) * tanh()(next));
+        store_batch(c + j, multiply_add(sigmoid()(load_batch(i + j)), tanh()(load_batch(g + j)), kept));
     });
+    for_each_batch<T>(p.H, [=](std::size_t j) { store_batch(h + j, sigmoid()(load_batch(o + j)) * tanh()(load_batch(c + j))); });
 }
 
 /// The same with any options. The sums are overwritten.
