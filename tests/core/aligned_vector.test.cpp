@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <fstream>
 #include <new>
+#include <sstream>
 #include <string>
 #include <type_traits>
 
@@ -21,6 +23,23 @@ template <class T>
 bool begins_at(aligned_vector<T> const& vector, std::size_t alignment)
 {
     return reinterpret_cast<std::uintptr_t>(vector.data()) % alignment == 0;
+}
+
+/// Whether large pages are wished for there: what the system tells of the memory then has "hg" in it.
+bool is_wished_for(void const* memory)
+{
+    std::ifstream maps("/proc/self/smaps");
+    auto const place = reinterpret_cast<std::uintptr_t>(memory);
+    bool is_there = false;
+    for (std::string line; std::getline(maps, line);) {
+        std::uintptr_t begin = 0, end = 0;
+        char dash = 0;
+        if (std::istringstream(line) >> std::hex >> begin >> dash >> end && dash == '-')
+            is_there = begin <= place && place < end;
+        else if (is_there && line.starts_with("VmFlags:"))
+            return line.find(" hg") != std::string::npos;
+    }
+    return false;
 }
 
 } // namespace
@@ -41,6 +60,25 @@ TEST_CASE("aligned_vector keeps an alignment that is wider")
     aligned_vector<wide> const vector(3);
     CHECK(begins_at(vector, 256));
     CHECK(vector[2].item == 'w');
+}
+
+TEST_CASE("aligned_vector lies in large pages from one of them on, if the system has any")
+{
+    constexpr std::size_t page = std::size_t{2} << 20;
+    CHECK(begins_at(aligned_vector<char>(page), page));
+    CHECK(begins_at(aligned_vector<double>(page / 8 + 1), page));
+    static_assert(detail::line_allocator<char>::alignment(page - 1) == std::align_val_t{64});
+    static_assert(detail::line_allocator<float>::alignment(page / 4 - 1) == std::align_val_t{64});
+    static_assert(detail::line_allocator<float>::alignment(page / 4) == std::align_val_t{page});
+    static_assert(detail::line_allocator<wide>::alignment(3) == std::align_val_t{256});
+#ifdef MADV_HUGEPAGE
+    aligned_vector<char> other(page);
+    bool const has_any = madvise(other.data(), page, MADV_HUGEPAGE) == 0;
+    aligned_vector<float> const vector(4 * page / sizeof(float));
+    INFO("Does the system have large pages: ", has_any);
+    CHECK(is_wished_for(vector.data()) == has_any);
+    CHECK(is_wished_for(vector.data() + 3 * page / sizeof(float)) == has_any);
+#endif
 }
 
 TEST_CASE("aligned_vector is a vector: copies, moves, comparison")

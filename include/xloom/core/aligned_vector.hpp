@@ -1,11 +1,13 @@
 #pragma once
-// A vector whose items begin at a line of the cache, so that no batch of them straddles two.
+// A vector whose items begin at a line of the cache, so that no batch of them straddles two; a large one lies in large pages.
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <vector>
 
 #include <xloom/core/cache.hpp>
+#include <xloom/core/huge_pages.hpp>
 #include <xloom/core/raise.hpp>
 
 namespace xloom {
@@ -15,7 +17,6 @@ namespace detail {
 template <class T>
 struct line_allocator {
     using value_type = T;
-    static constexpr std::align_val_t alignment{alignof(T) > cache_line ? alignof(T) : cache_line};
 
     line_allocator() = default;
     template <class U>
@@ -24,11 +25,20 @@ struct line_allocator {
 
     T* allocate(std::size_t count)
     {
-        if (count > static_cast<std::size_t>(-1) / sizeof(T))
+        if (count > (static_cast<std::size_t>(-1) - huge_page) / sizeof(T))
             raise(std::bad_array_new_length());
-        return static_cast<T*>(::operator new(count * sizeof(T), alignment));
+        std::size_t const bytes = count * sizeof(T);
+        void* const memory = ::operator new(bytes, alignment(count));
+        if (bytes >= huge_page)
+            wish_for_huge_pages(memory, bytes);
+        return static_cast<T*>(memory);
     }
-    void deallocate(T* items, std::size_t) noexcept { ::operator delete(items, alignment); }
+    void deallocate(T* items, std::size_t count) noexcept { ::operator delete(items, alignment(count)); }
+
+    static constexpr std::align_val_t alignment(std::size_t count) noexcept
+    {
+        return std::align_val_t{std::max(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
+    }
 
     friend bool operator==(line_allocator const&, line_allocator const&) = default;
 };
