@@ -1787,14 +1787,9 @@ private:
 
 namespace xloom::kernel {
 
-/// Batches side by side in a panel.
-///
-/// Why these: of 16 registers, 3 by 4 rows hold sums where multiplying and adding are one instruction; 2 by 6 leave one free for the
-/// product where they are two. Of 32 it is 4 by 6.
+/// Batches side by side in a panel: 16 registers hold 3 by 4 sums and what is multiplied, 32 hold 4 by 6.
 template <class T>
-inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4
-                                             : sizeof(batch_t<T>) == 32               ? 3
-                                                                                      : 2;
+inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
@@ -1886,7 +1881,7 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 
 namespace xloom::kernel {
 
-/// Rows in a block, at most: as many as the registers hold the sums of, for one panel.
+/// Rows in a block, at most: as many as the registers hold the sums of, beside a panel.
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
@@ -2099,13 +2094,13 @@ void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T>
     }
 }
 
-/// What part number `part` of the rows has fetched of a panel. The last parts share it, up to four of them.
+/// What part number `part` of the rows has fetched of a panel. The last parts share it evenly, up to four of them.
 ///
 /// Why they share it: lines that are asked for faster than they come wait for each other.
 template <class T>
 std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
-    std::size_t const shares = std::bit_floor(std::min<std::size_t>(parts, 4)), width = panel_width<T> / shares;
+    std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>), width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
     return fetch_items<T>{panel + (part + shares - parts) * width * depth, std::min(width, line_items<T>)};

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <type_traits>
 
@@ -162,13 +163,13 @@ void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T>
     }
 }
 
-/// What part number `part` of the rows has fetched of a panel. The last parts share it, up to four of them.
+/// What part number `part` of the rows has fetched of a panel. The last parts share it evenly, up to four of them.
 ///
 /// Why they share it: lines that are asked for faster than they come wait for each other.
 template <class T>
 std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
-    std::size_t const shares = std::bit_floor(std::min<std::size_t>(parts, 4)), width = panel_width<T> / shares;
+    std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>), width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
     return fetch_items<T>{panel + (part + shares - parts) * width * depth, std::min(width, line_items<T>)};

@@ -9,14 +9,9 @@
 
 namespace xloom::kernel {
 
-/// Batches side by side in a panel.
-///
-/// Why these: of 16 registers, 3 by 4 rows hold sums where multiplying and adding are one instruction; 2 by 6 leave one free for the
-/// product where they are two. Of 32 it is 4 by 6.
+/// Batches side by side in a panel: 16 registers hold 3 by 4 sums and what is multiplied, 32 hold 4 by 6.
 template <class T>
-inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4
-                                             : sizeof(batch_t<T>) == 32               ? 3
-                                                                                      : 2;
+inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;

@@ -8,7 +8,7 @@
 
 namespace xloom::kernel {
 
-/// Rows in a block, at most: as many as the registers hold the sums of, for one panel.
+/// Rows in a block, at most: as many as the registers hold the sums of, beside a panel.
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
