@@ -128,6 +128,21 @@ TEST_CASE_TEMPLATE("multiply: start + a b for any number of rows, products and c
             }
 }
 
+TEST_CASE_TEMPLATE("multiply: a sum is made of chains of 128 products", T, float, double)
+{
+    // Among 1s, which vanish beside it one by one, but not two at once: the chain of the large number, the first of two, ends with the
+    // 128th.
+    T const large = std::ldexp(T(1), std::numeric_limits<T>::digits);
+    product<T> one(1, 130, 1);
+    std::fill(one.a.begin(), one.a.end(), T(1));
+    std::fill(one.b.begin(), one.b.end(), T(0));
+    one.b[0] = large;
+    one.b[127] = one.b[128] = one.b[129] = T(1);
+    one.start[0] = T(0);
+    one.pack();
+    CHECK(one.sums()[0] == large + 2);
+}
+
 TEST_CASE_TEMPLATE("multiply: the bits of a row are the row's alone, those of a column the column's", T, float, double)
 {
     for (std::size_t const depth : std::initializer_list<std::size_t>{1, 33, 128, 200}) {
