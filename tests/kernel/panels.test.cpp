@@ -59,6 +59,18 @@ TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no oth
         }
 }
 
+TEST_CASE("pack_panels leaves numbers out, or takes one again")
+{
+    double const numbers[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (std::ptrdiff_t const column_step : {2, 0}) {
+        std::vector<float> packed(panel_items<float>(2, 2));
+        pack_panels<float, double>({numbers, 4, column_step}, 2, 2, {packed.data(), 2, 2});
+        for (std::size_t k = 0; k < 2; ++k)
+            for (std::size_t j = 0; j < 2; ++j)
+                CHECK(packed[place_of<float>(k, j, 2, 2)] == static_cast<float>(1 + 4 * k + j * static_cast<std::size_t>(column_step)));
+    }
+}
+
 TEST_CASE("pack_panels walks backwards, too")
 {
     double const numbers[] = {1, 2, 3, 4, 5, 6};
