@@ -2,7 +2,8 @@
 #
 #     std <- core <- check, infer, kernel <- adapt (+ xtensor) <- the operators <- xloom.hpp
 #
-# kernel alone may include xsimd; adapt/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB.
+# kernel alone may include xsimd; adapt/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB; core/huge_pages.hpp alone
+# includes what the system has.
 
 set(core_may "core")
 set(check_may "core|check")
@@ -53,6 +54,10 @@ foreach(header IN LISTS headers)
       endif()
     elseif(included MATCHES "^tbb/")
       if(header STREQUAL "xloom/tbb.hpp")
+        continue()
+      endif()
+    elseif(included MATCHES "^sys/")
+      if(header STREQUAL "xloom/core/huge_pages.hpp")
         continue()
       endif()
     elseif(included MATCHES "^xsimd/")
