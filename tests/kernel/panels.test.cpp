@@ -33,7 +33,7 @@ TEST_CASE_TEMPLATE("panels: sizes", T, float, double)
     static_assert(panel_items<T>(3, width<T> + 1) == 3 * (width<T> + batch) && panel_items<T>(0, 5) == 0 && panel_items<T>(5, 0) == 0);
     static_assert(columns_of_panel<T>(0, 5 * width<T>) == width<T> && columns_of_panel<T>(4 * width<T>, 5 * width<T>) == width<T>);
     static_assert(columns_of_panel<T>(0, 1) == batch && columns_of_panel<T>(width<T>, width<T> + batch + 1) == 2 * batch);
-    CHECK(row_step<T>(3 * width<T> - 1) == 3 * width<T> + xloom::line_items<T>);
+    CHECK(row_step<T>(3 * width<T> - batch + 1) == 3 * width<T> + xloom::line_items<T>);
     CHECK(row_step<T>(3 * width<T> + 1) == 3 * width<T> + batch + xloom::line_items<T>);
 }
 
