@@ -12,8 +12,8 @@ namespace xloom::kernel {
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// So many things in as few blocks of at most `most` as there can be, all nearly of one size: of blocks of up to 3 or more, none has one
-/// thing unless there is only one.
+/// So many things in as few blocks of at most `most` as there can be, all nearly of one size. From most = 3 on, no block has one thing
+/// where there are two.
 struct blocks {
     std::size_t things, most;
 
