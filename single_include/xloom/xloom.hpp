@@ -1899,6 +1899,8 @@ template <class T>
 struct rows_of {
     T* first;
     std::size_t step;
+
+    constexpr rows_of from(std::size_t row) const noexcept { return {first + row * step, step}; }
 };
 
 /// Rows of numbers whose blocks lie one behind the other, each with number k of all its rows side by side.
@@ -1933,16 +1935,15 @@ void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
 
 /// Interleaves rows [rows, depth], in `to` [rows, depth]. A single row stays where it is.
 template <class T>
-interleaved_rows<T> interleave(std::size_t rows, rows_of<std::type_identity_t<T> const> from, std::size_t depth, T* to) noexcept
+interleaved_rows<T> interleave(std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
 {
     if (rows == 1)
-        return {from.first};
+        return {a.first};
     blocks const parts{rows, block_rows<T>};
     for (std::size_t part = 0; part < parts.count(); ++part) {
         std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
-        with_count<2, block_rows<T>>(end - begin, [&](auto count) {
-            detail::interleave_block<count, T>({from.first + begin * from.step, from.step}, depth, to + begin * depth);
-        });
+        with_count<2, block_rows<T>>(
+            end - begin, [&](auto count) { detail::interleave_block<count, T>(a.from(begin), depth, to + begin * depth); });
     }
     return {to};
 }
@@ -1977,7 +1978,7 @@ T const& number_of(interleaved_rows<T> block, std::size_t r, std::size_t k) noex
 template <class T>
 rows_of<T const> block_at(rows_of<T const> rows, std::size_t row, std::size_t) noexcept
 {
-    return {rows.first + row * rows.step, rows.step};
+    return rows.from(row);
 }
 template <class T>
 interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::size_t depth) noexcept
@@ -2121,8 +2122,8 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
             std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
             auto const multiply_part = [&](auto batches_here, auto const& fetch) {
                 with_count<2, block_rows<T>>(end - begin, [&](auto rows_here) {
-                    multiply_tile<rows_here, batches_here>(block_at(a, begin, b.depth), b, panel,
-                        {start.first + begin * start.step, start.step}, {sums.first + begin * sums.step, sums.step}, fetch);
+                    multiply_tile<rows_here, batches_here>(
+                        block_at(a, begin, b.depth), b, panel, start.from(begin), sums.from(begin), fetch);
                 });
             };
             std::optional<fetch_items<T>> share;

@@ -46,7 +46,7 @@ T const& number_of(interleaved_rows<T> block, std::size_t r, std::size_t k) noex
 template <class T>
 rows_of<T const> block_at(rows_of<T const> rows, std::size_t row, std::size_t) noexcept
 {
-    return {rows.first + row * rows.step, rows.step};
+    return rows.from(row);
 }
 template <class T>
 interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::size_t depth) noexcept
@@ -190,8 +190,8 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
             std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
             auto const multiply_part = [&](auto batches_here, auto const& fetch) {
                 with_count<2, block_rows<T>>(end - begin, [&](auto rows_here) {
-                    multiply_tile<rows_here, batches_here>(block_at(a, begin, b.depth), b, panel,
-                        {start.first + begin * start.step, start.step}, {sums.first + begin * sums.step, sums.step}, fetch);
+                    multiply_tile<rows_here, batches_here>(
+                        block_at(a, begin, b.depth), b, panel, start.from(begin), sums.from(begin), fetch);
                 });
             };
             std::optional<fetch_items<T>> share;

@@ -26,6 +26,8 @@ template <class T>
 struct rows_of {
     T* first;
     std::size_t step;
+
+    constexpr rows_of from(std::size_t row) const noexcept { return {first + row * step, step}; }
 };
 
 /// Rows of numbers whose blocks lie one behind the other, each with number k of all its rows side by side.
@@ -60,16 +62,15 @@ void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
 
 /// Interleaves rows [rows, depth], in `to` [rows, depth]. A single row stays where it is.
 template <class T>
-interleaved_rows<T> interleave(std::size_t rows, rows_of<std::type_identity_t<T> const> from, std::size_t depth, T* to) noexcept
+interleaved_rows<T> interleave(std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
 {
     if (rows == 1)
-        return {from.first};
+        return {a.first};
     blocks const parts{rows, block_rows<T>};
     for (std::size_t part = 0; part < parts.count(); ++part) {
         std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
-        with_count<2, block_rows<T>>(end - begin, [&](auto count) {
-            detail::interleave_block<count, T>({from.first + begin * from.step, from.step}, depth, to + begin * depth);
-        });
+        with_count<2, block_rows<T>>(
+            end - begin, [&](auto count) { detail::interleave_block<count, T>(a.from(begin), depth, to + begin * depth); });
     }
     return {to};
 }
