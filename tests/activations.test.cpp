@@ -10,6 +10,8 @@
 
 #include <xloom/activations.hpp>
 
+#include "support/ulp.hpp"
+
 using namespace xloom;
 
 namespace {
@@ -44,35 +46,12 @@ long double exact(activation_function const& function, long double x)
     }
 }
 
-/// The distance in units of the last place that a T has at the exact value.
-template <class T>
-long double distance(T found, long double exact_value)
-{
-    auto const size = std::fmax(std::fabs(exact_value), static_cast<long double>(std::numeric_limits<T>::min()));
-    return std::fabs(static_cast<long double>(found) - exact_value) /
-           std::ldexp(1.0L, std::ilogb(size) + 1 - std::numeric_limits<T>::digits);
-}
-
 template <class T>
 std::vector<T> activated(activation_function const& function, std::vector<T> const& x)
 {
     std::vector<T> y(x.size());
     activate<T>(function, x, y);
     return y;
-}
-
-/// Evenly spaced, and of every magnitude.
-template <class T>
-std::vector<T> arguments(T lowest)
-{
-    std::vector<T> x;
-    for (int i = -50'000; i <= 50'000; ++i)
-        x.push_back(static_cast<T>(i) * static_cast<T>(0.0021));
-    for (int i = -9'000; i <= 1'300; ++i)
-        for (T const sign : {T(-1), T(1)})
-            x.push_back(sign * std::exp2(static_cast<T>(i) / 100));
-    std::erase_if(x, [lowest](T each) { return each < lowest; });
-    return x;
 }
 
 constexpr activation_function every_function[] = {{activation::relu}, {activation::tanh}, {activation::sigmoid}, {activation::affine, 2, 1},
@@ -91,7 +70,7 @@ TEST_CASE_TEMPLATE("no further from the true value than the table says", T, floa
         long double worst = 0;
         T where = 0;
         for (std::size_t i = 0; i < x.size(); ++i)
-            if (long double const ulp = distance(y[i], exact(function, static_cast<long double>(x[i]))); !(ulp <= worst)) {
+            if (long double const ulp = ulps_between(y[i], exact(function, static_cast<long double>(x[i]))); !(ulp <= worst)) {
                 worst = ulp;
                 where = x[i];
             }
@@ -138,7 +117,7 @@ TEST_CASE_TEMPLATE("edges: limits at infinity, nothing overflows, NaN stays NaN,
         auto const y = activated(function, x);
         for (std::size_t i = 0; i < x.size(); ++i) {
             CAPTURE(x[i]);
-            bool const is_right = y[i] == expected[i] || distance(y[i], static_cast<long double>(expected[i])) <= 1;
+            bool const is_right = y[i] == expected[i] || ulps_between(y[i], static_cast<long double>(expected[i])) <= 1;
             CHECK(is_right);
         }
     }
@@ -176,7 +155,7 @@ TEST_CASE_TEMPLATE("softmax", T, float, double)
     for (T const each : x)
         sum += std::exp(static_cast<long double>(each));
     for (std::size_t i = 0; i < x.size(); ++i)
-        CHECK(distance(softmax(x)[i], std::exp(static_cast<long double>(x[i])) / sum) <= 6);
+        CHECK(ulps_between(softmax(x)[i], std::exp(static_cast<long double>(x[i])) / sum) <= 6);
     CHECK(softmax({1000, 1000}) == std::vector<T>{T(0.5), T(0.5)});
     CHECK(softmax({-1000, -1000, -1000, -1000}) == std::vector<T>(4, T(0.25)));
     CHECK(softmax({5}) == std::vector<T>{1});

@@ -1,65 +1,10 @@
 #pragma once
 // The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all of them.
 
-#include <cmath>
-#include <type_traits>
-
 #include <xloom/core/activation.hpp>
-#include <xloom/kernel/simd.hpp>
+#include <xloom/kernel/elementary.hpp>
 
 namespace xloom::kernel {
-
-namespace detail {
-
-using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
-
-/// f(x) for a function that has reached its limits at +-800.
-///
-/// Why not with other arguments: without AVX-512, xsimd turns doubles into integers by C++'s own conversion, which is undefined for NaN
-/// and for what is too large.
-template <class V, class F>
-V within_limits(V const& x, F const& f)
-{
-    if constexpr (has_simd<double> && std::is_same_v<V, batch_t<double>>) {
-        auto const is_number = x == x;
-        V const limited = choose(x > V(800), V(800), choose(x < V(-800), V(-800), x));
-        return choose(is_number, f(choose(is_number, limited, V(0))), x);
-    } else
-        return f(x);
-}
-
-template <class V>
-V exp_of(V const& x)
-{
-    return within_limits(x, [](V const& v) { return exp(v); });
-}
-template <class V>
-V tanh_of(V const& x)
-{
-    return within_limits(x, [](V const& v) { return tanh(v); });
-}
-
-/// exp(x) - 1, without loss near 0 where the scalar has expm1.
-template <class V>
-V exp_less_1(V const& x)
-{
-    if constexpr (requires { expm1(x); })
-        return within_limits(x, [](V const& v) { return expm1(v); });
-    else
-        return exp(x) - V(1);
-}
-
-/// log(1 + x), likewise. Requires 0 <= x <= 1, or NaN.
-template <class V>
-V log_of_1_plus(V const& x)
-{
-    if constexpr (requires { log1p(x); })
-        return within_limits(x, [](V const& v) { return log1p(v); });
-    else
-        return log(V(1) + x);
-}
-
-} // namespace detail
 
 /// max(x, 0). -0 stays -0.
 struct relu {
@@ -86,6 +31,19 @@ struct sigmoid {
         return V(1) / (V(1) + detail::exp_of(-x));
     }
 };
+
+/// sigmoid(x) * tanh(y), of floats with one division for both: max error 4 ULP, and 0 where the sigmoid is below 1e-29.
+template <class V>
+V sigmoid_times_tanh(V const& x, V const& y)
+{
+    if constexpr (detail::is_float_batch<V>) {
+        using detail::abs;
+        V const size = at_most(V(10), abs(y)); // whose tanh is 1
+        V const e = detail::exp_parts<V>(size + size).exp_less_1();
+        return e / ((V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
+    } else
+        return sigmoid{}(x)*tanh{}(y);
+}
 
 /// x / (1 + |x|), and at infinity its limit.
 struct softsign {

@@ -58,7 +58,8 @@ namespace detail {
 
 /// scores[m] = sum_a V[a] * f(key[m, a], query[a]) for `Keys` keys side by side.
 template <std::size_t Keys, class T, class F>
-void score_keys(T const* keys, std::size_t step, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+[[gnu::flatten]] void score_keys(
+    T const* keys, std::size_t step, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
 {
     batch_t<T> sums[Keys];
     for (auto& sum : sums)

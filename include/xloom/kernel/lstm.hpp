@@ -43,14 +43,14 @@ bool is_plain(lstm_parameters<T> const& p) noexcept
 /// Why in two passes: an exponential is a long chain, and a processor sees only so far ahead. With h in the first pass its chain would be
 /// two exponentials long, one behind the other.
 template <class T>
-void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
+[[gnu::flatten]] void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
     T const *const i = sums, *const o = i + p.gate_step, *const f = o + p.gate_step, *const g = f + p.gate_step;
     for_each_batch<T>(p.H, [=](std::size_t j) {
-        auto const kept = sigmoid()(load_batch(f + j)) * load_batch(c + j);
-        store_batch(c + j, multiply_add(sigmoid()(load_batch(i + j)), tanh()(load_batch(g + j)), kept));
+        auto const input = sigmoid_times_tanh(load_batch(i + j), load_batch(g + j));
+        store_batch(c + j, multiply_add(sigmoid()(load_batch(f + j)), load_batch(c + j), input));
     });
-    for_each_batch<T>(p.H, [=](std::size_t j) { store_batch(h + j, sigmoid()(load_batch(o + j)) * tanh()(load_batch(c + j))); });
+    for_each_batch<T>(p.H, [=](std::size_t j) { store_batch(h + j, sigmoid_times_tanh(load_batch(o + j), load_batch(c + j))); });
 }
 
 /// The same with any options. The sums are overwritten.

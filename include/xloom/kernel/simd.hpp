@@ -110,6 +110,30 @@ xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> co
     return xsimd::select(condition, yes, no);
 }
 
+/// x, but no more than the limit; NaN stays NaN.
+///
+/// Why not min and max everywhere: of NaN and a number x86 chooses the second, ARM chooses NaN, and others what they like.
+template <class T>
+xsimd::batch<T> at_most(xsimd::batch<T> const& limit, xsimd::batch<T> const& x)
+{
+#if defined(__SSE2__) || defined(__ARM_NEON)
+    return xsimd::min(limit, x);
+#else
+    return xsimd::select(x > limit, limit, x);
+#endif
+}
+
+/// x, but no less than the limit; NaN stays NaN.
+template <class T>
+xsimd::batch<T> at_least(xsimd::batch<T> const& limit, xsimd::batch<T> const& x)
+{
+#if defined(__SSE2__) || defined(__ARM_NEON)
+    return xsimd::max(limit, x);
+#else
+    return xsimd::select(x < limit, limit, x);
+#endif
+}
+
 #endif
 
 /// The sum of a batch's numbers.
@@ -143,9 +167,10 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
 
 /// y[i] = f(x[i]) for i < count. f takes and gives a T or a batch of them. x and y may be the same array.
 ///
-/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others.
+/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others. Why flattened: only when all
+/// that f calls is inlined do its constants stay in registers, and g++ does not always think that worth its while.
 template <class T, class F>
-void map(T const* x, T* y, std::size_t count, F const& f)
+[[gnu::flatten]] void map(T const* x, T* y, std::size_t count, F const& f)
 {
     std::size_t i = 0;
     for (; i + batch_size<T> <= count; i += batch_size<T>)

@@ -1,0 +1,29 @@
+#pragma once
+// How far a number is from the true one, and arguments to try.
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+/// The distance in units of the last place that a T has at the exact value.
+template <class T>
+long double ulps_between(T found, long double exact_value)
+{
+    auto const size = std::fmax(std::fabs(exact_value), static_cast<long double>(std::numeric_limits<T>::min()));
+    return std::fabs(static_cast<long double>(found) - exact_value) /
+           std::ldexp(1.0L, std::ilogb(size) + 1 - std::numeric_limits<T>::digits);
+}
+
+/// Between lowest and highest, evenly spaced, and of every magnitude.
+template <class T>
+std::vector<T> arguments(T lowest, T highest = std::numeric_limits<T>::infinity())
+{
+    std::vector<T> x;
+    for (int i = -50'000; i <= 50'000; ++i)
+        x.push_back(static_cast<T>(i) * static_cast<T>(0.0021));
+    for (int i = -9'000; i <= 1'300; ++i)
+        for (T const sign : {T(-1), T(1)})
+            x.push_back(sign * std::exp2(static_cast<T>(i) / 100));
+    std::erase_if(x, [lowest, highest](T each) { return each < lowest || each > highest; });
+    return x;
+}
