@@ -21,9 +21,11 @@ consteval loop_list_fault find_loop_list_fault()
         return loop_list_fault::arity;
     else if constexpr (!is_loop_step<bare<typename call::result>>)
         return loop_list_fault::result;
-    else
-        return std::is_same_v<decltype(bare<typename call::result>::state), std::vector<V>> ? loop_list_fault::none
-                                                                                            : loop_list_fault::result;
+    else {
+        using step = bare<typename call::result>;
+        constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<V>> && is_output_list<decltype(step::scan_outputs)>;
+        return is_right ? loop_list_fault::none : loop_list_fault::result;
+    }
 }
 
 template <class Step, class Body, class V>

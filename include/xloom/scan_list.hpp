@@ -30,9 +30,11 @@ consteval scan_list_fault find_scan_list_fault()
             return scan_list_fault::arity;
         else if constexpr (!is_scan_step<bare<typename call::result>>)
             return scan_list_fault::result;
-        else
-            return std::is_same_v<decltype(bare<typename call::result>::state), std::vector<S>> ? scan_list_fault::none
-                                                                                                : scan_list_fault::result;
+        else {
+            using step = bare<typename call::result>;
+            constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<S>> && is_output_list<decltype(step::scan_outputs)>;
+            return is_right ? scan_list_fault::none : scan_list_fault::result;
+        }
     }
 }
 

@@ -10467,6 +10467,12 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
 
 namespace xloom::detail {
 
+/// True for lists of tensors that own what they hold.
+template <class T>
+inline constexpr bool is_output_list = false;
+template <tensor Y>
+inline constexpr bool is_output_list<std::vector<Y>> = is_self_contained<Y>;
+
 /// What a body returned as many of as it must.
 inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned, std::size_t expected, std::size_t iteration)
 {
@@ -10545,9 +10551,11 @@ consteval loop_list_fault find_loop_list_fault()
         return loop_list_fault::arity;
     else if constexpr (!is_loop_step<bare<typename call::result>>)
         return loop_list_fault::result;
-    else
-        return std::is_same_v<decltype(bare<typename call::result>::state), std::vector<V>> ? loop_list_fault::none
-                                                                                            : loop_list_fault::result;
+    else {
+        using step = bare<typename call::result>;
+        constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<V>> && is_output_list<decltype(step::scan_outputs)>;
+        return is_right ? loop_list_fault::none : loop_list_fault::result;
+    }
 }
 
 template <class Step, class Body, class V>
@@ -12139,9 +12147,11 @@ consteval scan_list_fault find_scan_list_fault()
             return scan_list_fault::arity;
         else if constexpr (!is_scan_step<bare<typename call::result>>)
             return scan_list_fault::result;
-        else
-            return std::is_same_v<decltype(bare<typename call::result>::state), std::vector<S>> ? scan_list_fault::none
-                                                                                                : scan_list_fault::result;
+        else {
+            using step = bare<typename call::result>;
+            constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<S>> && is_output_list<decltype(step::scan_outputs)>;
+            return is_right ? scan_list_fault::none : scan_list_fault::result;
+        }
     }
 }
 

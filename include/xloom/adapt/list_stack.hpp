@@ -6,8 +6,15 @@
 #include <vector>
 
 #include <xloom/adapt/stack.hpp>
+#include <xloom/adapt/step.hpp>
 
 namespace xloom::detail {
+
+/// True for lists of tensors that own what they hold.
+template <class T>
+inline constexpr bool is_output_list = false;
+template <tensor Y>
+inline constexpr bool is_output_list<std::vector<Y>> = is_self_contained<Y>;
 
 /// What a body returned as many of as it must.
 inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned, std::size_t expected, std::size_t iteration)
