@@ -17,6 +17,7 @@
 #include <benchmark/benchmark.h>
 
 #include <xloom/adapt/xtensor.hpp>
+#include <xloom/kernel/simd.hpp>
 
 #include "onnxruntime.hpp"
 
@@ -213,12 +214,23 @@ void add_case(std::string const& work, Make make, std::vector<series<Operands>> 
     }
 }
 
+/// What the programs were built with, for the report.
+inline void add_versions()
+{
+    auto const text = [](int major, int minor, int patch) {
+        return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
+    };
+    benchmark::AddCustomContext("xtensor", text(XTENSOR_VERSION_MAJOR, XTENSOR_VERSION_MINOR, XTENSOR_VERSION_PATCH));
+    benchmark::AddCustomContext("xsimd", text(XSIMD_VERSION_MAJOR, XSIMD_VERSION_MINOR, XSIMD_VERSION_PATCH));
+}
+
 inline int run_cases(int argc, char** argv)
 {
     // Freed memory stays with the program: a page that comes anew from the system costs more than the steps that fill it.
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, -1);
     benchmark::Initialize(&argc, argv);
+    add_versions();
     if (benchmark::ReportUnrecognizedArguments(argc, argv))
         return EXIT_FAILURE;
     benchmark::RunSpecifiedBenchmarks();
