@@ -12,6 +12,7 @@
 #include <xloom/scan_into.hpp>
 
 #include "support/lstm_calls.hpp"
+#include "support/xtensor_extras.hpp"
 
 using namespace xloom;
 
@@ -95,6 +96,41 @@ TEST_CASE("lstm_cell takes any contiguous items, and without y_t the states alon
     CHECK(h3(0, 1) == h[1]);
     CHECK(c3(0, 1) == c[1]);
     CHECK(y3 == h3);
+}
+
+TEST_CASE("lstm_cell takes views whose items are contiguous, and writes where they lie")
+{
+    small_cell small;
+    xt::xtensor<float, 2> const X{{9.0f, 9.0f, 9.0f}, {0.5f, -1.0f, 2.0f}};
+    std::vector<float> h(2), c(2), y(2);
+    small.cell(h, c, std::vector<float>{0.5f, -1.0f, 2.0f}, y);
+
+    xt::xtensor<float, 2> H{{7.0f, 7.0f}, {0.0f, 0.0f}}, C = H, Y = H;
+    auto const row = [](auto& rows) { return xt::view(rows, 1, xt::all()); };
+    small.cell(row(H), row(C), row(X), row(Y));
+    CHECK(H == xt::xtensor<float, 2>{{7.0f, 7.0f}, {h[0], h[1]}});
+    CHECK(C == xt::xtensor<float, 2>{{7.0f, 7.0f}, {c[0], c[1]}});
+    CHECK(Y == H);
+}
+
+TEST_CASE("lstm_cell refuses operands whose items are apart, before it writes")
+{
+    small_cell small;
+    std::vector<float> const x{0.5f, -1.0f, 2.0f};
+    xt::xtensor<float, 2> H{{7.0f, 0.0f}, {7.0f, 0.0f}};
+    std::vector<float> h(2), c(2);
+    auto const column = [](auto& columns) { return xt::view(columns, xt::all(), 1); };
+    CHECK_THROWS_WITH_AS(small.cell(column(H), c, x),
+        "xloom::lstm_cell: the operands of a step must be contiguous and row-major, but h is not. Copy it first.", xloom::shape_error);
+    CHECK_THROWS_WITH_AS(small.cell(h, column(H), x, column(H)),
+        "xloom::lstm_cell: the operands of a step must be contiguous and row-major, but c is not and y_t is not. Copy it first.",
+        xloom::shape_error);
+    CHECK(H == xt::xtensor<float, 2>{{7.0f, 0.0f}, {7.0f, 0.0f}});
+    CHECK(h == std::vector<float>(2));
+    lstm_cell<float> two(small.weights, 2);
+    xt::xtensor<float, 2, xt::layout_type::column_major> by_columns = xt::zeros<float>({2, 2});
+    std::vector<float> c2(4);
+    CHECK_THROWS_AS(two(by_columns, c2, std::vector<float>(6)), xloom::shape_error);
 }
 
 TEST_CASE("lstm_cell is the body of a scan")

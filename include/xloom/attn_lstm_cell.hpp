@@ -13,8 +13,10 @@ namespace xloom {
 ///     attention = [h, alignment M] AW if AW else alignment M
 ///     y_t = h
 ///
-/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: contiguous items.
-/// Errors    shape_error: other sizes, before anything is written.  option_error: the weights have no attention (use lstm_cell), or not d.
+/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: spans,
+///           containers, row-major tensors and views whose items are contiguous.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written.  option_error: the weights have no attention
+///           (use lstm_cell), or not d.
 /// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
@@ -58,19 +60,30 @@ public:
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
             memory_seq_lens.is_given(), std::nullopt, std::nullopt);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
+        detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
+        std::size_t longest = 0;
+        for (std::size_t n = 0; n < N; ++n)
+            longest = std::max(longest, memory.length(n));
+        kernel::arena<T> size, step_size;
+        for (std::size_t n = 0; n < N; ++n)
+            kernel::take_memory(parameters(), memory.length(n), size);
+        size.take(longest * parameters().E);
+        take_scratch(N, longest, step_size);
+        // What may throw comes first: until then the cell is as it was.
+        memory_.rows.reserve(N);
+        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
+        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+
         N_ = N;
         S_ = S;
-        detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
-        kernel::arena<T> size;
-        take_memory(memory, size);
-        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+        longest_ = longest;
+        memory_.rows.clear();
         kernel::arena<T> numbers(memory_.numbers.data());
-        T* const scratch = take_memory(memory, numbers);
+        for (std::size_t n = 0; n < N; ++n)
+            memory_.rows.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
+        T* const scratch = numbers.take(longest * parameters().E);
         for (std::size_t n = 0; n < N; ++n)
             kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, memory_.rows[n].memory);
-        kernel::arena<T> step_size;
-        take_scratch(step_size);
-        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
     }
 
     std::size_t batch_size() const noexcept { return N_; }
@@ -82,8 +95,9 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
     {
-        check(h.size(), c.size(), attention.size(), N_ * S_, x_t.size(), N_ * weights_.sizes().H);
-        step(h.data(), c.data(), attention.data(), nullptr, x_t.data(), nullptr);
+        using detail::first_item;
+        check(h, c, attention, sized_x(x_t));
+        step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), nullptr);
     }
 
     /// The same, and y_t = h: the body of a scan over x_t.
@@ -92,8 +106,9 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
     {
-        check(h.size(), c.size(), attention.size(), N_ * S_, x_t.size(), y_t.size());
-        step(h.data(), c.data(), attention.data(), nullptr, x_t.data(), y_t.data());
+        using detail::first_item;
+        check(h, c, attention, sized_x(x_t), sized_y(y_t));
+        step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), first_item(y_t));
     }
 
     /// With the alignment as a state too: the score sees it, and it becomes the next one.
@@ -101,8 +116,9 @@ public:
         detail::mutable_items_of<Item> Alignment, detail::items_of<Item> Element, detail::mutable_items_of<Item> Output>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
     {
-        check(h.size(), c.size(), attention.size(), alignment.size(), x_t.size(), y_t.size());
-        step(h.data(), c.data(), attention.data(), alignment.data(), x_t.data(), y_t.data());
+        using detail::first_item;
+        check(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
+        step(first_item(h), first_item(c), first_item(attention), first_item(alignment), first_item(x_t), first_item(y_t));
     }
 
 private:
@@ -134,37 +150,36 @@ private:
 
     kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
 
-    void check(std::size_t h, std::size_t c, std::size_t attention, std::size_t alignment, std::size_t x_t, std::size_t y_t) const
+    template <class Hidden, class Cell, class Attention, class... Others>
+    void check(Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
     {
-        std::size_t const I = weights_.sizes().I, H = weights_.sizes().H, C = weights_.attention().C;
-        detail::check_step(name, {{"h", "N H", N_ * H, h}, {"c", "N H", N_ * H, c}, {"attention", "N C", N_ * C, attention},
-                                     {"alignment", "N S", N_ * S_, alignment}, {"x_t", "N I", N_ * I, x_t}, {"y_t", "N H", N_ * H, y_t}});
+        std::size_t const H = weights_.sizes().H, C = weights_.attention().C;
+        detail::check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                                     detail::sized("attention", "N C", N_ * C, attention), others...});
+    }
+    template <class Element>
+    detail::sized_operand sized_x(Element const& x_t) const
+    {
+        return detail::sized("x_t", "N I", N_ * weights_.sizes().I, x_t);
+    }
+    template <class Output>
+    detail::sized_operand sized_y(Output const& y_t) const
+    {
+        return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
     }
 
-    /// Keys and values of all rows, and scratch for making them.
-    T* take_memory(detail::memory_walk<Item> const& memory, kernel::arena<T>& numbers)
-    {
-        memory_.rows.clear();
-        longest_ = 0;
-        for (std::size_t n = 0; n < N_; ++n) {
-            longest_ = std::max(longest_, memory.length(n));
-            memory_.rows.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
-        }
-        return numbers.take(longest_ * parameters().E);
-    }
-
-    scratch_memory take_scratch(kernel::arena<T>& numbers) const
+    scratch_memory take_scratch(std::size_t N, std::size_t longest, kernel::arena<T>& numbers) const
     {
         auto const& p = parameters();
-        rows_type rows(p, N_, longest_, detail::score_for(score_, p, d_), numbers);
-        rows.attend_to(memory_.rows.data(), true);
-        return {rows, numbers.take(N_ * p.lstm.I), numbers.take(N_ * p.lstm.sums_step())};
+        rows_type const rows(p, N, longest, detail::score_for(score_, p, d_), numbers);
+        return {rows, numbers.take(N * p.lstm.I), numbers.take(N * p.lstm.sums_step())};
     }
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
         kernel::arena<T> numbers(numbers_.data());
-        auto const& [rows, x, sums] = take_scratch(numbers);
+        auto [rows, x, sums] = take_scratch(N_, longest_, numbers);
+        rows.attend_to(memory_.rows.data(), true);
         std::size_t const I = rows.W().depth, H = rows.H(), C = parameters().C;
         for (std::size_t n = 0; n < N_; ++n) {
             kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});

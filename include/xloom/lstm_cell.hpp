@@ -13,8 +13,8 @@ namespace xloom {
 ///     h = act_f(o + Po * c) * act_h(c)
 ///     y_t = h
 ///
-/// Shapes    h, c and y_t [N, H], x_t [N, I]: contiguous items.
-/// Errors    shape_error: other sizes; before anything is written.
+/// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
@@ -49,8 +49,9 @@ public:
     void operator()(Hidden&& h, Cell&& c, Element const& x_t)
     {
         auto const& [D, I, H] = weights_.sizes();
-        detail::check_step(name, {{"h", "N H", N_ * H, h.size()}, {"c", "N H", N_ * H, c.size()}, {"x_t", "N I", N_ * I, x_t.size()}});
-        step(h.data(), c.data(), x_t.data(), nullptr);
+        using namespace detail;
+        check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t)});
+        step(first_item(h), first_item(c), first_item(x_t), nullptr);
     }
 
     /// The same, and y_t = h: the body of a scan over x_t.
@@ -59,9 +60,10 @@ public:
     void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
     {
         auto const& [D, I, H] = weights_.sizes();
-        detail::check_step(name, {{"h", "N H", N_ * H, h.size()}, {"c", "N H", N_ * H, c.size()}, {"x_t", "N I", N_ * I, x_t.size()},
-                                     {"y_t", "N H", N_ * H, y_t.size()}});
-        step(h.data(), c.data(), x_t.data(), y_t.data());
+        using namespace detail;
+        check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t),
+                             sized("y_t", "N H", N_ * H, y_t)});
+        step(first_item(h), first_item(c), first_item(x_t), first_item(y_t));
     }
 
 private:

@@ -1208,20 +1208,15 @@ T choose(bool condition, T const& yes, T const& no)
 template <class T>
 xsimd::batch<T> multiply_add(xsimd::batch<T> const& a, xsimd::batch<T> const& b, xsimd::batch<T> const& c)
 {
-    return xsimd::fma(a, b, c);
-}
-
-#ifdef __AVX512F__
-// xsimd 8 has no fma for AVX-512: it multiplies, then adds.
-inline xsimd::batch<float> multiply_add(xsimd::batch<float> const& a, xsimd::batch<float> const& b, xsimd::batch<float> const& c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-inline xsimd::batch<double> multiply_add(xsimd::batch<double> const& a, xsimd::batch<double> const& b, xsimd::batch<double> const& c)
-{
-    return _mm512_fmadd_pd(a, b, c);
-}
+#ifdef __AVX512F__ // where xsimd 8 multiplies, then adds
+    if constexpr (sizeof(a) == 64 && std::is_same_v<T, float>)
+        return _mm512_fmadd_ps(a, b, c);
+    else if constexpr (sizeof(a) == 64)
+        return _mm512_fmadd_pd(a, b, c);
+    else
 #endif
+        return xsimd::fma(a, b, c);
+}
 
 template <class T>
 xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
@@ -1229,27 +1224,43 @@ xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> co
     return xsimd::select(condition, yes, no);
 }
 
-/// x, but no more than the limit; NaN stays NaN.
-///
-/// Why not min and max everywhere: of NaN and a number x86 chooses the second, ARM chooses NaN, and others what they like.
-template <class T>
-xsimd::batch<T> at_most(xsimd::batch<T> const& limit, xsimd::batch<T> const& x)
+namespace detail {
+
+// Of NaN and a number these give the second. In which order xsimd's own min and max hand over their operands depends on its version.
+#ifdef __SSE2__
+inline __m128 lesser(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
+inline __m128 greater(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
+#endif
+#ifdef __AVX__
+inline __m256 lesser(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
+inline __m256 greater(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+#endif
+#ifdef __AVX512F__
+inline __m512 lesser(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
+inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+#endif
+
+} // namespace detail
+
+/// x, but no more than the limit; NaN stays NaN. One instruction on x86, where it counts.
+template <class Arch>
+xsimd::batch<float, Arch> at_most(xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
 {
-#if defined(__SSE2__) || defined(__ARM_NEON)
-    return xsimd::min(limit, x);
+#ifdef __SSE2__
+    return detail::lesser(limit, x);
 #else
-    return xsimd::select(x > limit, limit, x);
+    return choose(x > limit, limit, x);
 #endif
 }
 
 /// x, but no less than the limit; NaN stays NaN.
-template <class T>
-xsimd::batch<T> at_least(xsimd::batch<T> const& limit, xsimd::batch<T> const& x)
+template <class Arch>
+xsimd::batch<float, Arch> at_least(xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
 {
-#if defined(__SSE2__) || defined(__ARM_NEON)
-    return xsimd::max(limit, x);
+#ifdef __SSE2__
+    return detail::greater(limit, x);
 #else
-    return xsimd::select(x < limit, limit, x);
+    return choose(x < limit, limit, x);
 #endif
 }
 
@@ -1318,6 +1329,21 @@ V polynomial(V const& x, float first, Coefficients... others)
         return multiply_add(polynomial(x, others...), x, V(first));
 }
 
+/// 2^n for -127 < n < 128; 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127 on some vector units.
+template <class V, class Integers>
+V power_of_two(Integers const& n)
+{
+    Integers const bits = (n + Integers(127)) << 23;
+    if constexpr (requires {
+                      {
+                          bitwise_cast<float>(bits)
+                          } -> std::same_as<V>;
+                  })
+        return bitwise_cast<float>(bits);
+    else
+        return bitwise_cast<V>(bits); // its form before xsimd 9
+}
+
 /// exp(x) = scale + scale * rest, scale a power of two and rest small.
 template <class V>
 struct exp_parts {
@@ -1328,7 +1354,7 @@ struct exp_parts {
         // Two pieces of log(2), the first of so few bits that n times it is exact.
         V const n = nearbyint(x * V(1.44269504f));
         V const r = multiply_add(n, V(2.12194440e-4f), multiply_add(n, V(-0.693359375f), x));
-        scale = ldexp(V(1), to_int(n));
+        scale = power_of_two<V>(to_int(n));
         // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2; in pairs, which do not wait for each other.
         V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f), q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
         V const q = multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
@@ -1395,7 +1421,8 @@ template <class V>
 V tanh_of(V const& x)
 {
     if constexpr (is_float_batch<V>) {
-        // From 0.5 on 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x| + |x|^3 p(x^2), p by Remez's algorithm.
+        // From 1/2 on, the tanh of 0.5494, 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x| + |x|^3 p(x^2), p by Remez's
+        // algorithm.
         V const size = abs(x), z = x * x;
         V const large = V(1) - V(2) / (exp_parts<V>(at_most(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
@@ -1434,7 +1461,7 @@ struct sigmoid {
     }
 };
 
-/// sigmoid(x) * tanh(y), of floats with one division for both: max error 4 ULP, and 0 where the sigmoid is below 1e-29.
+/// sigmoid(x) * tanh(y), of floats with one division for both: max error 5 ULP; maybe 0 where the sigmoid is below 1e-29.
 template <class V>
 V sigmoid_times_tanh(V const& x, V const& y)
 {
@@ -1652,12 +1679,12 @@ struct activation_accuracy {
 
 /// Relu, LeakyRelu and ThresholdedRelu round once at most. Affine and HardSigmoid round alpha * x, then the sum, or both at once.
 inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
-    {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.0}, // the second: <cmath> of glibc 2.36
+    {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // the second: <cmath> of glibc 2.36
     {activation::sigmoid, 3.0, -87.0f, -708.0},
     {activation::scaled_tanh, 3.5}, // with alpha = beta = 1 as tanh
     {activation::elu, 2.5},         // with alpha = 1
     {activation::softsign, 2.0},
-    {activation::softplus, 2.5, -87.0f, -708.0},
+    {activation::softplus, 3.0, -87.0f, -708.0},
 }};
 
 namespace detail {
@@ -1725,7 +1752,8 @@ void activate(activation_function const& function, std::span<T const> x, std::sp
 // Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their softmax.
 //
 // Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key) exp(2 query)). With the
-// exponentials of both at hand an element costs a multiplication and a division in place of a tanh.
+// exponentials of both at hand an element costs a multiplication and a division in place of a tanh. The price: where key + query is near 0
+// the digits cancel; a score's error is 2^-24 sum |V| of a float, while that of a tanh would shrink with it.
 
 namespace xloom::kernel {
 
@@ -1990,7 +2018,7 @@ struct blocks {
     std::size_t things, most;
 
     constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
-    constexpr std::size_t begin(std::size_t block) const noexcept { return block * things / count(); }
+    constexpr std::size_t begin(std::size_t block) const noexcept { return things / count() * block + std::min(block, things % count()); }
 };
 
 /// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
@@ -4123,11 +4151,13 @@ constexpr recurrent_widths check_weights(
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
     std::size_t const H = (*R)[2], width = (*W)[2];
-    if (options.hidden_size && (*options.hidden_size < 1 || static_cast<std::size_t>(*options.hidden_size) != H))
+    if (options.hidden_size && (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
         fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ", *options.hidden_size, " and R is ", *R,
             ". Correct one of them.");
     if (H == 0)
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
+    if (!has_strides({direction_count(options.direction), 8, H, std::max(H, width)}, sizeof(double)))
+        fail<shape_error>(op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
     if (width < narrower)
         fail<shape_error>(
             op, ": W must be at least as wide as the attention state, C = ", narrower, ", but W is ", *W, ". Give W [D, 4H, I + C].");
@@ -4244,7 +4274,7 @@ void check_lengths(
     std::vector<std::string> facts;
     std::size_t more = 0;
     for (std::size_t n = 0; n < N; ++n)
-        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::size_t>(length) > most) {
+        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most) {
             if (facts.size() < most_facts)
                 facts.push_back(concat(operand, "[", n, "] is ", length));
             else
@@ -5032,6 +5062,8 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     if (AW)
         check_given(op, "AW", AW, 3);
     std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
+    if (!has_strides({D, 2, H, E}, sizeof(double)))
+        fail<shape_error>(op, ": the weights must fit in memory, but R is ", *R, " and MW is ", *MW, ". Shorten them.");
     check_shapes(op,
         std::array{
             shape_law{"QW", "[D, H, A]", {D, H, A}, QW},
@@ -5061,6 +5093,9 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
     }
     check_given(op, "M", M, 3);
     std::size_t const S = (*M)[1], D = sizes.D;
+    if (!has_strides({D, N, S, 16 + attention.A + attention.E}, sizeof(double)))
+        fail<shape_error>(
+            op, ": keys and alignments must fit in memory, but M is ", *M, ", D = ", D, " and A = ", attention.A, ". Shorten M.");
     check_shapes(op,
         std::array{
             shape_law{"M", "[N, S, E]", {N, S, attention.E}, M},
@@ -5445,35 +5480,71 @@ attn_lstm_workspace<Item> attn_lstm_workspace_for(
 
 namespace xloom::detail {
 
-/// Contiguous items: std::vector, std::span, a row-major xtensor.
+/// Where an operand's items begin: a tensor's first one, or what data() says.
+template <class Range>
+auto* first_item(Range& range)
+{
+    if constexpr (tensor<Range>)
+        return enable_tensor<bare<Range>>::data(range);
+    else
+        return range.data();
+}
+
+/// Contiguous items: std::vector, std::span, a tensor.
 template <class Range, class Item>
-concept items_of = std::convertible_to<decltype(std::declval<Range const&>().data()), Item const*> &&
-    std::convertible_to<decltype(std::declval<Range const&>().size()), std::size_t>;
+concept items_of = (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range)
+{
+    {
+        first_item(range)
+        } -> std::convertible_to<Item const*>;
+};
 
 template <class Range, class Item>
-concept mutable_items_of = items_of<Range, Item> && std::convertible_to<decltype(std::declval<Range&>().data()), Item*>;
+concept mutable_items_of = items_of<Range, Item> && requires(Range& range)
+{
+    {
+        first_item(range)
+        } -> std::convertible_to<Item*>;
+};
 
-/// An operand of a step, and how many items it must have.
+/// An operand of a step, and how many items it must have, one behind the other.
 struct sized_operand {
     std::string_view operand;
     std::string_view letters;
     std::size_t expected;
     std::size_t actual;
+    bool is_contiguous;
 };
+
+template <class Range>
+sized_operand sized(std::string_view operand, std::string_view letters, std::size_t expected, Range const& range)
+{
+    if constexpr (!tensor<Range>)
+        return {operand, letters, expected, range.size(), true};
+    else if constexpr (is_always_row_major<Range>)
+        return {operand, letters, expected, element_count(shape_of(range)), true};
+    else
+        return {operand, letters, expected, element_count(shape_of(range)), is_row_major(layout_of(range))};
+}
 
 template <std::size_t Count>
 void check_step(std::string_view op, sized_operand const (&operands)[Count])
 {
     bool is_right = true;
     for (sized_operand const& each : operands)
-        is_right &= each.actual == each.expected;
+        is_right &= each.actual == each.expected && each.is_contiguous;
     if (is_right) [[likely]]
         return;
     std::vector<std::string> facts;
     for (sized_operand const& each : operands)
         if (each.actual != each.expected)
             facts.push_back(concat(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected));
-    fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", join(facts), ". Resize it.");
+    if (!facts.empty())
+        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", join(facts), ". Resize it.");
+    for (sized_operand const& each : operands)
+        if (!each.is_contiguous)
+            facts.push_back(concat(each.operand, " is not"));
+    fail<shape_error>(op, ": the operands of a step must be contiguous and row-major, but ", join(facts), ". Copy it first.");
 }
 
 } // namespace xloom::detail
@@ -5487,8 +5558,10 @@ namespace xloom {
 ///     attention = [h, alignment M] AW if AW else alignment M
 ///     y_t = h
 ///
-/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: contiguous items.
-/// Errors    shape_error: other sizes, before anything is written.  option_error: the weights have no attention (use lstm_cell), or not d.
+/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: spans,
+///           containers, row-major tensors and views whose items are contiguous.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written.  option_error: the weights have no attention
+///           (use lstm_cell), or not d.
 /// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
@@ -5532,19 +5605,30 @@ public:
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
             memory_seq_lens.is_given(), std::nullopt, std::nullopt);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
+        detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
+        std::size_t longest = 0;
+        for (std::size_t n = 0; n < N; ++n)
+            longest = std::max(longest, memory.length(n));
+        kernel::arena<T> size, step_size;
+        for (std::size_t n = 0; n < N; ++n)
+            kernel::take_memory(parameters(), memory.length(n), size);
+        size.take(longest * parameters().E);
+        take_scratch(N, longest, step_size);
+        // What may throw comes first: until then the cell is as it was.
+        memory_.rows.reserve(N);
+        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
+        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+
         N_ = N;
         S_ = S;
-        detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
-        kernel::arena<T> size;
-        take_memory(memory, size);
-        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+        longest_ = longest;
+        memory_.rows.clear();
         kernel::arena<T> numbers(memory_.numbers.data());
-        T* const scratch = take_memory(memory, numbers);
+        for (std::size_t n = 0; n < N; ++n)
+            memory_.rows.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
+        T* const scratch = numbers.take(longest * parameters().E);
         for (std::size_t n = 0; n < N; ++n)
             kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, memory_.rows[n].memory);
-        kernel::arena<T> step_size;
-        take_scratch(step_size);
-        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
     }
 
     std::size_t batch_size() const noexcept { return N_; }
@@ -5556,8 +5640,9 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
     {
-        check(h.size(), c.size(), attention.size(), N_ * S_, x_t.size(), N_ * weights_.sizes().H);
-        step(h.data(), c.data(), attention.data(), nullptr, x_t.data(), nullptr);
+        using detail::first_item;
+        check(h, c, attention, sized_x(x_t));
+        step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), nullptr);
     }
 
     /// The same, and y_t = h: the body of a scan over x_t.
@@ -5566,8 +5651,9 @@ public:
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
     {
-        check(h.size(), c.size(), attention.size(), N_ * S_, x_t.size(), y_t.size());
-        step(h.data(), c.data(), attention.data(), nullptr, x_t.data(), y_t.data());
+        using detail::first_item;
+        check(h, c, attention, sized_x(x_t), sized_y(y_t));
+        step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), first_item(y_t));
     }
 
     /// With the alignment as a state too: the score sees it, and it becomes the next one.
@@ -5575,8 +5661,9 @@ public:
         detail::mutable_items_of<Item> Alignment, detail::items_of<Item> Element, detail::mutable_items_of<Item> Output>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
     {
-        check(h.size(), c.size(), attention.size(), alignment.size(), x_t.size(), y_t.size());
-        step(h.data(), c.data(), attention.data(), alignment.data(), x_t.data(), y_t.data());
+        using detail::first_item;
+        check(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
+        step(first_item(h), first_item(c), first_item(attention), first_item(alignment), first_item(x_t), first_item(y_t));
     }
 
 private:
@@ -5608,37 +5695,36 @@ private:
 
     kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
 
-    void check(std::size_t h, std::size_t c, std::size_t attention, std::size_t alignment, std::size_t x_t, std::size_t y_t) const
+    template <class Hidden, class Cell, class Attention, class... Others>
+    void check(Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
     {
-        std::size_t const I = weights_.sizes().I, H = weights_.sizes().H, C = weights_.attention().C;
-        detail::check_step(name, {{"h", "N H", N_ * H, h}, {"c", "N H", N_ * H, c}, {"attention", "N C", N_ * C, attention},
-                                     {"alignment", "N S", N_ * S_, alignment}, {"x_t", "N I", N_ * I, x_t}, {"y_t", "N H", N_ * H, y_t}});
+        std::size_t const H = weights_.sizes().H, C = weights_.attention().C;
+        detail::check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                                     detail::sized("attention", "N C", N_ * C, attention), others...});
+    }
+    template <class Element>
+    detail::sized_operand sized_x(Element const& x_t) const
+    {
+        return detail::sized("x_t", "N I", N_ * weights_.sizes().I, x_t);
+    }
+    template <class Output>
+    detail::sized_operand sized_y(Output const& y_t) const
+    {
+        return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
     }
 
-    /// Keys and values of all rows, and scratch for making them.
-    T* take_memory(detail::memory_walk<Item> const& memory, kernel::arena<T>& numbers)
-    {
-        memory_.rows.clear();
-        longest_ = 0;
-        for (std::size_t n = 0; n < N_; ++n) {
-            longest_ = std::max(longest_, memory.length(n));
-            memory_.rows.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
-        }
-        return numbers.take(longest_ * parameters().E);
-    }
-
-    scratch_memory take_scratch(kernel::arena<T>& numbers) const
+    scratch_memory take_scratch(std::size_t N, std::size_t longest, kernel::arena<T>& numbers) const
     {
         auto const& p = parameters();
-        rows_type rows(p, N_, longest_, detail::score_for(score_, p, d_), numbers);
-        rows.attend_to(memory_.rows.data(), true);
-        return {rows, numbers.take(N_ * p.lstm.I), numbers.take(N_ * p.lstm.sums_step())};
+        rows_type const rows(p, N, longest, detail::score_for(score_, p, d_), numbers);
+        return {rows, numbers.take(N * p.lstm.I), numbers.take(N * p.lstm.sums_step())};
     }
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
         kernel::arena<T> numbers(numbers_.data());
-        auto const& [rows, x, sums] = take_scratch(numbers);
+        auto [rows, x, sums] = take_scratch(N_, longest_, numbers);
+        rows.attend_to(memory_.rows.data(), true);
         std::size_t const I = rows.W().depth, H = rows.H(), C = parameters().C;
         for (std::size_t n = 0; n < N_; ++n) {
             kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
@@ -9988,7 +10074,10 @@ public:
     using type = typename output_stack<Outputs, dynamic_length>::type;
 
     growing_stack(std::string_view op, std::int64_t limit, std::int64_t certain)
-        : op_(op), limit_(static_cast<std::size_t>(limit)), is_certain_(certain == limit)
+        : op_(op),
+          limit_(static_cast<std::size_t>(
+              std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), std::numeric_limits<std::size_t>::max()))),
+          is_certain_(certain == limit)
     {}
 
     /// Takes the outputs of one iteration, a tuple of references.
@@ -10872,8 +10961,8 @@ namespace xloom {
 ///     h = act_f(o + Po * c) * act_h(c)
 ///     y_t = h
 ///
-/// Shapes    h, c and y_t [N, H], x_t [N, I]: contiguous items.
-/// Errors    shape_error: other sizes; before anything is written.
+/// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
@@ -10908,8 +10997,9 @@ public:
     void operator()(Hidden&& h, Cell&& c, Element const& x_t)
     {
         auto const& [D, I, H] = weights_.sizes();
-        detail::check_step(name, {{"h", "N H", N_ * H, h.size()}, {"c", "N H", N_ * H, c.size()}, {"x_t", "N I", N_ * I, x_t.size()}});
-        step(h.data(), c.data(), x_t.data(), nullptr);
+        using namespace detail;
+        check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t)});
+        step(first_item(h), first_item(c), first_item(x_t), nullptr);
     }
 
     /// The same, and y_t = h: the body of a scan over x_t.
@@ -10918,9 +11008,10 @@ public:
     void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
     {
         auto const& [D, I, H] = weights_.sizes();
-        detail::check_step(name, {{"h", "N H", N_ * H, h.size()}, {"c", "N H", N_ * H, c.size()}, {"x_t", "N I", N_ * I, x_t.size()},
-                                     {"y_t", "N H", N_ * H, y_t.size()}});
-        step(h.data(), c.data(), x_t.data(), y_t.data());
+        using namespace detail;
+        check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t),
+                             sized("y_t", "N H", N_ * H, y_t)});
+        step(first_item(h), first_item(c), first_item(x_t), first_item(y_t));
     }
 
 private:

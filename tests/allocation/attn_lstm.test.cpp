@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -172,4 +173,30 @@ TEST_CASE("a step of attn_lstm_cell allocates nothing, nor does a memory that is
     cell(h, c, attention, x);
     CHECK(allocations() == after);
     CHECK(after == before);
+}
+
+TEST_CASE("attn_lstm_cell keeps its memory where there is no room for another one")
+{
+    auto const weights = constants().packed();
+    call_memory small(1, 3, 6), large(1, 4, 9);
+    std::vector<float> h(3 * H), c(3 * H), attention(3 * L), x(3 * I);
+    attn_lstm_cell<float> expected(weights, small.M, small.memory_seq_lens);
+    expected(h, c, attention, x);
+    std::size_t granted = 0;
+    for (bool is_refused = true; is_refused; ++granted) {
+        attn_lstm_cell<float> cell(weights, small.M, small.memory_seq_lens);
+        try {
+            refusal const after(granted);
+            cell.set_memory(large.M, large.memory_seq_lens);
+            is_refused = false;
+        } catch (std::bad_alloc const&) {
+            CHECK(cell.batch_size() == 3);
+            CHECK(cell.memory_steps() == 6);
+            std::vector<float> own_h(3 * H), own_c(3 * H), own_attention(3 * L);
+            cell(own_h, own_c, own_attention, x);
+            CHECK(own_h == h);
+            CHECK(own_attention == attention);
+        }
+    }
+    CHECK(granted > 3);
 }

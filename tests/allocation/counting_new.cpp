@@ -1,14 +1,18 @@
 #include "counting_new.hpp"
 
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 namespace {
 
 std::size_t count = 0;
+std::size_t first_refused = std::numeric_limits<std::size_t>::max();
 
 void* counted(std::size_t bytes, std::size_t alignment)
 {
+    if (count >= first_refused)
+        throw std::bad_alloc();
     ++count;
     void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (!memory)
@@ -19,6 +23,9 @@ void* counted(std::size_t bytes, std::size_t alignment)
 } // namespace
 
 std::size_t allocations() { return count; }
+
+refusal::refusal(std::size_t granted) { first_refused = count + granted; }
+refusal::~refusal() { first_refused = std::numeric_limits<std::size_t>::max(); }
 
 void* operator new(std::size_t bytes) { return counted(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
 void* operator new[](std::size_t bytes) { return counted(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }

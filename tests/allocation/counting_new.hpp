@@ -5,3 +5,12 @@
 /// How often this program has asked for memory so far: every form of operator new, and posix_memalign, which xtensor's aligned
 /// allocator calls.
 std::size_t allocations();
+
+/// While it lives, operator new grants so many more requests and throws std::bad_alloc then.
+class refusal {
+public:
+    explicit refusal(std::size_t granted);
+    ~refusal();
+    refusal(refusal const&) = delete;
+    refusal& operator=(refusal const&) = delete;
+};

@@ -148,6 +148,16 @@ TEST_CASE_TEMPLATE("recurrent operators want W and R of rank 3", Case, lstm_case
     refuse_weights<shape_error>(Case{.R = ones({1, 2, 4, 2})}, "R must have 3 axes, but its shape is [1, 2, 4, 2]. Reshape it.");
 }
 
+TEST_CASE("recurrent operators want weights whose sizes can be counted, be they empty")
+{
+    constexpr std::size_t huge = std::size_t{1} << 62; // 4 times as many are 0
+    auto const W = xt::xtensor<float, 3>::from_shape({1, 0, 1}), R = xt::xtensor<float, 3>::from_shape({1, 0, huge});
+    std::string const text = "the weights must fit in memory, but W is [1, 0, 1] and R is [1, 0, 4611686018427387904]. Shorten them.";
+    refuse<shape_error>("xloom::lstm_weights: " + text, [&] { lstm_weights<float>({.W = W, .R = R}); });
+    refuse<shape_error>("xloom::gru_weights: " + text, [&] { gru_weights<float>({.W = W, .R = R}); });
+    refuse<shape_error>("xloom::rnn_weights: " + text, [&] { rnn_weights<float>({.W = W, .R = R}); });
+}
+
 TEST_CASE_TEMPLATE("recurrent operators want a hidden_size that agrees, and at least 1", Case, lstm_case, gru_case, rnn_case)
 {
     std::string const R = "[1, " + std::to_string(Case().R.layout.dims[1]) + ", 2]";

@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("no further from the true value than this", T, float, double)
     check_ulps<T>(
         log_of_1_plus, [](long double x) { return std::log1p(x); }, arguments<T>(0, 1), 1.5L);
     check_ulps<T>(
-        tanh_of, [](long double x) { return std::tanh(x); }, arguments<T>(-infinity<T>), has_simd<T> ? 1.5L : 2.0L);
+        tanh_of, [](long double x) { return std::tanh(x); }, arguments<T>(-infinity<T>), has_simd<T> ? 1.5L : 2.5L);
 }
 
 TEST_CASE_TEMPLATE("edges", T, float, double)
@@ -101,12 +101,12 @@ TEST_CASE_TEMPLATE("NaN stays NaN, wherever it stands, and leaves its neighbours
 
 TEST_CASE_TEMPLATE("sigmoid_times_tanh", T, float, double)
 {
-    for (T const x : {T(-60), T(-16.5), T(-3), T(-0.7), T(-0.0), T(0.2), T(2), T(20), T(300)})
+    for (T const x : {T(-60), T(-16.5), T(-0x1.5ba82ep+1), T(-0.7), T(-0x1.6b4dp-3), T(-0.0), T(0.2), T(2), T(20), T(300)})
         check_ulps<T>([x]<class V>(V const& y) { return sigmoid_times_tanh(V(x), y); },
-            [x](long double y) { return std::tanh(y) / (1 + std::exp(-static_cast<long double>(x))); }, arguments<T>(-infinity<T>), 4);
+            [x](long double y) { return std::tanh(y) / (1 + std::exp(-static_cast<long double>(x))); }, arguments<T>(-infinity<T>), 5);
     for (T const y : {T(-30), T(-1), T(-0.05), T(0.001), T(0.4), T(4)})
         check_ulps<T>([y]<class V>(V const& x) { return sigmoid_times_tanh(x, V(y)); },
-            [y](long double x) { return std::tanh(static_cast<long double>(y)) / (1 + std::exp(-x)); }, arguments<T>(-66), 4);
+            [y](long double x) { return std::tanh(static_cast<long double>(y)) / (1 + std::exp(-x)); }, arguments<T>(-66), 5);
     constexpr T inf = infinity<T>;
     CHECK(both<T>(inf, inf) == 1);
     CHECK(both<T>(inf, -inf) == -1);

@@ -4,40 +4,78 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <xloom/adapt/tensor.hpp>
 #include <xloom/core/error.hpp>
 
 namespace xloom::detail {
 
-/// Contiguous items: std::vector, std::span, a row-major xtensor.
+/// Where an operand's items begin: a tensor's first one, or what data() says.
+template <class Range>
+auto* first_item(Range& range)
+{
+    if constexpr (tensor<Range>)
+        return enable_tensor<bare<Range>>::data(range);
+    else
+        return range.data();
+}
+
+/// Contiguous items: std::vector, std::span, a tensor.
 template <class Range, class Item>
-concept items_of = std::convertible_to<decltype(std::declval<Range const&>().data()), Item const*> &&
-    std::convertible_to<decltype(std::declval<Range const&>().size()), std::size_t>;
+concept items_of = (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range)
+{
+    {
+        first_item(range)
+        } -> std::convertible_to<Item const*>;
+};
 
 template <class Range, class Item>
-concept mutable_items_of = items_of<Range, Item> && std::convertible_to<decltype(std::declval<Range&>().data()), Item*>;
+concept mutable_items_of = items_of<Range, Item> && requires(Range& range)
+{
+    {
+        first_item(range)
+        } -> std::convertible_to<Item*>;
+};
 
-/// An operand of a step, and how many items it must have.
+/// An operand of a step, and how many items it must have, one behind the other.
 struct sized_operand {
     std::string_view operand;
     std::string_view letters;
     std::size_t expected;
     std::size_t actual;
+    bool is_contiguous;
 };
+
+template <class Range>
+sized_operand sized(std::string_view operand, std::string_view letters, std::size_t expected, Range const& range)
+{
+    if constexpr (!tensor<Range>)
+        return {operand, letters, expected, range.size(), true};
+    else if constexpr (is_always_row_major<Range>)
+        return {operand, letters, expected, element_count(shape_of(range)), true};
+    else
+        return {operand, letters, expected, element_count(shape_of(range)), is_row_major(layout_of(range))};
+}
 
 template <std::size_t Count>
 void check_step(std::string_view op, sized_operand const (&operands)[Count])
 {
     bool is_right = true;
     for (sized_operand const& each : operands)
-        is_right &= each.actual == each.expected;
+        is_right &= each.actual == each.expected && each.is_contiguous;
     if (is_right) [[likely]]
         return;
     std::vector<std::string> facts;
     for (sized_operand const& each : operands)
         if (each.actual != each.expected)
             facts.push_back(concat(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected));
-    fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", join(facts), ". Resize it.");
+    if (!facts.empty())
+        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", join(facts), ". Resize it.");
+    for (sized_operand const& each : operands)
+        if (!each.is_contiguous)
+            facts.push_back(concat(each.operand, " is not"));
+    fail<shape_error>(op, ": the operands of a step must be contiguous and row-major, but ", join(facts), ". Copy it first.");
 }
 
 } // namespace xloom::detail

@@ -1,6 +1,10 @@
 #pragma once
 // Stacks outputs whose number is not known before the end.
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
 #include <xloom/adapt/stack.hpp>
 
 namespace xloom::detail {
@@ -16,7 +20,10 @@ public:
     using type = typename output_stack<Outputs, dynamic_length>::type;
 
     growing_stack(std::string_view op, std::int64_t limit, std::int64_t certain)
-        : op_(op), limit_(static_cast<std::size_t>(limit)), is_certain_(certain == limit)
+        : op_(op),
+          limit_(static_cast<std::size_t>(
+              std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), std::numeric_limits<std::size_t>::max()))),
+          is_certain_(certain == limit)
     {}
 
     /// Takes the outputs of one iteration, a tuple of references.

@@ -50,6 +50,8 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     if (AW)
         check_given(op, "AW", AW, 3);
     std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
+    if (!has_strides({D, 2, H, E}, sizeof(double)))
+        fail<shape_error>(op, ": the weights must fit in memory, but R is ", *R, " and MW is ", *MW, ". Shorten them.");
     check_shapes(op,
         std::array{
             shape_law{"QW", "[D, H, A]", {D, H, A}, QW},
@@ -79,6 +81,9 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
     }
     check_given(op, "M", M, 3);
     std::size_t const S = (*M)[1], D = sizes.D;
+    if (!has_strides({D, N, S, 16 + attention.A + attention.E}, sizeof(double)))
+        fail<shape_error>(
+            op, ": keys and alignments must fit in memory, but M is ", *M, ", D = ", D, " and A = ", attention.A, ". Shorten M.");
     check_shapes(op,
         std::array{
             shape_law{"M", "[N, S, E]", {N, S, attention.E}, M},

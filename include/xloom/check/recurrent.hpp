@@ -1,6 +1,7 @@
 #pragma once
 // What the recurrent operators require of shapes, lengths and options.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -38,11 +39,13 @@ constexpr recurrent_widths check_weights(
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
     std::size_t const H = (*R)[2], width = (*W)[2];
-    if (options.hidden_size && (*options.hidden_size < 1 || static_cast<std::size_t>(*options.hidden_size) != H))
+    if (options.hidden_size && (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
         fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ", *options.hidden_size, " and R is ", *R,
             ". Correct one of them.");
     if (H == 0)
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
+    if (!has_strides({direction_count(options.direction), 8, H, std::max(H, width)}, sizeof(double)))
+        fail<shape_error>(op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
     if (width < narrower)
         fail<shape_error>(
             op, ": W must be at least as wide as the attention state, C = ", narrower, ", but W is ", *W, ". Give W [D, 4H, I + C].");
@@ -159,7 +162,7 @@ void check_lengths(
     std::vector<std::string> facts;
     std::size_t more = 0;
     for (std::size_t n = 0; n < N; ++n)
-        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::size_t>(length) > most) {
+        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most) {
             if (facts.size() < most_facts)
                 facts.push_back(concat(operand, "[", n, "] is ", length));
             else

@@ -32,7 +32,7 @@ struct sigmoid {
     }
 };
 
-/// sigmoid(x) * tanh(y), of floats with one division for both: max error 4 ULP, and 0 where the sigmoid is below 1e-29.
+/// sigmoid(x) * tanh(y), of floats with one division for both: max error 5 ULP; maybe 0 where the sigmoid is below 1e-29.
 template <class V>
 V sigmoid_times_tanh(V const& x, V const& y)
 {

@@ -2,7 +2,8 @@
 // Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their softmax.
 //
 // Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key) exp(2 query)). With the
-// exponentials of both at hand an element costs a multiplication and a division in place of a tanh.
+// exponentials of both at hand an element costs a multiplication and a division in place of a tanh. The price: where key + query is near 0
+// the digits cancel; a score's error is 2^-24 sum |V| of a float, while that of a tanh would shrink with it.
 
 #include <cmath>
 #include <cstddef>

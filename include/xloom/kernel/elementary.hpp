@@ -5,6 +5,7 @@
 // xsimd's, and those of single numbers <cmath>'s or their type's own.
 
 #include <cmath>
+#include <concepts>
 #include <type_traits>
 
 #include <xloom/kernel/simd.hpp>
@@ -26,6 +27,21 @@ V polynomial(V const& x, float first, Coefficients... others)
         return multiply_add(polynomial(x, others...), x, V(first));
 }
 
+/// 2^n for -127 < n < 128; 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127 on some vector units.
+template <class V, class Integers>
+V power_of_two(Integers const& n)
+{
+    Integers const bits = (n + Integers(127)) << 23;
+    if constexpr (requires {
+                      {
+                          bitwise_cast<float>(bits)
+                          } -> std::same_as<V>;
+                  })
+        return bitwise_cast<float>(bits);
+    else
+        return bitwise_cast<V>(bits); // its form before xsimd 9
+}
+
 /// exp(x) = scale + scale * rest, scale a power of two and rest small.
 template <class V>
 struct exp_parts {
@@ -36,7 +52,7 @@ struct exp_parts {
         // Two pieces of log(2), the first of so few bits that n times it is exact.
         V const n = nearbyint(x * V(1.44269504f));
         V const r = multiply_add(n, V(2.12194440e-4f), multiply_add(n, V(-0.693359375f), x));
-        scale = ldexp(V(1), to_int(n));
+        scale = power_of_two<V>(to_int(n));
         // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2; in pairs, which do not wait for each other.
         V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f), q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
         V const q = multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
@@ -103,7 +119,8 @@ template <class V>
 V tanh_of(V const& x)
 {
     if constexpr (is_float_batch<V>) {
-        // From 0.5 on 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x| + |x|^3 p(x^2), p by Remez's algorithm.
+        // From 1/2 on, the tanh of 0.5494, 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x| + |x|^3 p(x^2), p by Remez's
+        // algorithm.
         V const size = abs(x), z = x * x;
         V const large = V(1) - V(2) / (exp_parts<V>(at_most(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);

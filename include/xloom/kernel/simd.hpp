@@ -89,20 +89,15 @@ T choose(bool condition, T const& yes, T const& no)
 template <class T>
 xsimd::batch<T> multiply_add(xsimd::batch<T> const& a, xsimd::batch<T> const& b, xsimd::batch<T> const& c)
 {
-    return xsimd::fma(a, b, c);
-}
-
-#ifdef __AVX512F__
-// xsimd 8 has no fma for AVX-512: it multiplies, then adds.
-inline xsimd::batch<float> multiply_add(xsimd::batch<float> const& a, xsimd::batch<float> const& b, xsimd::batch<float> const& c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
-inline xsimd::batch<double> multiply_add(xsimd::batch<double> const& a, xsimd::batch<double> const& b, xsimd::batch<double> const& c)
-{
-    return _mm512_fmadd_pd(a, b, c);
-}
+#ifdef __AVX512F__ // where xsimd 8 multiplies, then adds
+    if constexpr (sizeof(a) == 64 && std::is_same_v<T, float>)
+        return _mm512_fmadd_ps(a, b, c);
+    else if constexpr (sizeof(a) == 64)
+        return _mm512_fmadd_pd(a, b, c);
+    else
 #endif
+        return xsimd::fma(a, b, c);
+}
 
 template <class T>
 xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
@@ -110,27 +105,43 @@ xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> co
     return xsimd::select(condition, yes, no);
 }
 
-/// x, but no more than the limit; NaN stays NaN.
-///
-/// Why not min and max everywhere: of NaN and a number x86 chooses the second, ARM chooses NaN, and others what they like.
-template <class T>
-xsimd::batch<T> at_most(xsimd::batch<T> const& limit, xsimd::batch<T> const& x)
+namespace detail {
+
+// Of NaN and a number these give the second. In which order xsimd's own min and max hand over their operands depends on its version.
+#ifdef __SSE2__
+inline __m128 lesser(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
+inline __m128 greater(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
+#endif
+#ifdef __AVX__
+inline __m256 lesser(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
+inline __m256 greater(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+#endif
+#ifdef __AVX512F__
+inline __m512 lesser(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
+inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+#endif
+
+} // namespace detail
+
+/// x, but no more than the limit; NaN stays NaN. One instruction on x86, where it counts.
+template <class Arch>
+xsimd::batch<float, Arch> at_most(xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
 {
-#if defined(__SSE2__) || defined(__ARM_NEON)
-    return xsimd::min(limit, x);
+#ifdef __SSE2__
+    return detail::lesser(limit, x);
 #else
-    return xsimd::select(x > limit, limit, x);
+    return choose(x > limit, limit, x);
 #endif
 }
 
 /// x, but no less than the limit; NaN stays NaN.
-template <class T>
-xsimd::batch<T> at_least(xsimd::batch<T> const& limit, xsimd::batch<T> const& x)
+template <class Arch>
+xsimd::batch<float, Arch> at_least(xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
 {
-#if defined(__SSE2__) || defined(__ARM_NEON)
-    return xsimd::max(limit, x);
+#ifdef __SSE2__
+    return detail::greater(limit, x);
 #else
-    return xsimd::select(x < limit, limit, x);
+    return choose(x < limit, limit, x);
 #endif
 }
 
