@@ -43,7 +43,8 @@ void check_threads(recurrent_sizes const& sizes, std::string const& direction, s
     std::mt19937 random(1);
     typename Family::options options;
     options.direction = direction;
-    auto in = Family::template draw<float>(random, sizes);
+    // Small weights: with larger ones an RNN of so many units multiplies each rounding, step by step.
+    auto in = Family::template draw<float>(random, sizes, with_all, {.weights = 0.1});
     for (std::size_t n = 0; n < sizes.N; ++n) // NaN and infinity beyond the rows' ends, and NaN in a row
         for (auto t = static_cast<std::size_t>(in.sequence_lens[n]); t < sizes.T; ++t)
             in.X.items[(t * sizes.N + n) * sizes.I] =
@@ -53,7 +54,7 @@ void check_threads(recurrent_sizes const& sizes, std::string const& direction, s
     typename Family::template weights<float> const weights(
         typename Family::template tensors<float>(in).constants(), Family::options_of(options));
     auto const expected = Family::template call<float>(in, weights);
-    CHECK(difference(expected, Family::textbook(in, options)) < 4e-6);
+    CHECK(difference(expected, Family::textbook(in, options)) < 1e-6);
     std::size_t i = 0;
     for (std::size_t const threads : {1u, 2u, 3u, 5u}) {
         std::size_t parts = 0;
