@@ -64,10 +64,14 @@ public:
         std::size_t longest = 0;
         for (std::size_t n = 0; n < N; ++n)
             longest = std::max(longest, memory.length(n));
+        // Keys and values of all rows, then scratch for making them.
+        auto const take_memory = [&](kernel::arena<T>& numbers, auto const& keep) {
+            for (std::size_t n = 0; n < N; ++n)
+                keep(n, kernel::take_memory(parameters(), memory.length(n), numbers));
+            return numbers.take(longest * parameters().E);
+        };
         kernel::arena<T> size, step_size;
-        for (std::size_t n = 0; n < N; ++n)
-            kernel::take_memory(parameters(), memory.length(n), size);
-        size.take(longest * parameters().E);
+        take_memory(size, [](std::size_t, auto const&) {});
         take_scratch(N, longest, step_size);
         // What may throw comes first: until then the cell is as it was.
         memory_.rows.reserve(N);
@@ -79,9 +83,7 @@ public:
         longest_ = longest;
         memory_.rows.clear();
         kernel::arena<T> numbers(memory_.numbers.data());
-        for (std::size_t n = 0; n < N; ++n)
-            memory_.rows.push_back({n, kernel::take_memory(parameters(), memory.length(n), numbers), {}, 0});
-        T* const scratch = numbers.take(longest * parameters().E);
+        T* const scratch = take_memory(numbers, [&](std::size_t n, auto const& taken) { memory_.rows.push_back({n, taken, {}, 0}); });
         for (std::size_t n = 0; n < N; ++n)
             kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, memory_.rows[n].memory);
     }
