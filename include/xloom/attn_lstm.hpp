@@ -1,6 +1,8 @@
 #pragma once
 // AttnLSTM: com.microsoft's LSTM that looks at a memory through Bahdanau's attention, over a batch of sequences.
 
+#include <utility>
+
 #include <xloom/adapt/attn_lstm_run.hpp>
 #include <xloom/adapt/attn_lstm_weights.hpp>
 

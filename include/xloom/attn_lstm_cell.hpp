@@ -1,6 +1,8 @@
 #pragma once
 // One step of AttnLSTM, for streams and as a scan's body.
 
+#include <utility>
+
 #include <xloom/adapt/cell_operands.hpp>
 #include <xloom/attn_lstm.hpp>
 

@@ -1,6 +1,8 @@
 #pragma once
 // GatherND: the slices that indices name.
 
+#include <utility>
+
 #include <xloom/adapt/body.hpp>
 #include <xloom/adapt/gather_call.hpp>
 

@@ -1,6 +1,8 @@
 #pragma once
 // Loop: a body runs while a condition holds, carries values of any shape and stacks outputs. With loop_into.
 
+#include <utility>
+
 #include <xloom/adapt/body.hpp>
 #include <xloom/adapt/growing_stack.hpp>
 #include <xloom/adapt/loop_control.hpp>

@@ -2,6 +2,7 @@
 // Loop over lists: as many carried values and outputs as there are at run time.
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <xloom/adapt/list_stack.hpp>

@@ -1,6 +1,8 @@
 #pragma once
 // Scan: a body runs over the elements of its inputs in order, carries states and stacks outputs. With scan_into and scan_batched.
 
+#include <utility>
+
 #include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan.hpp>
 #include <xloom/scan_batched.hpp>

@@ -1,6 +1,8 @@
 #pragma once
 // Scan-8: a batch of scans, each row with its own states and its own length.
 
+#include <utility>
+
 #include <xloom/adapt/batch_rows.hpp>
 #include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan_batched.hpp>

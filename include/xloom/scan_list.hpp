@@ -2,6 +2,7 @@
 // Scan over lists: as many states, inputs and outputs as there are at run time.
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <xloom/adapt/list_stack.hpp>

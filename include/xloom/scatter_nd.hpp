@@ -1,6 +1,8 @@
 #pragma once
 // ScatterND: updates written to, or reduced into, the slices that indices name.
 
+#include <utility>
+
 #include <xloom/adapt/body.hpp>
 #include <xloom/adapt/scatter_copy.hpp>
 

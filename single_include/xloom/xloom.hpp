@@ -36,16 +36,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -79,9 +76,14 @@
 // ==== xloom/core/raise.hpp ====
 // How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed to a handler.
 
-namespace xloom {
-
 #ifndef __cpp_exceptions
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace xloom {
 
 /// What takes an error where there is nothing to throw. It must not return; if it does, std::abort ends the program.
 using error_handler = void (*)(std::exception const& error);
@@ -97,9 +99,11 @@ inline std::atomic<error_handler> current_error_handler = print_error;
 /// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before. The first one prints the text.
 inline error_handler set_error_handler(error_handler handler) noexcept { return detail::current_error_handler.exchange(handler); }
 
+} // namespace xloom
+
 #endif
 
-namespace detail {
+namespace xloom::detail {
 
 template <class Error>
 [[noreturn]] void raise(Error const& error)
@@ -112,8 +116,7 @@ template <class Error>
 #endif
 }
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail
 
 namespace xloom {
 

@@ -2,6 +2,7 @@
 // A batch row by row: its states, cursors over its inputs, and the outputs that are stacked of its elements.
 
 #include <tuple>
+#include <utility>
 
 #include <xloom/adapt/cursor.hpp>
 #include <xloom/adapt/pack.hpp>

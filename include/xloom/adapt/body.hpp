@@ -1,6 +1,8 @@
 #pragma once
 // What can be said at compile time of operands and of the body that will be called with them.
 
+#include <utility>
+
 #include <xloom/adapt/cursor.hpp>
 #include <xloom/adapt/operands.hpp>
 #include <xloom/adapt/stack.hpp>

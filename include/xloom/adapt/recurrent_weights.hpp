@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 
 #include <xloom/adapt/recurrent_run.hpp>
 #include <xloom/kernel/panels.hpp>

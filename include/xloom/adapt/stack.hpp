@@ -2,6 +2,7 @@
 // Builds scan outputs: stacks what the body returned in each iteration along a new axis.
 
 #include <array>
+#include <utility>
 
 #include <xloom/adapt/pack.hpp>
 #include <xloom/check/scan.hpp>

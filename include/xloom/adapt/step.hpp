@@ -1,6 +1,8 @@
 #pragma once
 // What the pure bodies return by value, and how a carried value takes over what was returned.
 
+#include <utility>
+
 #include <xloom/adapt/pack.hpp>
 #include <xloom/adapt/recycling.hpp>
 #include <xloom/kernel/strided_copy.hpp>

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 #include <xloom/adapt/element_view.hpp>
 #include <xloom/core/layout.hpp>

@@ -1,6 +1,8 @@
 #pragma once
 // What AttnLSTM requires of its attention's shapes.
 
+#include <utility>
+
 #include <xloom/check/recurrent.hpp>
 
 namespace xloom {

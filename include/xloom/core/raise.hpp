@@ -1,14 +1,14 @@
 #pragma once
 // How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed to a handler.
 
+#ifndef __cpp_exceptions
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
 namespace xloom {
-
-#ifndef __cpp_exceptions
 
 /// What takes an error where there is nothing to throw. It must not return; if it does, std::abort ends the program.
 using error_handler = void (*)(std::exception const& error);
@@ -24,9 +24,11 @@ inline std::atomic<error_handler> current_error_handler = print_error;
 /// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before. The first one prints the text.
 inline error_handler set_error_handler(error_handler handler) noexcept { return detail::current_error_handler.exchange(handler); }
 
+} // namespace xloom
+
 #endif
 
-namespace detail {
+namespace xloom::detail {
 
 template <class Error>
 [[noreturn]] void raise(Error const& error)
@@ -39,5 +41,4 @@ template <class Error>
 #endif
 }
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail
