@@ -3,12 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "support/attn_lstm_calls.hpp"
+#include "support/special_numbers.hpp"
 
 using namespace xloom;
 
 namespace {
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Operands whose scores are as large as A V.
 textbook::attn_lstm_operands<float> with_large_scores(float V, std::size_t A)
@@ -45,7 +44,7 @@ TEST_CASE("attn_lstm: infinities go where the textbook has them, whatever the wi
                 CAPTURE(E);
                 CAPTURE(which);
                 for (std::vector<float>* operand : {&in.X.items, &in.initial_c.items, &in.M.items, &in.MW.items, &in.QW.items})
-                    for (float const value : {infinity, -infinity})
+                    for (float const value : {infinity<float>, -infinity<float>})
                         for (activation const h : {activation::tanh, activation::relu}) { // with Relu, h is infinite too
                             auto const how = textbook::attn_lstm_options{.activations = {{activation::sigmoid}, {activation::tanh}, {h}}};
                             float const before = std::exchange(operand->at(1 % operand->size()), value);

@@ -2009,6 +2009,19 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 // ==== xloom/kernel/row_blocks.hpp ====
 // The rows of a product, in blocks of as many as have their sums in registers at once.
 
+// ==== xloom/core/even_parts.hpp ====
+// Many things in a number of parts, all nearly of one size.
+
+namespace xloom::detail {
+
+/// Where part number `part` of `parts` begins among `count` things. The first ones have one more where they differ.
+constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
+{
+    return count / parts * part + std::min(part, count % parts);
+}
+
+} // namespace xloom::detail
+
 namespace xloom::kernel {
 
 /// Rows in a block, at most: as many as the registers hold the sums of, beside a panel.
@@ -2021,7 +2034,7 @@ struct blocks {
     std::size_t things, most;
 
     constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
-    constexpr std::size_t begin(std::size_t block) const noexcept { return things / count() * block + std::min(block, things % count()); }
+    constexpr std::size_t begin(std::size_t block) const noexcept { return xloom::detail::begin_of_part(block, count(), things); }
 };
 
 /// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
@@ -2876,12 +2889,6 @@ template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {
     return std::clamp<std::size_t>(items / items_worth_a_thread, 1, policy.concurrency());
-}
-
-/// Where part number `part` of `parts` begins among `count`.
-constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count)
-{
-    return count / parts * part + std::min(part, count % parts);
 }
 
 } // namespace xloom::detail

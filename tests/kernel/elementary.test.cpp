@@ -8,16 +8,12 @@
 
 #include <xloom/kernel/activations.hpp>
 
+#include "support/special_numbers.hpp"
 #include "support/ulp.hpp"
 
 using namespace xloom::kernel;
 
 namespace {
-
-template <class T>
-constexpr T infinity = std::numeric_limits<T>::infinity();
-template <class T>
-constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
 constexpr auto exp_of = []<class V>(V const& x) { return xloom::kernel::detail::exp_of(x); };
 constexpr auto exp_less_1 = []<class V>(V const& x) { return xloom::kernel::detail::exp_less_1(x); };

@@ -10,14 +10,11 @@
 
 #include <xloom/kernel/softmax.hpp>
 
+#include "support/special_numbers.hpp"
+
 using namespace xloom::kernel;
 
 namespace {
-
-template <class T>
-constexpr T infinity = std::numeric_limits<T>::infinity();
-template <class T>
-constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
 template <class T>
 std::vector<T> softmax_of(std::vector<T> const& x)

@@ -3,18 +3,16 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <xloom/kernel/units.hpp>
+
+#include "support/special_numbers.hpp"
 
 using namespace xloom;
 using namespace xloom::kernel;
 
 namespace {
-
-template <class T>
-constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
 /// A row of units in whole batches, f(j) each, with `padding` behind them, and a mark behind that.
 template <class T, class F>
@@ -49,7 +47,7 @@ void check_row(std::vector<T> const& row, std::size_t units, F const& f)
 TEST_CASE_TEMPLATE("activate_units: any padding, softmax without it", T, float, double, long double)
 {
     for (std::size_t const units : every_count<T>())
-        for (T const padding : {T(0), T(50), not_a_number<T>, std::numeric_limits<T>::infinity()}) {
+        for (T const padding : {T(0), T(50), not_a_number<T>, infinity<T>}) {
             auto row = row_of<T>(units, padding, [](T j) { return j - 2; });
             activate_units({activation::relu}, row.data(), units);
             check_row<T>(row, units, [](T j) { return j < 2 ? T(0) : j - 2; });
@@ -72,7 +70,7 @@ TEST_CASE_TEMPLATE("clip_units: within the limit and at it, NaN stays NaN", T, f
         row[0] = not_a_number<T>;
         clip_units<T>(1, row.data(), units);
         CHECK(std::isnan(row[0]));
-        row[0] = -std::numeric_limits<T>::infinity();
+        row[0] = -infinity<T>;
         clip_units<T>(1, row.data(), units);
         CHECK(row[0] == -1);
     }

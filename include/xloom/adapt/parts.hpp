@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include <xloom/core/even_parts.hpp>
 #include <xloom/core/policy.hpp>
 
 namespace xloom::detail {
@@ -19,12 +20,6 @@ template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {
     return std::clamp<std::size_t>(items / items_worth_a_thread, 1, policy.concurrency());
-}
-
-/// Where part number `part` of `parts` begins among `count`.
-constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count)
-{
-    return count / parts * part + std::min(part, count % parts);
 }
 
 } // namespace xloom::detail

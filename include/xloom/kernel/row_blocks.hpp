@@ -1,10 +1,10 @@
 #pragma once
 // The rows of a product, in blocks of as many as have their sums in registers at once.
 
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
+#include <xloom/core/even_parts.hpp>
 #include <xloom/kernel/panels.hpp>
 
 namespace xloom::kernel {
@@ -19,7 +19,7 @@ struct blocks {
     std::size_t things, most;
 
     constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
-    constexpr std::size_t begin(std::size_t block) const noexcept { return things / count() * block + std::min(block, things % count()); }
+    constexpr std::size_t begin(std::size_t block) const noexcept { return xloom::detail::begin_of_part(block, count(), things); }
 };
 
 /// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
