@@ -36,8 +36,11 @@ void hand_items(items<T, Index>& o)
     T const* const data = o.data.data();
     Index const* const indices = o.indices.data();
     std::size_t const n = o.data.size();
-    for (std::size_t i = 0; i < o.iterations; ++i)
+    for (std::size_t i = 0; i < o.iterations; ++i) {
+        if (i + items_ahead < o.iterations)
+            __builtin_prefetch(data + wrapped(indices[i + items_ahead], n));
         y[i] = data[wrapped(indices[i], n)];
+    }
 }
 
 template <class T, class Index>

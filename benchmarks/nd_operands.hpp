@@ -35,6 +35,9 @@ void require_in_range(index_table<Index> const& indices, std::size_t length)
         std::abort();
 }
 
+/// So many items before its turn, a hand-written loop asks for the memory of one.
+inline constexpr std::size_t items_ahead = 32;
+
 template <class Index>
 std::ptrdiff_t wrapped(Index index, std::size_t length)
 {

@@ -36,6 +36,8 @@ void hand_items(items<T, Index>& o)
     Index const* const indices = o.indices.data();
     T const* const updates = o.updates.data();
     for (std::size_t i = 0; i < o.iterations; ++i) {
+        if (i + items_ahead < o.iterations)
+            __builtin_prefetch(y + wrapped(indices[i + items_ahead], n), 1);
         T& item = y[wrapped(indices[i], n)];
         item = reduce<T, Kind>(item, updates[i]);
     }

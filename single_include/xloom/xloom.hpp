@@ -6685,6 +6685,7 @@ struct index_tuples {
     std::size_t count = 0;
     strided_layout axes{};      ///< the length of each axis, and its step in whatever the offsets count
     std::size_t first_axis = 0; ///< of the tensor
+    bool has_negative = true;   ///< false: no index is, which spares each a look
 
     std::size_t width() const { return axes.dims.size(); }
 };
@@ -6718,9 +6719,15 @@ constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 
 namespace detail {
 
-/// Is every Width-th of the indices on an axis of this length? Least and largest are all that needs to be looked at.
+template <std::integral Index>
+struct index_range {
+    Index least;
+    Index largest;
+};
+
+/// Of every Width-th of the indices.
 template <std::size_t Width, std::integral Index>
-bool is_axis_in_range(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
+index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t width)
 {
     Index least = indices[0], largest = indices[0];
     for (std::size_t i = 0; i < count; ++i) {
@@ -6728,35 +6735,42 @@ bool is_axis_in_range(Index const* indices, std::size_t count, std::size_t width
         least = index < least ? index : least;
         largest = index > largest ? index : largest;
     }
-    return is_index(least, length) && is_index(largest, length);
+    return {least, largest};
 }
 
 } // namespace detail
 
-/// True if all indices lie on their axes. One pass over the indices for each axis.
+/// What a look at all indices finds.
+struct index_survey {
+    bool in_range = true; ///< all lie on their axes
+    bool has_negative = false;
+};
+
+/// One pass over the indices for each axis.
 template <std::integral Index>
-bool are_in_range(index_tuples<Index> const& tuples)
+index_survey survey(index_tuples<Index> const& tuples)
 {
-    std::size_t const width = tuples.width();
+    index_survey found;
     if (tuples.count == 0)
-        return true;
+        return found;
+    std::size_t const width = tuples.width();
     for (std::size_t axis = 0; axis < width; ++axis) {
         Index const* const indices = tuples.first + axis;
+        auto const [least, largest] = width == 1   ? detail::range_of<1>(indices, tuples.count, width)
+                                      : width == 2 ? detail::range_of<2>(indices, tuples.count, width)
+                                                   : detail::range_of<0>(indices, tuples.count, width);
         std::size_t const length = tuples.axes.dims[axis];
-        bool const is_inside = width == 1   ? detail::is_axis_in_range<1>(indices, tuples.count, width, length)
-                               : width == 2 ? detail::is_axis_in_range<2>(indices, tuples.count, width, length)
-                                            : detail::is_axis_in_range<0>(indices, tuples.count, width, length);
-        if (!is_inside)
-            return false;
+        found.in_range = found.in_range && is_index(least, length) && is_index(largest, length);
+        found.has_negative = found.has_negative || least < Index{};
     }
-    return true;
+    return found;
 }
 
 /// The offset of a tuple that is left out.
 inline constexpr std::ptrdiff_t dropped = std::numeric_limits<std::ptrdiff_t>::min();
 
 /// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile time.
-template <std::size_t Width, bounds Bounds = bounds::assume>
+template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>
 class tuple_offset {
 public:
     explicit tuple_offset(strided_layout const& axes) : width_(axes.dims.size())
@@ -6774,31 +6788,45 @@ public:
         bool is_inside = true;
         for (std::size_t axis = 0; axis < width(); ++axis) {
             std::size_t const length = lengths_[axis];
-            offset += (may_be_outside ? clip_index(tuple[axis], length) : wrap_index(tuple[axis], length)) * steps_[axis];
+            offset += from_front(tuple[axis], length) * steps_[axis];
             is_inside = is_inside && (Bounds != bounds::drop || is_index(tuple[axis], length));
         }
         return is_inside ? offset : dropped;
     }
 
 private:
-    static constexpr bool may_be_outside = Bounds == bounds::clip || Bounds == bounds::drop;
+    template <std::integral Index>
+    static std::ptrdiff_t from_front(Index index, std::size_t length)
+    {
+        if constexpr (Bounds == bounds::clip || Bounds == bounds::drop)
+            return clip_index(index, length);
+        else if constexpr (MayBeNegative)
+            return wrap_index(index, length);
+        else
+            return static_cast<std::ptrdiff_t>(index);
+    }
 
     std::array<std::size_t, Width == 0 ? max_rank : Width> lengths_{};
     std::array<std::ptrdiff_t, Width == 0 ? max_rank : Width> steps_{};
     std::size_t width_;
 };
 
-/// Calls f(tuple_offset) with the one for tuples of this width: of 1 and 2 indices, which occur most, the width is known to the compiler.
-template <bounds Bounds = bounds::assume, class F>
-void with_tuple_offset(strided_layout const& axes, F const& f)
+/// Calls f(tuple_offset) with the one for these tuples: of 1 and 2 indices, which occur most, the width is known to the compiler, and of
+/// single indices also that none is negative.
+template <bounds Bounds = bounds::assume, std::integral Index, class F>
+void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {
-    switch (axes.dims.size()) {
+    constexpr bool may_be_outside = Bounds == bounds::clip || Bounds == bounds::drop;
+    switch (tuples.width()) {
     case 1:
-        return f(tuple_offset<1, Bounds>(axes));
+        if constexpr (!may_be_outside)
+            if (!tuples.has_negative)
+                return f(tuple_offset<1, Bounds, false>(tuples.axes));
+        return f(tuple_offset<1, Bounds>(tuples.axes));
     case 2:
-        return f(tuple_offset<2, Bounds>(axes));
+        return f(tuple_offset<2, Bounds>(tuples.axes));
     default:
-        return f(tuple_offset<0, Bounds>(axes));
+        return f(tuple_offset<0, Bounds>(tuples.axes));
     }
 }
 
@@ -6877,18 +6905,23 @@ std::string describe_outside(kernel::index_tuples<Index> const& tuples, shape co
     return join(facts);
 }
 
-/// Requires of every index what the rule for those outside does not allow. Assumed ones are looked at in debug builds.
+/// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed ones are looked at in debug
+/// builds.
 template <std::integral Index>
-void check_indices(std::string_view op, kernel::index_tuples<Index> const& tuples, shape const& indices, bounds rule)
+void check_indices(std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
 {
 #ifdef NDEBUG
     bool const is_checked = rule == bounds::check;
 #else
     bool const is_checked = rule == bounds::check || rule == bounds::assume;
 #endif
-    if (is_checked && !kernel::are_in_range(tuples))
-        fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ", describe_outside(tuples, indices),
-            ". Correct it, or choose bounds::drop or bounds::clip.");
+    if (is_checked) {
+        kernel::index_survey const found = kernel::survey(tuples);
+        if (!found.in_range)
+            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ", describe_outside(tuples, indices),
+                ". Correct it, or choose bounds::drop or bounds::clip.");
+        tuples.has_negative = found.has_negative;
+    }
     if (rule == bounds::clip && tuples.count != 0)
         for (std::size_t axis = 0; axis < tuples.width(); ++axis)
             if (tuples.axes.dims[axis] == 0)
@@ -7288,7 +7321,7 @@ template <bounds Bounds, std::integral Index>
 void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
 {
     with_tuple_offset<Bounds>(
-        tuples.axes, [&](auto const& offset_of) { read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets); });
+        tuples, [&](auto const& offset_of) { read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets); });
 }
 
 } // namespace detail
@@ -7296,7 +7329,7 @@ void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size
 /// Reads the offsets of index tuples.
 class offset_reader {
 public:
-    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires are_in_range(tuples).
+    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires survey(tuples).in_range.
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
         : batch_(batch),
@@ -7341,8 +7374,26 @@ namespace xloom::kernel {
 /// Offsets are read so many at a time.
 inline constexpr std::size_t offset_block = 64;
 
-/// Where slices of at most so many items follow each other, the core looks far enough ahead by itself: they have loops of their own.
+/// Slices of at most so many items have loops of their own, for which offsets are read one at a time.
 inline constexpr std::size_t most_few_items = 4;
+
+/// Calls f(slice, number) for `from` .. `to` - 1 with a slice = slice_of(number), which is cheap to compute.
+///
+/// Why the memory is asked for here: the core looks ahead by itself, but not far enough for memory that no cache holds, and half as far
+/// where another thread shares the core.
+template <class SliceOf, class F>
+void for_each_slice(std::size_t from, std::size_t to, SliceOf const& slice_of, F const& f)
+{
+    constexpr std::size_t ahead = 32;
+    std::size_t number = from;
+    for (; number + ahead < to; ++number) {
+        auto* const coming = slice_of(number + ahead);
+        __builtin_prefetch(coming, !std::is_const_v<std::remove_pointer_t<decltype(coming)>>);
+        f(slice_of(number), number);
+    }
+    for (; number < to; ++number)
+        f(slice_of(number), number);
+}
 
 /// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, but not for those that are left out. `data` is where the offsets
 /// count from, `slice` the number of items at each.
@@ -7414,12 +7465,14 @@ namespace detail {
 template <std::size_t Count, class T, std::integral Index>
 void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
 {
-    with_tuple_offset(tuples.axes, [=, &tuples](auto const offset_of) {
+    with_tuple_offset(tuples, [=, &tuples](auto const offset_of) {
         Index const* __restrict const indices = tuples.first;
         T const* __restrict const slices = data;
         T* __restrict const places = output;
-        for (std::size_t i = from; i < to; ++i)
-            copy_few_items<Count>{}(slices + offset_of(indices + i * offset_of.width()), places + i * Count);
+        std::size_t const width = offset_of.width();
+        for_each_slice(
+            from, to, [=](std::size_t i) { return slices + offset_of(indices + i * width); },
+            [=](T const* slice, std::size_t i) { copy_few_items<Count>{}(slice, places + i * Count); });
     });
 }
 
@@ -12785,13 +12838,14 @@ namespace detail {
 template <std::size_t Count, class T, std::integral Index, class Reduce>
 void scatter_few(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
 {
-    with_tuple_offset(tuples.axes, [&](auto const offset_of) {
+    with_tuple_offset(tuples, [&](auto const offset_of) {
         Index const* __restrict const indices = tuples.first;
         T* __restrict const slices = data;
         T const* __restrict const from = updates;
-        std::size_t const count = tuples.count;
-        for (std::size_t i = 0; i < count; ++i)
-            few_items<Count>{}(slices + offset_of(indices + i * offset_of.width()), from + i * Count, reduce);
+        std::size_t const width = offset_of.width();
+        for_each_slice(
+            0, tuples.count, [=](std::size_t i) { return slices + offset_of(indices + i * width); },
+            [&](T* slice, std::size_t i) { few_items<Count>{}(slice, from + i * Count, reduce); });
     });
 }
 

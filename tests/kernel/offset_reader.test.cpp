@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -155,6 +156,28 @@ TEST_CASE("for_each_offset brings every tuple once, in order, with its number; l
             for (std::size_t i = from; i < to; ++i)
                 if (i % 5 != 3)
                     expected.push_back(i);
+            CHECK(is_right);
+            CHECK(seen == expected);
+        }
+}
+
+TEST_CASE("for_each_slice brings every number once, in order, with its slice, and asks for none outside")
+{
+    std::vector<float> const data(300);
+    for (std::size_t const from : {0, 7})
+        for (std::size_t const to : {7, 8, 31, 32, 33, 39, 40, 300}) {
+            std::vector<std::size_t> seen, expected(to - from);
+            std::iota(expected.begin(), expected.end(), from);
+            bool is_inside = true, is_right = true;
+            auto const slice_of = [&](std::size_t number) {
+                is_inside = is_inside && from <= number && number < to;
+                return data.data() + (299 - number);
+            };
+            kernel::for_each_slice(from, to, slice_of, [&](float const* slice, std::size_t number) {
+                is_right = is_right && slice == data.data() + (299 - number);
+                seen.push_back(number);
+            });
+            CHECK(is_inside);
             CHECK(is_right);
             CHECK(seen == expected);
         }

@@ -82,18 +82,23 @@ std::string describe_outside(kernel::index_tuples<Index> const& tuples, shape co
     return join(facts);
 }
 
-/// Requires of every index what the rule for those outside does not allow. Assumed ones are looked at in debug builds.
+/// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed ones are looked at in debug
+/// builds.
 template <std::integral Index>
-void check_indices(std::string_view op, kernel::index_tuples<Index> const& tuples, shape const& indices, bounds rule)
+void check_indices(std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
 {
 #ifdef NDEBUG
     bool const is_checked = rule == bounds::check;
 #else
     bool const is_checked = rule == bounds::check || rule == bounds::assume;
 #endif
-    if (is_checked && !kernel::are_in_range(tuples))
-        fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ", describe_outside(tuples, indices),
-            ". Correct it, or choose bounds::drop or bounds::clip.");
+    if (is_checked) {
+        kernel::index_survey const found = kernel::survey(tuples);
+        if (!found.in_range)
+            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ", describe_outside(tuples, indices),
+                ". Correct it, or choose bounds::drop or bounds::clip.");
+        tuples.has_negative = found.has_negative;
+    }
     if (rule == bounds::clip && tuples.count != 0)
         for (std::size_t axis = 0; axis < tuples.width(); ++axis)
             if (tuples.axes.dims[axis] == 0)

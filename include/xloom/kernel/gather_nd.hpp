@@ -42,12 +42,14 @@ namespace detail {
 template <std::size_t Count, class T, std::integral Index>
 void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
 {
-    with_tuple_offset(tuples.axes, [=, &tuples](auto const offset_of) {
+    with_tuple_offset(tuples, [=, &tuples](auto const offset_of) {
         Index const* __restrict const indices = tuples.first;
         T const* __restrict const slices = data;
         T* __restrict const places = output;
-        for (std::size_t i = from; i < to; ++i)
-            copy_few_items<Count>{}(slices + offset_of(indices + i * offset_of.width()), places + i * Count);
+        std::size_t const width = offset_of.width();
+        for_each_slice(
+            from, to, [=](std::size_t i) { return slices + offset_of(indices + i * width); },
+            [=](T const* slice, std::size_t i) { copy_few_items<Count>{}(slice, places + i * Count); });
     });
 }
 

@@ -20,6 +20,7 @@ struct index_tuples {
     std::size_t count = 0;
     strided_layout axes{};      ///< the length of each axis, and its step in whatever the offsets count
     std::size_t first_axis = 0; ///< of the tensor
+    bool has_negative = true;   ///< false: no index is, which spares each a look
 
     std::size_t width() const { return axes.dims.size(); }
 };
@@ -53,9 +54,15 @@ constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 
 namespace detail {
 
-/// Is every Width-th of the indices on an axis of this length? Least and largest are all that needs to be looked at.
+template <std::integral Index>
+struct index_range {
+    Index least;
+    Index largest;
+};
+
+/// Of every Width-th of the indices.
 template <std::size_t Width, std::integral Index>
-bool is_axis_in_range(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
+index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t width)
 {
     Index least = indices[0], largest = indices[0];
     for (std::size_t i = 0; i < count; ++i) {
@@ -63,35 +70,42 @@ bool is_axis_in_range(Index const* indices, std::size_t count, std::size_t width
         least = index < least ? index : least;
         largest = index > largest ? index : largest;
     }
-    return is_index(least, length) && is_index(largest, length);
+    return {least, largest};
 }
 
 } // namespace detail
 
-/// True if all indices lie on their axes. One pass over the indices for each axis.
+/// What a look at all indices finds.
+struct index_survey {
+    bool in_range = true; ///< all lie on their axes
+    bool has_negative = false;
+};
+
+/// One pass over the indices for each axis.
 template <std::integral Index>
-bool are_in_range(index_tuples<Index> const& tuples)
+index_survey survey(index_tuples<Index> const& tuples)
 {
-    std::size_t const width = tuples.width();
+    index_survey found;
     if (tuples.count == 0)
-        return true;
+        return found;
+    std::size_t const width = tuples.width();
     for (std::size_t axis = 0; axis < width; ++axis) {
         Index const* const indices = tuples.first + axis;
+        auto const [least, largest] = width == 1   ? detail::range_of<1>(indices, tuples.count, width)
+                                      : width == 2 ? detail::range_of<2>(indices, tuples.count, width)
+                                                   : detail::range_of<0>(indices, tuples.count, width);
         std::size_t const length = tuples.axes.dims[axis];
-        bool const is_inside = width == 1   ? detail::is_axis_in_range<1>(indices, tuples.count, width, length)
-                               : width == 2 ? detail::is_axis_in_range<2>(indices, tuples.count, width, length)
-                                            : detail::is_axis_in_range<0>(indices, tuples.count, width, length);
-        if (!is_inside)
-            return false;
+        found.in_range = found.in_range && is_index(least, length) && is_index(largest, length);
+        found.has_negative = found.has_negative || least < Index{};
     }
-    return true;
+    return found;
 }
 
 /// The offset of a tuple that is left out.
 inline constexpr std::ptrdiff_t dropped = std::numeric_limits<std::ptrdiff_t>::min();
 
 /// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile time.
-template <std::size_t Width, bounds Bounds = bounds::assume>
+template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>
 class tuple_offset {
 public:
     explicit tuple_offset(strided_layout const& axes) : width_(axes.dims.size())
@@ -109,31 +123,45 @@ public:
         bool is_inside = true;
         for (std::size_t axis = 0; axis < width(); ++axis) {
             std::size_t const length = lengths_[axis];
-            offset += (may_be_outside ? clip_index(tuple[axis], length) : wrap_index(tuple[axis], length)) * steps_[axis];
+            offset += from_front(tuple[axis], length) * steps_[axis];
             is_inside = is_inside && (Bounds != bounds::drop || is_index(tuple[axis], length));
         }
         return is_inside ? offset : dropped;
     }
 
 private:
-    static constexpr bool may_be_outside = Bounds == bounds::clip || Bounds == bounds::drop;
+    template <std::integral Index>
+    static std::ptrdiff_t from_front(Index index, std::size_t length)
+    {
+        if constexpr (Bounds == bounds::clip || Bounds == bounds::drop)
+            return clip_index(index, length);
+        else if constexpr (MayBeNegative)
+            return wrap_index(index, length);
+        else
+            return static_cast<std::ptrdiff_t>(index);
+    }
 
     std::array<std::size_t, Width == 0 ? max_rank : Width> lengths_{};
     std::array<std::ptrdiff_t, Width == 0 ? max_rank : Width> steps_{};
     std::size_t width_;
 };
 
-/// Calls f(tuple_offset) with the one for tuples of this width: of 1 and 2 indices, which occur most, the width is known to the compiler.
-template <bounds Bounds = bounds::assume, class F>
-void with_tuple_offset(strided_layout const& axes, F const& f)
+/// Calls f(tuple_offset) with the one for these tuples: of 1 and 2 indices, which occur most, the width is known to the compiler, and of
+/// single indices also that none is negative.
+template <bounds Bounds = bounds::assume, std::integral Index, class F>
+void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {
-    switch (axes.dims.size()) {
+    constexpr bool may_be_outside = Bounds == bounds::clip || Bounds == bounds::drop;
+    switch (tuples.width()) {
     case 1:
-        return f(tuple_offset<1, Bounds>(axes));
+        if constexpr (!may_be_outside)
+            if (!tuples.has_negative)
+                return f(tuple_offset<1, Bounds, false>(tuples.axes));
+        return f(tuple_offset<1, Bounds>(tuples.axes));
     case 2:
-        return f(tuple_offset<2, Bounds>(axes));
+        return f(tuple_offset<2, Bounds>(tuples.axes));
     default:
-        return f(tuple_offset<0, Bounds>(axes));
+        return f(tuple_offset<0, Bounds>(tuples.axes));
     }
 }
 

@@ -11,8 +11,26 @@ namespace xloom::kernel {
 /// Offsets are read so many at a time.
 inline constexpr std::size_t offset_block = 64;
 
-/// Where slices of at most so many items follow each other, the core looks far enough ahead by itself: they have loops of their own.
+/// Slices of at most so many items have loops of their own, for which offsets are read one at a time.
 inline constexpr std::size_t most_few_items = 4;
+
+/// Calls f(slice, number) for `from` .. `to` - 1 with a slice = slice_of(number), which is cheap to compute.
+///
+/// Why the memory is asked for here: the core looks ahead by itself, but not far enough for memory that no cache holds, and half as far
+/// where another thread shares the core.
+template <class SliceOf, class F>
+void for_each_slice(std::size_t from, std::size_t to, SliceOf const& slice_of, F const& f)
+{
+    constexpr std::size_t ahead = 32;
+    std::size_t number = from;
+    for (; number + ahead < to; ++number) {
+        auto* const coming = slice_of(number + ahead);
+        __builtin_prefetch(coming, !std::is_const_v<std::remove_pointer_t<decltype(coming)>>);
+        f(slice_of(number), number);
+    }
+    for (; number < to; ++number)
+        f(slice_of(number), number);
+}
 
 /// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, but not for those that are left out. `data` is where the offsets
 /// count from, `slice` the number of items at each.

@@ -54,7 +54,7 @@ template <bounds Bounds, std::integral Index>
 void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
 {
     with_tuple_offset<Bounds>(
-        tuples.axes, [&](auto const& offset_of) { read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets); });
+        tuples, [&](auto const& offset_of) { read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets); });
 }
 
 } // namespace detail
@@ -62,7 +62,7 @@ void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size
 /// Reads the offsets of index tuples.
 class offset_reader {
 public:
-    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires are_in_range(tuples).
+    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires survey(tuples).in_range.
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
         : batch_(batch),

@@ -54,13 +54,14 @@ namespace detail {
 template <std::size_t Count, class T, std::integral Index, class Reduce>
 void scatter_few(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
 {
-    with_tuple_offset(tuples.axes, [&](auto const offset_of) {
+    with_tuple_offset(tuples, [&](auto const offset_of) {
         Index const* __restrict const indices = tuples.first;
         T* __restrict const slices = data;
         T const* __restrict const from = updates;
-        std::size_t const count = tuples.count;
-        for (std::size_t i = 0; i < count; ++i)
-            few_items<Count>{}(slices + offset_of(indices + i * offset_of.width()), from + i * Count, reduce);
+        std::size_t const width = offset_of.width();
+        for_each_slice(
+            0, tuples.count, [=](std::size_t i) { return slices + offset_of(indices + i * width); },
+            [&](T* slice, std::size_t i) { few_items<Count>{}(slice, from + i * Count, reduce); });
     });
 }
 
