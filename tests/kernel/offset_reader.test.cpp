@@ -164,8 +164,8 @@ TEST_CASE("for_each_offset brings every tuple once, in order, with its number; l
 TEST_CASE("for_each_slice brings every number once, in order, with its slice, and asks for none outside")
 {
     std::vector<float> const data(300);
-    for (std::size_t const from : {0u, 7u})
-        for (std::size_t const to : {7u, 8u, 31u, 32u, 33u, 39u, 40u, 300u}) {
+    for (std::size_t const from : {0u, 7u, 200u})
+        for (std::size_t const to : {from, from + 1, from + 31, from + 32, from + 33, std::size_t{300}}) {
             std::vector<std::size_t> seen, expected(to - from);
             std::iota(expected.begin(), expected.end(), from);
             bool is_inside = true, is_right = true;
