@@ -6798,7 +6798,7 @@ private:
     template <std::integral Index>
     static std::ptrdiff_t from_front(Index index, std::size_t length)
     {
-        if constexpr (Bounds == bounds::clip || Bounds == bounds::drop)
+        if constexpr (!are_indices_inside(Bounds))
             return clip_index(index, length);
         else if constexpr (MayBeNegative)
             return wrap_index(index, length);
@@ -6816,10 +6816,9 @@ private:
 template <bounds Bounds = bounds::assume, std::integral Index, class F>
 void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {
-    constexpr bool may_be_outside = Bounds == bounds::clip || Bounds == bounds::drop;
     switch (tuples.width()) {
     case 1:
-        if constexpr (!may_be_outside)
+        if constexpr (are_indices_inside(Bounds))
             if (!tuples.has_negative)
                 return f(tuple_offset<1, Bounds, false>(tuples.axes));
         return f(tuple_offset<1, Bounds>(tuples.axes));
