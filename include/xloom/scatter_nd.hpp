@@ -40,7 +40,12 @@ consteval scatter_nd_fault find_scatter_nd_fault()
         return scatter_nd_fault::none;
 }
 
-/// In place, or in a copy of data, or in what is moved out of it: then what is wrong is found before the move.
+/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it may be a view.
+template <class Data>
+inline constexpr bool is_moved_in =
+    !std::is_reference_v<Data> && !std::is_const_v<Data> && !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
+
+/// In place, in a copy of data, or in data that is moved in: then it moves on when all is done, so that no error loses it.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
 auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce, Policy const& policy,
     scatter_nd_options const& options)
@@ -64,17 +69,13 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
             op, data, index_tensor, update_tensor, options);
         check_reduction<item_t<Data>, Reduce>(op, options);
-        constexpr bool is_moved = !InPlace && std::is_rvalue_reference_v<Data&&> && !tensor_view<Data>;
-        if constexpr (InPlace || is_moved)
-            check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));
-        if constexpr (InPlace) {
-            run_with_reduction(call, data, reduce, policy);
-        } else if constexpr (!is_moved) {
+        if constexpr (!InPlace && !is_moved_in<Data>) {
             return scattered_copy(call, data, reduce, policy);
         } else {
-            owned_t<Data> result(std::forward<Data>(data));
-            run_with_reduction(call, result, reduce, policy);
-            return result;
+            check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));
+            run_with_reduction(call, data, reduce, policy);
+            if constexpr (!InPlace)
+                return owned_t<Data>(std::move(data));
         }
     }
 }
@@ -108,7 +109,8 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 ///           serial. Threads are used where they help: for long slices from two on, for single items from eight on, or with a promise.
 ///           Several threads may call a callable at once, never for the same slice.
 /// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error, index_error (all offending
-///           positions and values), overlap_error. What a callable throws passes through; then data that was moved in is lost.
+///           positions and values), overlap_error, std::bad_alloc. What a callable throws passes through; then data that was moved in
+///           holds what scatter_nd_into's would.
 /// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
 /// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
 ///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides. Where many

@@ -142,3 +142,26 @@ TEST_CASE("scatter_nd of data that is moved in allocates nothing")
     CHECK(allocations() == before);
     CHECK(data(1) == 9);
 }
+
+TEST_CASE("data that is moved into scatter_nd is still there when memory runs out")
+{
+    xt::xtensor<int, 1> const before = {1, 2, 3}, expected = {10, 2, 3};
+    xt::xtensor<int, 2> const indices = {{0}, {0}};
+    xt::xtensor<int, 1> const updates = {10, 20};
+    std::size_t refused = 0;
+    for (bool is_done = false; !is_done;) {
+        xt::xtensor<int, 1> data = before, result;
+        try {
+            refusal const from_then_on(refused);
+            result = xloom::scatter_nd(std::move(data), indices, updates, {.reduction = xloom::reduction::mean});
+            is_done = true;
+        } catch (std::bad_alloc const&) {
+            ++refused;
+            REQUIRE(data.storage().size() == 3);
+            CHECK(data == before);
+        }
+        if (is_done)
+            CHECK(result == expected);
+    }
+    CHECK(refused > 0);
+}

@@ -53,6 +53,34 @@ void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Poli
     });
 }
 
+/// True if the items of a tensor and those of its copy are all different ones: not if the type is a view or shares its items, nor if
+/// strides of 0, which a copy keeps, repeat an item.
+template <tensor Data>
+bool is_copied(Data const& data, owned_t<Data> const& copy)
+{
+    if constexpr (is_always_row_major<owned_t<Data>>)
+        return true;
+    else
+        return has_own_places(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
+}
+
+/// Data's items in memory of their own.
+template <tensor Data>
+owned_t<Data> copy_of(std::string_view op, Data const& data)
+{
+    using result_type = owned_t<Data>;
+    result_type copy(data);
+    if (is_copied(data, copy))
+        return copy;
+    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
+        result_type made = enable_tensor<result_type>::make(shape_of(data));
+        copy_items(data, made);
+        return made;
+    }
+    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's type refer to data's items or "
+                            "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
+}
+
 /// The result in memory of its own; data stays as it is.
 template <class Call, tensor Data, class Reduce, class Policy>
 owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
@@ -66,7 +94,7 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
             });
             return result;
         }
-    owned_t<Data> result(data);
+    owned_t<Data> result = copy_of(call.op(), data);
     run_with_reduction(call, result, reduce, policy);
     return result;
 }
