@@ -128,6 +128,25 @@ TEST_CASE("sorted, with one that is left out among the updates of a slice")
         numbers<float>(3, 1), indices, numbers<float>(many, 1), {.reduction = reduction::add, .bounds = bounds::drop, .sorted = true});
 }
 
+TEST_CASE("a policy of no threads, or of more than there is memory for, does all the work")
+{
+    auto const data = numbers<float>(10, 1);
+    auto const indices = random_rows(3, 10);
+    auto const updates = numbers<float>(3, 1);
+    auto const scattered = scatter_nd(data, indices, updates);
+    auto const gathered = gather_nd(data, indices);
+    for (std::size_t const parts : {std::size_t{0}, ~std::size_t{0}}) {
+        threads_or_backwards const policy{parts, true};
+        CHECK(scatter_nd(data, indices, updates, policy) == scattered);
+        CHECK(gather_nd(data, indices, policy) == gathered);
+    }
+    auto const column = numbers<float>(5000, 1);
+    auto const many_rows = random_rows(20 * many, 5000);
+    auto const many_updates = numbers<float>(20 * many, 1);
+    CHECK(scatter_nd(column, many_rows, many_updates, reduce_add, threads_or_backwards{256, true}) ==
+          scatter_nd(column, many_rows, many_updates, reduce_add));
+}
+
 TEST_CASE("column-major data")
 {
     xt::xtensor<float, 2, xt::layout_type::column_major> const data = numbers<float>(40, 9);

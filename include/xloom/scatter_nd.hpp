@@ -106,7 +106,8 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 /// Reduce    instead of options.reduction any callable reduce(old item, update item) -> new item, or reduce_add, reduce_mul, reduce_max,
 ///           reduce_min, with which a type that lacks the operation is a compile error.
 /// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
-///           serial. Threads are used where they help: for long slices from two on, for single items from eight on, or with a promise.
+///           serial. Threads are used where they help: for long slices from two on, for single items from eight on unless most updates go
+///           to a few slices, or with a promise.
 ///           Several threads may call a callable at once, never for the same slice.
 /// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error, index_error (all offending
 ///           positions and values), overlap_error, std::bad_alloc. What a callable throws passes through; then data that was moved in
@@ -116,7 +117,7 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 ///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides. Where many
 ///           long slices are copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are read a third
 ///           time, and one allocation holds a number for each slice and update.
-///           accumulate_in_float: also a float for each item. Threads: at most 1 MB for each pair of them.
+///           accumulate_in_float: also a float for each item. Threads: at most 128 KiB for each.
 /// Aliasing  data that is moved in shares no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
 /// Example

@@ -1,8 +1,10 @@
 #pragma once
 // A policy for operators that takes its threads from oneTBB (Debian: libtbb-dev; link with TBB::tbb).
 
+#include <algorithm>
 #include <memory>
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -10,8 +12,8 @@
 
 namespace xloom {
 
-/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included.
-/// Copies share the arena. May be used from many threads at once.
+/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included, nor more than
+/// the processor has. Copies share the arena. May be used from many threads at once.
 /// Example
 /// ```cpp
 /// xt::xtensor<int, 1> const x = {1, 2, 3};
@@ -21,7 +23,8 @@ namespace xloom {
 class tbb_policy {
 public:
     explicit tbb_policy(std::size_t concurrency)
-        : concurrency_(concurrency == 0 ? 1 : concurrency), arena_(std::make_shared<tbb::task_arena>(static_cast<int>(concurrency_)))
+        : concurrency_(std::clamp<std::size_t>(concurrency, 1, static_cast<std::size_t>(tbb::info::default_concurrency()))),
+          arena_(std::make_shared<tbb::task_arena>(static_cast<int>(concurrency_)))
     {}
 
     std::size_t concurrency() const noexcept { return concurrency_; }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <vector>
@@ -30,7 +31,8 @@ template <class Policy>
 numbers_of_slices owned(Policy const& policy, std::size_t parts, offset_reader const& read)
 {
     numbers_of_slices numbers;
-    for_each_owned(policy, parts, read, {64, parts}, [&](owned_update const& update) { numbers[update.offset].push_back(update.number); });
+    for_each_owned(
+        policy, read, slice_owners(64, parts, read), [&](owned_update const& update) { numbers[update.offset].push_back(update.number); });
     return numbers;
 }
 
@@ -39,8 +41,8 @@ numbers_of_slices owned(Policy const& policy, std::size_t parts, offset_reader c
 TEST_CASE("every update once, a slice's in order; what is dropped never comes")
 {
     std::mt19937 random(11);
-    // More than one round of two parts, and no multiple of a block.
-    std::vector<std::int32_t> indices(2 * (std::size_t{1} << 16) + 777);
+    // More than one round of eight parts, and no multiple of a block.
+    std::vector<std::int32_t> indices(9 * sorted_share::most + 777);
     for (std::int32_t& index : indices)
         index = static_cast<std::int32_t>(random() % 5000) - 100;
     index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{4000}, {3}}};
@@ -56,15 +58,42 @@ TEST_CASE("every update once, a slice's in order; what is dropped never comes")
     }
 }
 
-TEST_CASE("slices within a neighbourhood have one owner, and all owners get some")
+TEST_CASE("more parts than updates take memory for the updates only")
 {
-    slice_owner const owner_of(100, 3);
-    for (std::ptrdiff_t offset = 0; offset < 128; ++offset)
-        CHECK(owner_of(offset) == owner_of(0));
-    std::vector<int> slices(3);
-    for (std::ptrdiff_t offset = 0; offset < 1024 * 128; offset += 128)
-        ++slices[owner_of(offset)];
-    for (int const count : slices)
-        CHECK(count > 300);
-    CHECK(owner_of(-1) < 3);
+    std::vector<std::int32_t> const indices = {3, 1, 3};
+    index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{4000}, {1}}};
+    CHECK(owned(serial, 3000, offset_reader(tuples, bounds::assume)) == numbers_of_slices{{1, {1}}, {3, {0, 2}}});
+}
+
+TEST_CASE("slices within a neighbourhood have one owner, and each owner gets about as many updates")
+{
+    std::mt19937 random(12);
+    // Few slices side by side, far apart, and one of ten that half of the updates go to.
+    for (std::ptrdiff_t const distance : {1, 128, 128 * 1024, 128 * 1000})
+        for (unsigned const often : {8000u, 10u}) {
+            std::vector<std::int32_t> indices(100'000);
+            for (std::int32_t& index : indices)
+                index = static_cast<std::int32_t>(random() % (random() % 2 ? 8000 : often)) - 8000;
+            index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{8000}, {distance}}};
+            offset_reader const read(tuples, bounds::assume);
+            slice_owners const owner_of(100, 4, read);
+            CHECK(owner_of.count() == 4);
+            for (std::ptrdiff_t offset = -128; offset < 128; ++offset)
+                CHECK(owner_of(offset) == owner_of(offset < 0 ? -128 : 0));
+            std::vector<int> counts(4);
+            for_each_named(read, 0, indices.size(), [&](std::ptrdiff_t offset, std::size_t) { ++counts[owner_of(offset)]; });
+            int const most = *std::max_element(counts.begin(), counts.end());
+            bool const is_skewed = distance == 1 && often == 10;
+            CHECK(most < (is_skewed ? 65'000 : 35'000));
+            CHECK(owner_of.load() * 100'000 == doctest::Approx(most).epsilon(0.1));
+        }
+}
+
+TEST_CASE("indices of a period that an even distance between samples would meet")
+{
+    std::vector<std::int32_t> indices(1 << 16);
+    for (std::size_t i = 0; i < indices.size(); ++i)
+        indices[i] = static_cast<std::int32_t>(i % 1024);
+    index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{1 << 16}, {64}}};
+    CHECK(slice_owners(64, 4, offset_reader(tuples, bounds::assume)).load() < 0.3);
 }

@@ -16,10 +16,11 @@ inline constexpr std::size_t items_worth_a_thread = std::size_t{1} << 14;
 template <execution_policy Policy>
 inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
 
+/// At least 1, also for a policy of no threads.
 template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {
-    return std::clamp<std::size_t>(items / items_worth_a_thread, 1, policy.concurrency());
+    return std::max<std::size_t>(std::min<std::size_t>(items / items_worth_a_thread, policy.concurrency()), 1);
 }
 
 } // namespace xloom::detail

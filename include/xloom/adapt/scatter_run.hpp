@@ -14,63 +14,94 @@ namespace xloom::detail {
 /// Threads write this many items apart, at least: more than a cache line.
 inline constexpr std::size_t thread_distance = 64;
 
-/// A part's begin, moved on until it parts no run of equal offsets.
+/// A part's begin, moved on until it parts no run of equal offsets. Requires sorted tuples.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {
-    std::ptrdiff_t two[2];
-    for (; begin > 0 && begin < read.count(); ++begin) {
-        read(begin - 1, 2, two);
-        if (two[0] != two[1])
-            break;
+    if (begin == 0 || begin == read.count())
+        return begin;
+    std::ptrdiff_t before, offset;
+    read(begin - 1, 1, &before);
+    std::size_t end = read.count();
+    while (begin < end) {
+        std::size_t const middle = begin + (end - begin) / 2;
+        read(middle, 1, &offset);
+        if (offset == before)
+            begin = middle + 1;
+        else
+            end = middle;
     }
     return begin;
 }
 
-/// Is it worth it to sort updates by owner? Sorting one takes about as long as 80 items, meeting it as long as its own and 11 more.
-constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size) { return (11 + slice_size) * (parts - 1) >= 80; }
+/// True if sorting updates by owner is worth it: sorting one takes about as long as 50 items, applying it as long as its own and 11 more,
+/// `load` of which one owner has to do.
+constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
+{
+    double const sorting = 50.0 / static_cast<double>(parts);
+    auto const applying = static_cast<double>(11 + slice_size);
+    return sorting + applying * load < 0.75 * applying;
+}
 
-/// True if meet_all would use one thread only.
+/// Meets updates with their slices, each slice's in their order: with the threads of a policy where they help.
 template <class Policy>
-bool runs_serially(Policy const& policy, scatter_nd_options const& options, std::size_t count, std::size_t slice_size)
-{
-    std::size_t const parts = parts_for(policy, count * slice_size);
-    return parts == 1 || !(options.unique || options.sorted || is_sorting_worth(parts, slice_size));
-}
-
-/// Meets every update with its slice, each slice's in their order, on as many threads as are worth it.
-template <class T, class Meet, class Reduce, class Policy>
-void meet_all(kernel::offset_reader const& read, scatter_nd_options const& options, T* data, T const* updates, std::size_t slice_size,
-    Meet const& meet, Reduce& reduce, Policy const& policy)
-{
-    std::size_t const count = read.count();
-    auto const meet_range = [&](std::size_t begin, std::size_t end) {
-        kernel::scatter_nd(read, begin, end, data, updates, slice_size, meet, reduce);
-    };
-    if constexpr (has_threads<Policy>) {
-        std::size_t const parts = parts_for(policy, count * slice_size);
-        bool const can_cut = options.unique || (options.sorted && !read.may_drop()); // between equal offsets, one left out may stand
-        if (parts > 1 && can_cut)
-            return policy.for_each(parts, [&](std::size_t part) {
-                std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
-                meet_range(options.unique ? begin : begin_of_run(read, begin), options.unique ? end : begin_of_run(read, end));
-            });
-        if (parts > 1 && is_sorting_worth(parts, slice_size))
-            return kernel::for_each_owned(policy, parts, read, {std::max(slice_size, thread_distance), parts},
-                [&](kernel::owned_update const& update) { meet(data + update.offset, updates + update.number * slice_size, reduce); });
+class update_runner {
+public:
+    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options, std::size_t slice_size, Policy const& policy)
+        : read_(read), options_(options), slice_size_(slice_size), policy_(policy)
+    {
+        if constexpr (has_threads<Policy>) {
+            parts_ = parts_for(policy, read.count() * slice_size);
+            if (parts_ == 1 || can_be_cut())
+                return;
+            if (is_sorting_worth(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
+                owner_of_.emplace(std::max(slice_size, thread_distance), parts_, read);
+            if (!owner_of_ || !is_sorting_worth(parts_, slice_size, owner_of_->load()))
+                parts_ = 1;
+        }
     }
-    meet_range(0, count);
-}
 
-/// Slices of items side by side: if they are so long that every thread can take a piece of each, it does.
+    bool is_serial() const { return parts_ == 1; }
+
+    template <class T, class Meet, class Reduce>
+    void operator()(T* data, T const* updates, Meet const& meet, Reduce& reduce) const
+    {
+        std::size_t const count = read_.count();
+        auto const meet_range = [&](std::size_t begin, std::size_t end) {
+            kernel::scatter_nd(read_, begin, end, data, updates, slice_size_, meet, reduce);
+        };
+        if constexpr (has_threads<Policy>) {
+            if (parts_ > 1 && can_be_cut())
+                return policy_.for_each(parts_, [&](std::size_t part) {
+                    std::size_t const begin = begin_of_part(part, parts_, count), end = begin_of_part(part + 1, parts_, count);
+                    meet_range(options_.unique ? begin : begin_of_run(read_, begin), options_.unique ? end : begin_of_run(read_, end));
+                });
+            if (parts_ > 1)
+                return kernel::for_each_owned(policy_, read_, *owner_of_,
+                    [&](kernel::owned_update const& update) { meet(data + update.offset, updates + update.number * slice_size_, reduce); });
+        }
+        meet_range(0, count);
+    }
+
+private:
+    /// True if the updates may be cut between any two, or any two of different slices: between equal ones, one left out may stand.
+    bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
+
+    kernel::offset_reader const& read_;
+    scatter_nd_options const& options_;
+    std::size_t slice_size_;
+    Policy const& policy_;
+    std::size_t parts_ = 1;
+    std::optional<kernel::slice_owners> owner_of_{};
+};
+
+/// True if slices of items side by side are so long that every thread can take a piece of each.
+constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts) { return parts > 1 && slice_size >= parts * thread_distance; }
+
+/// Meets every update with a piece of its slice on each of `parts` threads.
 template <class T, class Reduce, class Policy>
-void meet_rows(kernel::offset_reader const& read, scatter_nd_options const& options, T* data, T const* updates, std::size_t slice_size,
-    Reduce& reduce, Policy const& policy)
+void meet_pieces(kernel::offset_reader const& read, T* data, T const* updates, std::size_t slice_size, Reduce& reduce, Policy const& policy,
+    std::size_t parts)
 {
-    std::size_t const parts = parts_for(policy, read.count() * slice_size);
-    if (slice_size == 1)
-        return meet_all(read, options, data, updates, slice_size, kernel::few_items<1>{}, reduce, policy);
-    if (parts == 1 || slice_size < parts * thread_distance)
-        return meet_all(read, options, data, updates, slice_size, kernel::packed_items{slice_size}, reduce, policy);
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const begin = begin_of_part(part, parts, slice_size), end = begin_of_part(part + 1, parts, slice_size);
         kernel::scatter_nd(read, 0, read.count(), data + begin, updates + begin, slice_size, kernel::packed_items{end - begin}, reduce);
@@ -104,7 +135,7 @@ void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Red
     auto const tuples = call.tuples(row_major_strides(layout.dims));
     kernel::offset_reader const read(tuples, call.options().bounds);
     kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
-    meet_all(read, call.options(), items, call.updates(), call.slice_size(), slices, reduce, policy);
+    update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
     std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
     policy.for_each(parts, [&](std::size_t part) {
         slices.finish(begin_of_part(part, parts, slices.slices()), begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
@@ -126,14 +157,19 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
         shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
 
     bool const is_packed = is_row_major(slice);
-    if (is_packed && are_indices_inside(call.options().bounds) && size <= kernel::most_few_items &&
-        runs_serially(policy, call.options(), tuples.count, size))
+    std::size_t const pieces = parts_for(policy, tuples.count * size);
+    if (is_packed && can_cut_slices(size, pieces))
+        return meet_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+
+    update_runner const run(read, call.options(), size, policy);
+    if (is_packed && run.is_serial() && are_indices_inside(call.options().bounds) && size <= kernel::most_few_items)
         kernel::scatter_few(tuples, size, items, call.updates(), reduce);
+    else if (is_packed && size == 1)
+        run(items, call.updates(), kernel::few_items<1>{}, reduce);
     else if (is_packed)
-        meet_rows(read, call.options(), items, call.updates(), size, reduce, policy);
+        run(items, call.updates(), kernel::packed_items{size}, reduce);
     else
-        meet_all(read, call.options(), items, call.updates(), size,
-            kernel::strided_items{{slice.dims, row_major_strides(slice.dims), slice.steps}}, reduce, policy);
+        run(items, call.updates(), kernel::strided_items{{slice.dims, row_major_strides(slice.dims), slice.steps}}, reduce);
 }
 
 /// `data` has the shape that the call was checked with, and memory of its own.

@@ -32,10 +32,23 @@ void for_each_slice(std::size_t from, std::size_t to, SliceOf const& slice_of, F
         f(slice_of(number), number);
 }
 
-/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, but not for those that are left out. `data` is where the offsets
-/// count from, `slice` the number of items at each.
+/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, but not for those that are left out.
+template <class F>
+void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
+{
+    std::ptrdiff_t offsets[offset_block];
+    for (std::size_t begin = from; begin < to; begin += offset_block) {
+        std::size_t const block = std::min(offset_block, to - begin);
+        read(begin, block, offsets);
+        for (std::size_t i = 0; i < block; ++i)
+            if (offsets[i] != dropped)
+                f(offsets[i], begin + i);
+    }
+}
+
+/// The same where f uses `slice` items at data + offset: they are prefetched.
 ///
-/// Why the memory is asked for here: the core itself does not see past the work on a slice to the next offset.
+/// Why: the core itself does not see past the work on a slice to the next offset.
 template <class T, class F>
 void for_each_offset(offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t slice, F&& f)
 {

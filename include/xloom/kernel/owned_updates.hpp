@@ -1,7 +1,13 @@
 #pragma once
 // Scatter on several threads with the bits of one: every slice has one owner, who applies its updates in their order.
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include <xloom/kernel/offset_blocks.hpp>
 
@@ -13,65 +19,121 @@ struct owned_update {
     std::size_t number;
 };
 
-/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner.
-class slice_owner {
+/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All others are spread evenly over
+/// groups, whatever the distance between them, and the groups dealt out so that each owner gets about as many updates of a sample.
+class slice_owners {
 public:
-    slice_owner(std::size_t neighbourhood, std::size_t owners) : owners_(owners)
+    /// Requires updates.
+    slice_owners(std::size_t neighbourhood, std::size_t owners, offset_reader const& read) : owners_(owners)
     {
         while (std::size_t{1} << shift_ < neighbourhood)
             ++shift_;
+        std::size_t const samples = std::min(std::size_t{1024}, read.count());
+        std::size_t const distance = read.count() / 8 * 5 | 1; // no multiple of a period that the indices may have
+        std::array<std::size_t, groups> sizes{};
+        for (std::size_t i = 0; i < samples; ++i) {
+            std::ptrdiff_t offset;
+            read(i * distance % read.count(), 1, &offset);
+            if (offset != dropped)
+                ++sizes[group_of(offset)];
+        }
+        deal_out(sizes, samples);
     }
 
-    /// Why no division: it would cost more than the update.
-    std::size_t operator()(std::ptrdiff_t offset) const
-    {
-        return ((static_cast<std::size_t>(offset) >> shift_) % classes) * owners_ / classes;
-    }
+    std::size_t count() const { return owners_; }
+    std::size_t operator()(std::ptrdiff_t offset) const { return owner_of_[group_of(offset)]; }
+
+    /// The fraction of the updates that the owner of the most gets.
+    double load() const { return load_; }
 
 private:
-    static constexpr std::size_t classes = 1024;
+    static constexpr std::size_t groups = 256;
+
+    /// Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
+    std::size_t group_of(std::ptrdiff_t offset) const
+    {
+        return static_cast<std::size_t>((static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
+    }
+
+    /// To each owner the next groups, until all owners so far have their parts of the sum.
+    void deal_out(std::array<std::size_t, groups> const& sizes, std::size_t sum)
+    {
+        std::size_t owner = 0, taken = 0, of_owner = 0, most = 0;
+        for (std::size_t group = 0; group < groups; ++group) {
+            owner_of_[group] = owner;
+            taken += sizes[group];
+            of_owner += sizes[group];
+            most = std::max(most, of_owner);
+            if (owner + 1 < owners_ && taken * owners_ >= sum * (owner + 1)) {
+                ++owner;
+                of_owner = 0;
+            }
+        }
+        load_ = static_cast<double>(most) / static_cast<double>(sum);
+    }
 
     std::size_t owners_;
     int shift_ = 0;
+    std::array<std::size_t, groups> owner_of_{};
+    double load_ = 1;
+};
+
+/// A share of the updates, sorted by owner, those of an owner in their order.
+class sorted_share {
+public:
+    /// So many updates at most: what they take up stays in a core's own cache.
+    static constexpr std::size_t most = std::size_t{1} << 13;
+
+    sorted_share(std::size_t size, std::size_t owners) : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners) {}
+
+    /// Takes updates `from` .. `to` - 1.
+    void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
+    {
+        std::fill(ends_.begin(), ends_.end(), std::size_t{0});
+        for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
+        std::size_t begin = 0;
+        for (std::size_t& end : ends_)
+            begin += std::exchange(end, begin);
+        // From where an owner's updates begin, their end is moved on by each of them.
+        for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
+            updates_[ends_[owner_of(offset)]++] = {offset, number};
+        });
+    }
+
+    /// Those of one owner.
+    std::span<owned_update const> updates_of(std::size_t owner) const
+    {
+        return {updates_.get() + (owner == 0 ? 0 : ends_[owner - 1]), updates_.get() + ends_[owner]};
+    }
+
+private:
+    std::unique_ptr<owned_update[]> updates_;
+    std::vector<std::size_t> ends_;
 };
 
 /// Calls apply(owned_update) for every update; those of one slice in their order and from one part at a time. In rounds: first each part
 /// sorts its share of the updates by owner, then each owner takes what is his, share after share.
 ///
-/// Cost: 16 bytes for each update of a round and each part.
+/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first update is applied; the offsets
+/// read twice.
 template <class Policy, class Apply>
-void for_each_owned(Policy const& policy, std::size_t parts, offset_reader const& read, slice_owner const& owner_of, Apply const& apply)
+void for_each_owned(Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
 {
-    constexpr std::size_t share_size = std::size_t{1} << 16;
-    std::size_t const count = read.count();
-    auto const lists = std::make_unique_for_overwrite<owned_update[]>(parts * parts * share_size); // [share][owner], as long as may be
-    auto const sizes = std::make_unique<std::size_t[]>(parts * parts);
-    for (std::size_t begin = 0; begin < count; begin += parts * share_size) {
+    std::size_t const count = read.count(), parts = owner_of.count();
+    std::size_t const size = std::min(sorted_share::most, count / parts + 1);
+    std::vector<sorted_share> shares;
+    shares.reserve(parts);
+    for (std::size_t share = 0; share < parts; ++share)
+        shares.emplace_back(size, parts);
+    for (std::size_t begin = 0; begin < count; begin += parts * size) {
         policy.for_each(parts, [&](std::size_t share) {
-            std::size_t* const own_sizes = sizes.get() + share * parts;
-            owned_update* const own_lists = lists.get() + share * parts * share_size;
-            std::fill_n(own_sizes, parts, std::size_t{0});
-            std::ptrdiff_t offsets[offset_block];
-            std::size_t const first_of_share = std::min(begin + share * share_size, count);
-            std::size_t const end = std::min(first_of_share + share_size, count);
-            for (std::size_t first = first_of_share; first < end; first += offset_block) {
-                std::size_t const block = std::min(offset_block, end - first);
-                read(first, block, offsets);
-                for (std::size_t i = 0; i < block; ++i) {
-                    if (offsets[i] == dropped)
-                        continue;
-                    std::size_t const owner = owner_of(offsets[i]);
-                    own_lists[owner * share_size + own_sizes[owner]++] = {offsets[i], first + i};
-                }
-            }
+            std::size_t const from = std::min(begin + share * size, count);
+            shares[share].sort(read, owner_of, from, std::min(from + size, count));
         });
         policy.for_each(parts, [&](std::size_t owner) {
-            for (std::size_t share = 0; share < parts; ++share) {
-                std::size_t const list = share * parts + owner;
-                owned_update const* const updates = lists.get() + list * share_size;
-                for (std::size_t i = 0; i < sizes[list]; ++i)
-                    apply(updates[i]);
-            }
+            for (sorted_share const& share : shares)
+                for (owned_update const& update : share.updates_of(owner))
+                    apply(update);
         });
     }
 }

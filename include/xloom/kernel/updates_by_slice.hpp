@@ -18,14 +18,15 @@ public:
         : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())), numbers_(ends_.get() + slices)
     {
         std::fill_n(ends_.get(), slices, std::size_t{0});
-        for_each_slice(read, [&](std::size_t slice, std::size_t) { ++ends_[slice]; });
+        for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t) { ++ends_[static_cast<std::size_t>(slice)]; });
         for (std::size_t slice = 0; slice < slices; ++slice) {
             std::size_t const count = ends_[slice];
             ends_[slice] = count_;
             count_ += count;
         }
         // From where a slice's updates begin, its end is moved on by each of them.
-        for_each_slice(read, [&](std::size_t slice, std::size_t number) { numbers_[ends_[slice]++] = number; });
+        for_each_named(read, 0, read.count(),
+            [&](std::ptrdiff_t slice, std::size_t number) { numbers_[ends_[static_cast<std::size_t>(slice)]++] = number; });
     }
 
     std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
@@ -35,19 +36,6 @@ public:
     std::size_t number(std::size_t position) const { return numbers_[std::min(position, count_ - 1)]; }
 
 private:
-    template <class F>
-    static void for_each_slice(offset_reader const& read, F const& f)
-    {
-        std::ptrdiff_t slices[offset_block];
-        for (std::size_t begin = 0; begin < read.count(); begin += offset_block) {
-            std::size_t const block = std::min(offset_block, read.count() - begin);
-            read(begin, block, slices);
-            for (std::size_t i = 0; i < block; ++i)
-                if (slices[i] != dropped)
-                    f(static_cast<std::size_t>(slices[i]), begin + i);
-        }
-    }
-
     std::unique_ptr<std::size_t[]> ends_; ///< of all slices, then the numbers
     std::size_t* numbers_;
     std::size_t count_ = 0;
