@@ -53,7 +53,7 @@ public:
     element_buffer(element_buffer const&) = delete;
     element_buffer& operator=(element_buffer const&) = delete;
 
-    /// What was written goes home, also when the body throws.
+    /// Copies the elements that were left to the output, also when the body throws.
     ~element_buffer() { scatter(); }
 
     /// The current element.
@@ -84,15 +84,15 @@ private:
 
     kernel::strided_copy copy_of(std::size_t count) const { return is_output ? time_.scattering(count) : time_.gathering(count); }
 
-    /// Copies the next `count` elements.
+    /// Copies the next `count` elements. Where copying an item throws, they are given up: the destructor must not copy them again.
     void carry(std::size_t count, item const* from, item* to)
     {
+        position_ = 0;
         if (count < capacity_)
             copy_of(count)(from, to);
         else
             copy_(from, to);
         next_ += time_.step * static_cast<std::ptrdiff_t>(count);
-        position_ = 0;
     }
 
     [[gnu::noinline]] void gather()
