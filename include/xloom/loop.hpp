@@ -132,6 +132,9 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
     if constexpr (fault == loop_fault::none) {
         using step = bare<typename call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<state const>>>::result>;
         constexpr step_fault wrong = find_step_fault<state, step>();
+        static_assert(wrong != step_fault::reference,
+            "xloom::loop: the body returned references, which could outlive the body's variables; return xloom::loop_step{...} without "
+            "template arguments");
         static_assert(wrong != step_fault::lazy, "xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to "
                                                  "the body's dead local variables; return "
                                                  "xloom::loop_step{...} without template arguments, or a container");

@@ -78,6 +78,9 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
         using arguments = joined_t<leaves_t<state const>, typename walk<inputs, LeadingAxis>::input_arguments>;
         using step = bare<typename call_of<Body, arguments>::result>;
         constexpr step_fault wrong = find_step_fault<state, step>();
+        static_assert(wrong != step_fault::reference,
+            "xloom::scan: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without "
+            "template arguments");
         static_assert(wrong != step_fault::lazy, "xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to "
                                                  "the body's dead local variables; return "
                                                  "xloom::scan_step{...} without template arguments, or a container");

@@ -154,6 +154,9 @@ auto scan_batched(
         using rows = typename row_pack<leaves_t<state>>::type;
         using step = bare<typename call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<inputs>::input_arguments>>::result>;
         constexpr step_fault wrong = find_step_fault<rows, step>();
+        static_assert(wrong != step_fault::reference, "xloom::scan_batched: the body returned references, which could outlive the body's "
+                                                      "variables; return xloom::scan_step{...} without "
+                                                      "template arguments");
         static_assert(wrong != step_fault::lazy, "xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would "
                                                  "refer to the body's dead local variables; return "
                                                  "xloom::scan_step{...} without template arguments, or a container");

@@ -15,6 +15,7 @@
 // 13: xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead
 // 14: xloom::loop: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
 // 15: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
+// 60: xloom::loop: the body returned references, which could outlive the body's variables; return xloom::loop_step{...} without template arguments
 // clang-format on
 #include <xloom/loop.hpp>
 
@@ -77,6 +78,13 @@ int main()
     auto result = xloom::loop(body, std::tuple{std::tuple{v}, v}, twice);
 #elif CASE == 15
     auto result = xloom::loop([](std::int64_t, bool, float) { return loop_step{true, std::vector{1.0f}}; }, 1.0f, twice);
+#elif CASE == 60 // a tuple of references
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const& state) {
+            xt::xtensor<float, 1> const sum = state + state;
+            return loop_step<std::tuple<xt::xtensor<float, 1> const&>>{true, sum};
+        },
+        std::tuple{v}, twice);
 #endif
     static_cast<void>(result);
     static_cast<void>(body);

@@ -21,6 +21,8 @@
 // 19: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
 // 20: xloom::scan: a scan output must be a tensor or a scalar
 // 21: xloom::scan: a scan output must be a tensor or a scalar
+// 60: xloom::scan: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
+// 61: xloom::scan: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
 // clang-format on
 #include <xloom/scan.hpp>
 
@@ -90,6 +92,20 @@ int main()
     auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::vector{1, 2}}; }, h, x);
 #elif CASE == 21 // a tuple inside a tuple
     auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::tuple{1, std::tuple{2}}}; }, h, x);
+#elif CASE == 60
+    auto [last, all] = xloom::scan(
+        [](auto const& state, auto const& x_t) {
+            xt::xtensor<float, 1> const sum = state + x_t;
+            return scan_step<xt::xtensor<float, 1> const&>{sum};
+        },
+        h, x);
+#elif CASE == 61 // a tuple of references as scan outputs
+    auto [last, all] = xloom::scan(
+        [](auto const& state, auto const& x_t) {
+            xt::xtensor<float, 1> sum = state + x_t;
+            return scan_step<xt::xtensor<float, 1>, std::tuple<float, xt::xtensor<float, 1>&>>{sum, {1.0f, sum}};
+        },
+        h, x);
 #endif
     static_cast<void>(last);
     static_cast<void>(all);

@@ -17,6 +17,7 @@
 // 15: xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar
 // 16: xloom::scan_batched: a scan output must be a tensor or a scalar
 // 17: xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 60: xloom::scan_batched: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
 // clang-format on
 #include <xloom/scan_batched.hpp>
 
@@ -70,6 +71,13 @@ int main()
     auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{state, std::optional(1)}; }, h, x, lens);
 #elif CASE == 17
     auto [last, all] = xloom::scan_batched(body, h, std::tuple{std::tuple{x, x}, x}, lens);
+#elif CASE == 60
+    auto [last, all] = xloom::scan_batched(
+        [](auto const& state, auto const& x_t) {
+            xt::xtensor<float, 1> const sum = state + x_t;
+            return scan_step<xt::xtensor<float, 1> const&>{sum};
+        },
+        h, x, lens);
 #endif
     static_cast<void>(last);
     static_cast<void>(all);

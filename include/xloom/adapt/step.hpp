@@ -51,8 +51,14 @@ inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>
 template <class T, class Allocator>
 inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
 
+/// True for a reference, and for a tuple that has one.
+template <class T>
+inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
+template <class... Ts>
+inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
+
 /// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
-enum class step_fault { none, lazy, output, count, kind, item_type, rank, fixed_shape };
+enum class step_fault { none, reference, lazy, output, count, kind, item_type, rank, fixed_shape };
 
 template <class To, class From>
 consteval step_fault find_carried_fault()
@@ -82,7 +88,9 @@ template <class State, class Step>
 consteval step_fault find_step_fault()
 {
     using returned = decltype(Step::state);
-    if constexpr (!is_self_contained<returned> || !is_self_contained<decltype(Step::scan_outputs)>) {
+    if constexpr (is_or_has_reference<returned> || is_or_has_reference<decltype(Step::scan_outputs)>) {
+        return step_fault::reference;
+    } else if constexpr (!is_self_contained<returned> || !is_self_contained<decltype(Step::scan_outputs)>) {
         return step_fault::lazy;
     } else if constexpr (!is_stackable<decltype(Step::scan_outputs)>) {
         return step_fault::output;
