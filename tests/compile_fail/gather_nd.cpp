@@ -12,6 +12,7 @@
 // 10: xloom::gather_nd_into: output is written, so it must not be const
 // 11: xloom::gather_nd_into: output is written, so it must not be const
 // 12: xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one
+// 60: xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one
 // clang-format on
 #include <vector>
 
@@ -66,6 +67,9 @@ int main()
 #elif CASE == 12
     int const result = 0;
     xloom::gather_nd_into(data, indices, xt::xtensor<float, 2>(output));
+#elif CASE == 60 // a view of a temporary
+    int const result = 0;
+    xloom::gather_nd_into(data, indices, xt::transpose(xt::xtensor<float, 2>(output)));
 #endif
     static_cast<void>(result);
     static_cast<void>(output);

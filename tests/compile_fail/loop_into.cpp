@@ -12,8 +12,11 @@
 // 10: xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // 11: xloom::loop_into: the body must return bool: whether to go on
 // 12: xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 60: xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // clang-format on
 #include <xloom/loop_into.hpp>
+
+#include "../support/xtensor_extras.hpp"
 
 int main()
 {
@@ -51,6 +54,8 @@ int main()
     xloom::loop_into([](std::int64_t, auto&, auto&) { return 1; }, v, y);
 #elif CASE == 12
     xloom::loop_into(body, std::tuple<std::tuple<xt::xtensor<float, 1>&>>(std::tie(v)), y);
+#elif CASE == 60 // a view of a temporary
+    xloom::loop_into(body, v, xt::strided_view(xt::xtensor<float, 2>(y), {xt::all(), xt::all()}));
 #endif
     static_cast<void>(body);
 }

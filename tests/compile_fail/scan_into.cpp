@@ -16,8 +16,12 @@
 // 14: xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into
 // 15: xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
 // 16: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 60: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
+// 61: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
 // clang-format on
 #include <xloom/scan_into.hpp>
+
+#include "../support/xtensor_extras.hpp"
 
 int main()
 {
@@ -66,6 +70,12 @@ int main()
     xloom::scan_into(body, h, x, std::tuple<std::tuple<xt::xtensor<float, 2>&>>(std::tie(y)));
 #elif CASE == 16
     xloom::scan_into(body, h, x, std::tuple{y, y});
+#elif CASE == 60 // a view of a temporary
+    xloom::scan_into(body, h, x, xt::view(xt::xtensor<float, 2>::from_shape({3, 4}), xt::all()));
+#elif CASE == 61
+    xloom::scan_into(body,
+        std::tuple<xt::xtensor<float, 1>&, decltype(xt::transpose(xt::xtensor<float, 2>()))>(h, xt::transpose(xt::xtensor<float, 2>())), x,
+        y);
 #endif
     static_cast<void>(body);
 }

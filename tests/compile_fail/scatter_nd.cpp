@@ -16,6 +16,7 @@
 // 14: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 15: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 16: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
+// 60: xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one
 // clang-format on
 #include <complex>
 #include <string>
@@ -76,6 +77,9 @@ int main()
     auto const result = xloom::scatter_nd(data, indices, updates, [](float& old, float update) { old += update; });
 #elif CASE == 16 // nothing is returned
     auto const result = xloom::scatter_nd(data, indices, updates, [](auto const&, auto const&) {});
+#elif CASE == 60 // a view of a temporary
+    int const result = 0;
+    xloom::scatter_nd_into(xt::view(xt::xtensor<float, 1>(data), xt::all()), indices, updates);
 #endif
     static_cast<void>(result);
     static_cast<void>(constant), static_cast<void>(words), static_cast<void>(plane);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <xloom/adapt/tensor.hpp>
+#include <xloom/adapt/borrowed.hpp>
 #include <xloom/core/error.hpp>
 
 namespace xloom::detail {
@@ -30,8 +30,9 @@ concept items_of = (tensor<Range> || requires(Range const& range) { range.size()
         } -> std::convertible_to<Item const*>;
 };
 
+/// The same of an operand that is written, passed as a Range&&.
 template <class Range, class Item>
-concept mutable_items_of = items_of<Range, Item> && requires(Range& range)
+concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range)
 {
     {
         first_item(range)

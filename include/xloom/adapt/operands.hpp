@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include <xloom/adapt/borrowed.hpp>
 #include <xloom/adapt/pack.hpp>
 #include <xloom/check/overlap.hpp>
 
@@ -42,10 +43,10 @@ std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& ope
         [](auto const&... operand) { return std::array<placed_operand, sizeof...(Xs)>{placed_operand{memory_of(operand)}...}; }, operands);
 }
 
-/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views by value.
+/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of variables by value.
 template <class Pack>
-inline constexpr bool outlives_call = std::is_lvalue_reference_v<Pack> || tensor_view<Pack>;
+inline constexpr bool outlives_call = outlives_expression<Pack>;
 template <class... Ts>
-inline constexpr bool outlives_call<std::tuple<Ts...>> = ((std::is_lvalue_reference_v<Ts> || tensor_view<Ts>)&&...);
+inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts> && ...);
 
 } // namespace xloom::detail

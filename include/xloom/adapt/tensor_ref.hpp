@@ -24,22 +24,21 @@ strided_layout layout_at(void const* data, X const& operand)
 } // namespace detail
 
 /// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an operand that is left out.
-/// Made from variables, adaptors and views; the tensor must outlive it.
+/// Made from variables, and from views and adaptors that hold no container of their own; the tensor must outlive it.
 template <class T>
 class tensor_ref {
 public:
     tensor_ref() = default;
 
     template <tensor X>
-        requires std::is_same_v<detail::item_t<X>, std::remove_const_t<T>> &&
-            (std::is_lvalue_reference_v<X> || detail::tensor_view<X>)tensor_ref(X&& operand)
+        requires std::is_same_v<detail::item_t<X>, std::remove_const_t<T>> && detail::outlives_expression<X> tensor_ref(X&& operand)
             : data_(enable_tensor<detail::bare<X>>::data(operand)), layout_(detail::layout_at(data_, operand)), is_given_(true)
         {}
 
-        /// A temporary would be gone when it is looked at.
+        /// A temporary, or what a view holds of one, would be gone when it is looked at.
         template <tensor X>
             requires std::is_same_v<detail::item_t<X>, std::remove_const_t<T>> &&
-                (!std::is_lvalue_reference_v<X> && !detail::tensor_view<X>)tensor_ref(X&& operand) = delete;
+                (!detail::outlives_expression<X>)tensor_ref(X&& operand) = delete;
 
             bool is_given() const noexcept { return is_given_; }
             T* data() const noexcept { return data_; }
@@ -59,7 +58,7 @@ public:
     lengths_ref() = default;
 
     template <tensor X>
-        requires std::integral<detail::item_t<X>> &&(std::is_lvalue_reference_v<X> || detail::tensor_view<X>)lengths_ref(X&& operand)
+        requires std::integral<detail::item_t<X>> && detail::outlives_expression<X> lengths_ref(X&& operand)
             : data_(enable_tensor<detail::bare<X>>::data(operand)),
               layout_(detail::layout_at(data_, operand)),
               item_bytes_(sizeof(detail::item_t<X>)),
@@ -69,8 +68,7 @@ public:
         {}
 
         template <tensor X>
-            requires std::integral<detail::item_t<X>> &&
-                (!std::is_lvalue_reference_v<X> && !detail::tensor_view<X>)lengths_ref(X&& operand) = delete;
+            requires std::integral<detail::item_t<X>> &&(!detail::outlives_expression<X>)lengths_ref(X&& operand) = delete;
 
             bool is_given() const noexcept { return read_ != nullptr; }
             xloom::shape const& shape() const noexcept { return layout_.dims; }
