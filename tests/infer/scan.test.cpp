@@ -30,24 +30,24 @@ constexpr bool test_scan_opset9()
                {.opset = 9, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2})};
 }
 
-constexpr type_list axis_inputs{tensor_type(float_, {3}), tensor_type(float_, {"axis0", "sequence", 2})};
+constexpr type_list axis_inputs() { return {tensor_type(float_, {3}), tensor_type(float_, {"axis0", "sequence", 2})}; }
 
 constexpr bool test_scan_opset9_axes()
 {
-    return infer_scan(axis_inputs, identity, type_list(2, untyped), {.opset = 9, .num_scan_inputs = 1, .scan_input_axes = one_axis(1)}) ==
+    return infer_scan(axis_inputs(), identity, type_list(2, untyped), {.opset = 9, .num_scan_inputs = 1, .scan_input_axes = one_axis(1)}) ==
            type_list{tensor_type(float_, {3}), tensor_type(float_, {"sequence", "axis0", 2})};
 }
 
 constexpr bool test_scan_opset9_output_axes()
 {
-    return infer_scan(axis_inputs, identity, type_list(2, untyped),
+    return infer_scan(axis_inputs(), identity, type_list(2, untyped),
                {.opset = 9, .num_scan_inputs = 1, .scan_input_axes = one_axis(1), .scan_output_axes = one_axis(1)}) ==
            type_list{tensor_type(float_, {3}), tensor_type(float_, {"axis0", "sequence", 2})};
 }
 
 constexpr bool test_scan_opset9_negative_axes()
 {
-    return infer_scan(axis_inputs, identity, type_list(2, untyped),
+    return infer_scan(axis_inputs(), identity, type_list(2, untyped),
                {.opset = 9, .num_scan_inputs = 1, .scan_input_axes = one_axis(-2), .scan_output_axes = one_axis(-2)}) ==
            type_list{tensor_type(float_, {3}), tensor_type(float_, {"axis0", "sequence", 2})};
 }
@@ -193,36 +193,44 @@ constexpr bool scan_8_gives_the_batch_to_a_state()
                {.opset = 8, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {4, 3}), tensor_type(float_, {4, 6, 2})};
 }
 
+constexpr bool every_operand_may_be_one_of_32()
+{
+    type_list inputs(32, tensor_type(float_, {2}));
+    inputs.resize(64, tensor_type(float_, {3, 2}));
+    type_list const outputs = infer_scan(inputs, identity, type_list(64, untyped), {.num_scan_inputs = 32});
+    return outputs == inputs;
+}
+
 // --- refusals ---
 
-constexpr type_list state_and_input{tensor_type(float_, {2}), tensor_type(float_, {3, 2})};
-constexpr type_list one_output{untyped};
-constexpr type_list two_outputs{untyped, untyped};
+constexpr type_list state_and_input() { return {tensor_type(float_, {2}), tensor_type(float_, {3, 2})}; }
+constexpr type_list one_output() { return {untyped}; }
+constexpr type_list two_outputs() { return {untyped, untyped}; }
 
 template <std::int64_t Opset>
 constexpr auto num_scan_inputs_out_of_range = [] {
     if constexpr (Opset == 8)
-        return infer_scan({untyped, tensor_type(float_, {1, 3}), tensor_type(float_, {1, 2, 2})}, identity, one_output,
+        return infer_scan({untyped, tensor_type(float_, {1, 3}), tensor_type(float_, {1, 2, 2})}, identity, one_output(),
             {.opset = Opset, .num_scan_inputs = 9});
     else
-        return infer_scan(state_and_input, identity, one_output, {.opset = Opset, .num_scan_inputs = 9});
+        return infer_scan(state_and_input(), identity, one_output(), {.opset = Opset, .num_scan_inputs = 9});
 };
 
 template <std::int64_t Opset>
 constexpr auto states_exceed_outputs = [] {
-    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {2}), tensor_type(float_, {3, 2})}, identity, one_output,
+    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {2}), tensor_type(float_, {3, 2})}, identity, one_output(),
         {.opset = Opset, .num_scan_inputs = 1});
 };
 
 constexpr type_list infer_declared(partial_type const& type)
 {
-    return infer_scan(state_and_input, identity, {untyped, type}, {.num_scan_inputs = 1});
+    return infer_scan(state_and_input(), identity, {untyped, type}, {.num_scan_inputs = 1});
 }
 
-constexpr type_list crash_inputs{tensor_type(float_, {1}), tensor_type(float_, {3, 1})};
-constexpr auto num_scan_inputs_missing = [] { return infer_scan(crash_inputs, identity, crash_inputs, {.opset = 9}); };
+constexpr type_list crash_inputs() { return {tensor_type(float_, {1}), tensor_type(float_, {3, 1})}; }
+constexpr auto num_scan_inputs_missing = [] { return infer_scan(crash_inputs(), identity, crash_inputs(), {.opset = 9}); };
 constexpr auto num_scan_inputs_minus_one = [] {
-    return infer_scan(crash_inputs, identity, crash_inputs, {.opset = 9, .num_scan_inputs = -1});
+    return infer_scan(crash_inputs(), identity, crash_inputs(), {.opset = 9, .num_scan_inputs = -1});
 };
 
 } // namespace
@@ -309,12 +317,14 @@ TEST_CASE("infer_scan: rules beyond the official tests")
     CHECK(states_do_not_tell_a_length_in_scan_8());
     static_assert(scan_8_gives_the_batch_to_a_state());
     CHECK(scan_8_gives_the_batch_to_a_state());
+    static_assert(every_operand_may_be_one_of_32());
+    CHECK(every_operand_may_be_one_of_32());
 }
 
 TEST_CASE("infer_scan: axes")
 {
     constexpr auto input_axis = [] {
-        return infer_scan(state_and_input, identity, two_outputs, {.num_scan_inputs = 1, .scan_input_axes = one_axis(2)});
+        return infer_scan(state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_input_axes = one_axis(2)});
     };
     static_assert(!is_constant<input_axis>);
     CHECK_THROWS_WITH_AS(input_axis(),
@@ -323,7 +333,7 @@ TEST_CASE("infer_scan: axes")
         shape_error);
 
     constexpr auto scalar_input = [] {
-        return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {})}, identity, two_outputs, {.num_scan_inputs = 1});
+        return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {})}, identity, two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<scalar_input>);
     CHECK_THROWS_WITH_AS(scalar_input(),
@@ -332,7 +342,7 @@ TEST_CASE("infer_scan: axes")
         shape_error);
 
     constexpr auto output_axis = [] {
-        return infer_scan(state_and_input, identity, two_outputs, {.num_scan_inputs = 1, .scan_output_axes = one_axis(-3)});
+        return infer_scan(state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_output_axes = one_axis(-3)});
     };
     static_assert(!is_constant<output_axis>);
     CHECK_THROWS_WITH_AS(output_axis(),
@@ -341,7 +351,7 @@ TEST_CASE("infer_scan: axes")
         shape_error);
 
     constexpr auto input_axes_count = [] {
-        return infer_scan(state_and_input, identity, two_outputs, {.num_scan_inputs = 1, .scan_input_axes = axes{0, 1}});
+        return infer_scan(state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_input_axes = axes{0, 1}});
     };
     static_assert(!is_constant<input_axes_count>);
     CHECK_THROWS_WITH_AS(input_axes_count(),
@@ -350,7 +360,7 @@ TEST_CASE("infer_scan: axes")
         shape_error);
 
     constexpr auto output_axes_count = [] {
-        return infer_scan(state_and_input, identity, two_outputs, {.num_scan_inputs = 1, .scan_output_axes = axes{}});
+        return infer_scan(state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_output_axes = axes{}});
     };
     static_assert(!is_constant<output_axes_count>);
     CHECK_THROWS_WITH_AS(output_axes_count(),
@@ -362,7 +372,8 @@ TEST_CASE("infer_scan: axes")
 TEST_CASE("infer_scan: inputs")
 {
     constexpr auto sequence_input = [] {
-        return infer_scan({tensor_type(float_, {2}), sequence_of(tensor_type(float_, {3}))}, identity, two_outputs, {.num_scan_inputs = 1});
+        return infer_scan(
+            {tensor_type(float_, {2}), sequence_of(tensor_type(float_, {3}))}, identity, two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<sequence_input>);
     CHECK_THROWS_WITH_AS(sequence_input(),
@@ -370,14 +381,14 @@ TEST_CASE("infer_scan: inputs")
         type_error);
 
     constexpr auto untyped_state = [] {
-        return infer_scan({untyped, untyped, tensor_type(float_, {2, 3})}, identity, two_outputs, {.opset = 8, .num_scan_inputs = 1});
+        return infer_scan({untyped, untyped, tensor_type(float_, {2, 3})}, identity, two_outputs(), {.opset = 8, .num_scan_inputs = 1});
     };
     static_assert(!is_constant<untyped_state>);
     CHECK_THROWS_WITH_AS(untyped_state(),
         "xloom::infer_scan: states and scan inputs must be tensors, but input[1] is untyped. Give a tensor, with its type.", type_error);
 
     constexpr auto undefined_state = [] {
-        return infer_scan({tensor_type(undefined, {2}), tensor_type(float_, {2, 3})}, identity, two_outputs, {.num_scan_inputs = 1});
+        return infer_scan({tensor_type(undefined, {2}), tensor_type(float_, {2, 3})}, identity, two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<undefined_state>);
     CHECK_THROWS_WITH_AS(undefined_state(),
@@ -393,20 +404,20 @@ TEST_CASE("infer_scan: inputs")
         shape_error);
 
     constexpr auto batches = [] {
-        return infer_scan({untyped, tensor_type(float_, {2, 3, 1}), tensor_type(float_, {5, 3, 1})}, identity, two_outputs,
+        return infer_scan({untyped, tensor_type(float_, {2, 3, 1}), tensor_type(float_, {5, 3, 1})}, identity, two_outputs(),
             {.opset = 8, .num_scan_inputs = 2});
     };
     static_assert(!is_constant<batches>);
     CHECK_THROWS_WITH_AS(batches(),
         "xloom::infer_scan: all scan inputs must agree on the batch size, but theirs are [2, 5]. Give inputs of one length.", shape_error);
 
-    constexpr auto no_inputs_at_8 = [] { return infer_scan({}, identity, one_output, {.opset = 8, .num_scan_inputs = 0}); };
+    constexpr auto no_inputs_at_8 = [] { return infer_scan({}, identity, one_output(), {.opset = 8, .num_scan_inputs = 0}); };
     static_assert(!is_constant<no_inputs_at_8>);
     CHECK_THROWS_WITH_AS(no_inputs_at_8(),
         "xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. Give it, untyped if it is omitted.",
         shape_error);
 
-    constexpr auto too_old = [] { return infer_scan(state_and_input, identity, two_outputs, {.opset = 7, .num_scan_inputs = 1}); };
+    constexpr auto too_old = [] { return infer_scan(state_and_input(), identity, two_outputs(), {.opset = 7, .num_scan_inputs = 1}); };
     static_assert(!is_constant<too_old>);
     CHECK_THROWS_WITH_AS(too_old(), "xloom::operator_version: Scan begins with opset 8, but opset is 7. Give a newer opset.", option_error);
 }
@@ -414,7 +425,8 @@ TEST_CASE("infer_scan: inputs")
 TEST_CASE("infer_scan: what the body returns")
 {
     constexpr auto count = [] {
-        return infer_scan(state_and_input, [](type_list const& given) { return type_list{given[0]}; }, two_outputs, {.num_scan_inputs = 1});
+        return infer_scan(
+            state_and_input(), [](type_list const& given) { return type_list{given[0]}; }, two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<count>);
     CHECK_THROWS_WITH_AS(count(),
@@ -422,22 +434,22 @@ TEST_CASE("infer_scan: what the body returns")
         type_error);
 
     constexpr auto kind = [] {
-        return infer_scan(state_and_input,
+        return infer_scan(state_and_input(),
             [](type_list const& given) {
                 return type_list{given[0], sequence_of(given[1])};
             },
-            two_outputs, {.num_scan_inputs = 1});
+            two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<kind>);
     CHECK_THROWS_WITH_AS(
         kind(), "xloom::infer_scan: the body must return tensors, but output[1] is seq(float[2]). Return a tensor.", type_error);
 
     constexpr auto state_dim = [] {
-        return infer_scan(state_and_input,
+        return infer_scan(state_and_input(),
             [](type_list const& given) {
                 return type_list{tensor_type(float_, {3}), given[1]};
             },
-            two_outputs, {.num_scan_inputs = 1});
+            two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<state_dim>);
     CHECK_THROWS_WITH_AS(state_dim(),
@@ -450,7 +462,7 @@ TEST_CASE("infer_scan: what the body returns")
             [](type_list const& given) {
                 return type_list{tensor_type(float_, {}), given[1]};
             },
-            two_outputs, {.opset = 8, .num_scan_inputs = 1});
+            two_outputs(), {.opset = 8, .num_scan_inputs = 1});
     };
     static_assert(!is_constant<state_rank_at_8>);
     CHECK_THROWS_WITH_AS(state_rank_at_8(),
@@ -491,5 +503,21 @@ TEST_CASE("infer_scan: declared outputs")
     CHECK_THROWS_WITH_AS(dimension(),
         "xloom::infer_scan: an inferred dimension must equal the declared one, but output[1] is inferred as float[3, 2] and declared as "
         "float[3, 1]. Declare what is inferred, or a symbol.",
+        shape_error);
+}
+
+TEST_CASE("infer_scan: a state and the scan inputs of Scan-8 have one batch size")
+{
+    constexpr auto other_batch = [] {
+        return infer_scan({untyped, tensor_type(float_, {2, 5}), tensor_type(float_, {3, 5}), tensor_type(float_, {2, 7, 5})},
+            [](type_list const& given) {
+                return type_list{given[0], given[1], given[2]};
+            },
+            type_list(3, untyped), {.opset = 8, .num_scan_inputs = 1});
+    };
+    static_assert(!is_constant<other_batch>);
+    CHECK_THROWS_WITH_AS(other_batch(),
+        "xloom::infer_scan: a state must have the batch size of the scan inputs, but state[1] is [3, 5] and their batch size is 2. "
+        "Give a state of that batch size.",
         shape_error);
 }

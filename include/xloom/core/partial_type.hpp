@@ -7,9 +7,11 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <xloom/core/element_types.hpp>
 #include <xloom/core/error.hpp>
+#include <xloom/core/print.hpp>
 #include <xloom/core/shape.hpp>
 #include <xloom/core/static_vector.hpp>
 
@@ -21,33 +23,41 @@ class dim {
 public:
     /// Unknown.
     constexpr dim() = default;
-    constexpr dim(std::integral auto value) : value_(static_cast<std::int64_t>(value)), has_value_(true) {}
+    constexpr dim(std::integral auto value) : symbol_(nullptr), number_(static_cast<std::int64_t>(value)) {}
     /// An empty symbol is no symbol: the dimension is unknown.
-    constexpr dim(std::string_view symbol) : symbol_(symbol) {}
-    constexpr dim(char const* symbol) : symbol_(symbol) {}
+    constexpr dim(std::string_view symbol) : symbol_(symbol.empty() ? "" : symbol.data()), number_(static_cast<std::int64_t>(symbol.size()))
+    {}
+    constexpr dim(char const* symbol) : dim(std::string_view(symbol)) {}
 
-    constexpr bool has_value() const noexcept { return has_value_; }
-    constexpr bool has_symbol() const noexcept { return !symbol_.empty(); }
+    constexpr bool has_value() const noexcept { return symbol_ == nullptr; }
+    constexpr bool has_symbol() const noexcept { return !symbol().empty(); }
     constexpr bool is_unknown() const noexcept { return !has_value() && !has_symbol(); }
 
-    constexpr std::int64_t value() const noexcept { return value_; }
-    constexpr std::string_view symbol() const noexcept { return symbol_; }
+    /// 0 if there is none.
+    constexpr std::int64_t value() const noexcept { return has_value() ? number_ : 0; }
+    /// Empty if there is none.
+    constexpr std::string_view symbol() const noexcept
+    {
+        return has_value() ? std::string_view() : std::string_view(symbol_, static_cast<std::size_t>(number_));
+    }
 
     /// The same is known of both; so unknown equals unknown.
-    friend constexpr bool operator==(dim const&, dim const&) = default;
+    friend constexpr bool operator==(dim const& a, dim const& b) noexcept
+    {
+        return a.has_value() == b.has_value() && a.value() == b.value() && a.symbol() == b.symbol();
+    }
 
     friend void append(std::string& text, dim const& d)
     {
         if (d.has_value())
-            text += std::to_string(d.value_);
+            text += std::to_string(d.value());
         else
-            text += d.has_symbol() ? d.symbol_ : "?";
+            text += d.has_symbol() ? d.symbol() : "?";
     }
 
 private:
-    std::string_view symbol_{};
-    std::int64_t value_ = 0;
-    bool has_value_ = false;
+    char const* symbol_ = ""; // null for a value, empty for an unknown dimension
+    std::int64_t number_ = 0; // the value, or the symbol's length
 };
 
 inline constexpr dim unknown{};
@@ -205,6 +215,16 @@ constexpr partial_type sequence_of(partial_type const& content) { return content
 constexpr partial_type optional_of(partial_type const& content) { return content.wrapped_in(type_kind::optional); }
 
 /// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing is known.
-using type_list = static_vector<partial_type, max_operands>;
+/// It is usable within a constant expression; being on the heap, it cannot be a constexpr variable.
+using type_list = std::vector<partial_type>;
+
+template <>
+inline constexpr bool detail::is_printed<dim> = true;
+template <>
+inline constexpr bool detail::is_printed<partial_shape> = true;
+template <>
+inline constexpr bool detail::is_printed<partial_type> = true;
+template <>
+inline constexpr bool detail::is_printed<type_list> = true;
 
 } // namespace xloom

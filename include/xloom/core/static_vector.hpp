@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include <xloom/core/error.hpp>
+#include <xloom/core/print.hpp>
 
 namespace xloom {
 
@@ -94,5 +95,9 @@ private:
     T items_[Capacity]{};
     std::size_t size_ = 0;
 };
+
+/// Shapes and axes.
+template <std::integral T, std::size_t Capacity>
+inline constexpr bool detail::is_printed<static_vector<T, Capacity>> = true;
 
 } // namespace xloom

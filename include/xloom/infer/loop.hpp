@@ -96,6 +96,29 @@ constexpr partial_type stack_iterations(std::size_t i, partial_type const& eleme
     return element.shape().has_rank() ? element.with_shape(insert_axis(element.shape(), 0, unknown)) : element;
 }
 
+constexpr void require_loop_results(type_list const& returned, std::size_t output_count)
+{
+    if (!returned.empty() && returned.size() != output_count + 1)
+        fail<type_error>("xloom::infer_loop: the body must return cond and one value for each output, but outputs has ", output_count,
+            " types and the body returned ", returned.size(), ". Return ", output_count + 1, ".");
+}
+
+/// The outputs' types, from what the body returned; before they are merged with what is declared.
+constexpr type_list loop_outputs(type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
+{
+    require_loop_results(returned, output_count);
+    std::size_t const carried_count = inputs.size() - loop_leading_inputs;
+    type_list inferred(output_count, untyped);
+    for (std::size_t i = 0; i < carried_count; ++i)
+        inferred[i] = propagate_element_type(inputs[loop_leading_inputs + i]);
+    for (std::size_t i = 0; i + 1 < returned.size(); ++i) {
+        bool const is_carried = i < carried_count;
+        require_body_kind(i, returned[i + 1], is_carried, version);
+        inferred[i] = is_carried ? carry(i, inputs[loop_leading_inputs + i], returned[i + 1]) : stack_iterations(i, returned[i + 1]);
+    }
+    return inferred;
+}
+
 } // namespace detail
 
 /// The types of Loop's outputs, from those of its inputs (M and cond, both untyped if omitted, then v_initial...) and its body.
@@ -113,6 +136,7 @@ constexpr partial_type stack_iterations(std::size_t i, partial_type const& eleme
 ///           body's number of outputs; a scan output that is no tensor; kind or element type of a declared output.
 ///           shape_error: rank or dimension of a declared output.  option_error: the opset; numbers of inputs or outputs.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs are checked.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
 /// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the others.
 /// Example
 /// ```cpp
@@ -126,22 +150,8 @@ constexpr type_list infer_loop(type_list const& inputs, Body&& body, type_list c
 {
     std::int64_t const version = operator_version(control_flow::loop, attributes.opset);
     detail::require_loop_counts(inputs.size(), outputs.size());
-    std::size_t const carried_count = inputs.size() - detail::loop_leading_inputs;
     type_list const returned = body(detail::loop_body_inputs(inputs, version));
-    if (!returned.empty() && returned.size() != outputs.size() + 1)
-        detail::fail<type_error>("xloom::infer_loop: the body must return cond and one value for each output, but outputs has ",
-            outputs.size(), " types and the body returned ", returned.size(), ". Return ", outputs.size() + 1, ".");
-
-    type_list inferred(outputs.size(), untyped);
-    for (std::size_t i = 0; i < carried_count; ++i)
-        inferred[i] = propagate_element_type(inputs[detail::loop_leading_inputs + i]);
-    for (std::size_t i = 0; i + 1 < returned.size(); ++i) {
-        bool const is_carried = i < carried_count;
-        detail::require_body_kind(i, returned[i + 1], is_carried, version);
-        inferred[i] = is_carried ? detail::carry(i, inputs[detail::loop_leading_inputs + i], returned[i + 1])
-                                 : detail::stack_iterations(i, returned[i + 1]);
-    }
-    return detail::merge_types({"infer_loop", "output"}, inferred, outputs);
+    return detail::merge_types({"infer_loop", "output"}, detail::loop_outputs(inputs, returned, outputs.size(), version), outputs);
 }
 
 } // namespace xloom

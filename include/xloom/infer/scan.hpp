@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <xloom/core/error.hpp>
 #include <xloom/core/partial_type.hpp>
 #include <xloom/core/shape.hpp>
-#include <xloom/core/static_vector.hpp>
 #include <xloom/infer/conflict.hpp>
 #include <xloom/infer/merge.hpp>
 #include <xloom/infer/propagate.hpp>
@@ -65,17 +66,17 @@ constexpr scan_layout divide_scan(std::size_t input_count, std::size_t output_co
     return {leading, states, scan_inputs, output_count - states};
 }
 
-/// The axes given, or axis 0 for each.
-constexpr axes axes_or_zero(std::string_view attribute, std::optional<axes> const& given, std::size_t count)
+constexpr void require_axis_count(std::string_view attribute, std::optional<axes> const& given, std::size_t count)
 {
     if (given && given->size() != count)
         fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ", given->size(), ": ", *given,
             ", and there are ", count, ". Give ", count, ", or leave the attribute out.");
-    return given ? *given : axes(count, 0);
 }
 
-constexpr std::size_t scan_axis(std::string_view attribute, std::size_t i, std::int64_t axis, std::size_t rank)
+/// Axis `i` of an attribute, counted from the front; axis 0 where the attribute is absent.
+constexpr std::size_t scan_axis(std::string_view attribute, std::optional<axes> const& given, std::size_t i, std::size_t rank)
 {
+    std::int64_t const axis = given ? (*given)[i] : 0;
     if (!is_axis(axis, rank))
         fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[", i, "] is ", axis,
             " and the rank is ", rank, ". Name an axis that exists.");
@@ -91,7 +92,7 @@ constexpr void require_tensors(type_list const& inputs, std::size_t first)
 }
 
 /// What the scan inputs say together of a dimension that they share.
-constexpr dim merge_shared(std::string_view name, static_vector<dim, max_operands> const& dims)
+constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
 {
     dim shared = unknown;
     for (dim const& d : dims) {
@@ -111,15 +112,15 @@ struct scan_elements {
 };
 
 /// Scan-9 and later: the axis of scan_input_axes is the sequence, and is gone in the body.
-constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, axes const& input_axes)
+constexpr scan_elements take_unbatched_elements(type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
 {
     scan_elements taken{inputs};
-    static_vector<dim, max_operands> lengths;
+    std::vector<dim> lengths;
     for (std::size_t k = 0; k < layout.scan_inputs; ++k) {
         partial_type& type = taken.body_inputs[layout.states + k];
         if (!type.shape().has_rank())
             continue;
-        std::size_t const axis = scan_axis("scan_input_axes", k, input_axes[k], type.shape().rank());
+        std::size_t const axis = scan_axis("scan_input_axes", input_axes, k, type.shape().rank());
         lengths.push_back(type.shape()[axis]);
         type = type.with_shape(drop_axis(type.shape(), axis));
     }
@@ -135,12 +136,22 @@ constexpr partial_type drop_leading(partial_type const& type, std::size_t count)
     return type.with_shape(dims);
 }
 
+constexpr void require_batch_size(type_list const& inputs, scan_layout const& layout, dim const& batch_size)
+{
+    for (std::size_t i = 0; i < layout.states; ++i) {
+        partial_shape const& state = inputs[layout.leading_inputs + i].shape();
+        if (state.rank() > 0 && find_conflict(state[0], batch_size) != conflict::none)
+            fail<shape_error>("xloom::infer_scan: a state must have the batch size of the scan inputs, but state[", i, "] is ", state,
+                " and their batch size is ", batch_size, ". Give a state of that batch size.");
+    }
+}
+
 /// Scan-8: axis 0 is the batch, axis 1 of scan inputs the sequence, and both are gone in the body.
 /// A scan input of scalar elements says nothing of either.
 constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
 {
     scan_elements taken;
-    static_vector<dim, max_operands> batch_sizes, lengths;
+    std::vector<dim> batch_sizes, lengths;
     for (std::size_t i = layout.leading_inputs; i < inputs.size(); ++i) {
         bool const is_state = i < layout.first_scan_input();
         taken.body_inputs.push_back(drop_leading(inputs[i], is_state ? 1 : 2));
@@ -151,7 +162,16 @@ constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layo
     }
     taken.batch_size = merge_shared("batch size", batch_sizes);
     taken.length = merge_shared("sequence length", lengths);
+    require_batch_size(inputs, layout, taken.batch_size);
     return taken;
+}
+
+constexpr scan_elements take_elements(
+    type_list const& inputs, scan_layout const& layout, bool is_batched, std::optional<axes> const& input_axes)
+{
+    if (is_batched)
+        return take_batched_elements(inputs, layout);
+    return take_unbatched_elements(inputs, layout, input_axes);
 }
 
 /// A state's output: the initial type, with what the body's result tells of the shape.
@@ -182,13 +202,13 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
 
 /// The shape that stacking elements gives.
 constexpr partial_shape stack_elements(
-    partial_shape const& element, std::size_t k, axes const& output_axes, bool is_batched, scan_elements const& taken)
+    partial_shape const& element, std::size_t k, std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
 {
     if (!element.has_rank())
         return element;
     if (is_batched)
         return with_leading(with_leading(element, taken.length), taken.batch_size);
-    return insert_axis(element, scan_axis("scan_output_axes", k, output_axes[k], element.rank() + 1), taken.length);
+    return insert_axis(element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
 }
 
 /// The initial states' types, as far as they are the outputs' types whatever the body does; then untyped.
@@ -202,6 +222,20 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
                 ". Give its element type.");
     }
     return outputs;
+}
+
+/// The outputs' types, from what the body returned; before they are merged with what is declared.
+constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout, scan_elements const& taken,
+    bool is_batched, std::optional<axes> const& output_axes)
+{
+    if (!returned.empty())
+        require_body_outputs(returned, inferred.size());
+    for (std::size_t i = 0; i < returned.size(); ++i) {
+        partial_shape const& result = returned[i].shape();
+        inferred[i] = i < layout.states ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
+                                        : returned[i].with_shape(stack_elements(result, i - layout.states, output_axes, is_batched, taken));
+    }
+    return inferred;
 }
 
 } // namespace detail
@@ -220,11 +254,13 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
 ///           Scan-8: state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan inputs of rank 3
 ///           and more tell N and T; a shape too short for them leaves a scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for all): not read by Scan-8.
-/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its rank; lengths that differ;
-///           a state that changes its shape; rank or dimension of a declared output.
+/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its rank; lengths or batch
+///           sizes that differ; a state that changes its shape; rank or dimension of a declared output.
 ///           type_error: an input or body output that is no tensor; an undefined element type of a state; the body's number of
 ///           outputs; kind or element type of a declared output.  option_error: the opset.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
+///           Scan-8's states must have the scan inputs' batch size, also where the body says nothing of their shapes.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
 /// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
 /// Example
 /// ```cpp
@@ -238,25 +274,15 @@ constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list c
 {
     bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;
     detail::scan_layout const layout = detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
-    axes input_axes, output_axes;
     if (!is_batched) {
-        input_axes = detail::axes_or_zero("scan_input_axes", attributes.scan_input_axes, layout.scan_inputs);
-        output_axes = detail::axes_or_zero("scan_output_axes", attributes.scan_output_axes, layout.scan_outputs);
+        detail::require_axis_count("scan_input_axes", attributes.scan_input_axes, layout.scan_inputs);
+        detail::require_axis_count("scan_output_axes", attributes.scan_output_axes, layout.scan_outputs);
     }
     detail::require_tensors(inputs, layout.leading_inputs);
     type_list inferred = detail::initial_outputs(inputs, layout);
-    detail::scan_elements const taken =
-        is_batched ? detail::take_batched_elements(inputs, layout) : detail::take_elements(inputs, layout, input_axes);
-
+    detail::scan_elements const taken = detail::take_elements(inputs, layout, is_batched, attributes.scan_input_axes);
     type_list const returned = body(taken.body_inputs);
-    if (!returned.empty())
-        detail::require_body_outputs(returned, outputs.size());
-    for (std::size_t i = 0; i < returned.size(); ++i) {
-        partial_shape const& result = returned[i].shape();
-        inferred[i] = i < layout.states
-                          ? detail::keep_state(i, inferred[i], is_batched ? detail::with_leading(result, taken.batch_size) : result)
-                          : returned[i].with_shape(detail::stack_elements(result, i - layout.states, output_axes, is_batched, taken));
-    }
+    inferred = detail::scan_outputs(std::move(inferred), returned, layout, taken, is_batched, attributes.scan_output_axes);
     return detail::merge_types({"infer_scan", "output"}, inferred, outputs);
 }
 

@@ -1,0 +1,33 @@
+#pragma once
+// Shapes and types as texts: as they are in errors, such as float[2, N].
+
+#include <iosfwd>
+#include <string>
+
+#include <xloom/core/error.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// True for the types of xloom that to_string and << print.
+template <class T>
+inline constexpr bool is_printed = false;
+
+} // namespace detail
+
+/// The text of a shape, axes, dim, partial_shape, partial_type or type_list.
+///
+/// Example
+/// ```cpp
+/// xloom::to_string(xloom::shape{2, 3}); // = "[2, 3]"
+/// ```
+template <class T>
+    requires detail::is_printed<T> std::string to_string(T const& value) { return detail::concat(value); }
+
+/// The same text, on a stream. Its use needs <ostream>.
+template <class Traits, class T>
+    requires detail::is_printed<T> std::basic_ostream<char, Traits>
+&operator<<(std::basic_ostream<char, Traits>& out, T const& value) { return out << to_string(value); }
+
+} // namespace xloom
