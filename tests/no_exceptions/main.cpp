@@ -62,6 +62,10 @@ int main(int count, char** arguments)
         return call_all();
     if (what == "default")
         return mistake();
+    if (what == "null") {
+        xloom::set_error_handler(nullptr);
+        return mistake();
+    }
     auto const first = xloom::set_error_handler(what == "returns" ? go_on : stop);
     if (what == "handler" || what == "returns")
         return mistake();

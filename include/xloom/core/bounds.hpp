@@ -1,6 +1,8 @@
 #pragma once
 // What becomes of an index that lies outside its axis.
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom {
 
 /// check: an index_error before the first write.  assume: you promise that there is none; verified in debug builds only.

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom {
 
 /// Bytes of a line of the cache.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom {
 
 /// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types: beside `using namespace xloom`

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #endif
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom::detail {
 
 /// Bytes of a large page, where small ones have 4 KiB.

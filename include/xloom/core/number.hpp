@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstdint>
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom::detail {
 
 template <class T>

@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstddef>
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom {
 
 namespace detail {

@@ -11,6 +11,8 @@
 #include <xsimd/xsimd.hpp>
 #endif
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom::kernel {
 
 #ifdef XLOOM_NO_SIMD

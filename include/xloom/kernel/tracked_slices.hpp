@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/core/exceptions.hpp>
+
 namespace xloom::kernel {
 
 /// How updates of a slice are taken together.
