@@ -147,7 +147,7 @@ void with_attn_lstm_runner(tensor_ref<Item const> const& X, attn_lstm_weights<It
     Policy const& policy, Use const& use)
 {
     batch_walk<Item> const walk{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, start.sequence_lens};
-    workspace.attending.resize(std::max(workspace.attending.size(), weights.sizes().D * sizes.N));
+    workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
     attn_lstm_states<Item, attn_lstm_weights<Item>, Score> const states{weights, score, walk, {start.M, start.memory_seq_lens, sizes.S},
         {start.initial_h, 0}, {start.initial_c, 0}, {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0},
         {outputs.Y_c, 0}, {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};

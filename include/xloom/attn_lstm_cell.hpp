@@ -65,7 +65,7 @@ public:
         detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
         std::size_t longest = 0;
         for (std::size_t n = 0; n < N; ++n)
-            longest = std::max(longest, memory.length(n));
+            longest = (std::max)(longest, memory.length(n));
         // Keys and values of all rows, then scratch for making them.
         auto const take_memory = [&](kernel::arena<T>& numbers, auto const& keep) {
             for (std::size_t n = 0; n < N; ++n)
@@ -77,8 +77,8 @@ public:
         take_scratch(N, longest, step_size);
         // What may throw comes first: until then the cell is as it was.
         memory_.rows.reserve(N);
-        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
-        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+        numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
+        memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
 
         N_ = N;
         S_ = S;
@@ -100,7 +100,7 @@ public:
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
     {
         using detail::first_item;
-        check(h, c, attention, sized_x(x_t));
+        require_operands(h, c, attention, sized_x(x_t));
         step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), nullptr);
     }
 
@@ -111,7 +111,7 @@ public:
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
     {
         using detail::first_item;
-        check(h, c, attention, sized_x(x_t), sized_y(y_t));
+        require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
         step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), first_item(y_t));
     }
 
@@ -121,7 +121,7 @@ public:
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
     {
         using detail::first_item;
-        check(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
+        require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
         step(first_item(h), first_item(c), first_item(attention), first_item(alignment), first_item(x_t), first_item(y_t));
     }
 
@@ -155,7 +155,7 @@ private:
     kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
 
     template <class Hidden, class Cell, class Attention, class... Others>
-    void check(Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
+    void require_operands(Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
     {
         std::size_t const H = weights_.sizes().H, C = weights_.attention().C;
         detail::check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),

@@ -49,7 +49,7 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
     check_overlap(op, places_of(states), {}, places);
 
     auto y = walk<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
-    std::int64_t const end = std::min(control.limit(), room);
+    std::int64_t const end = (std::min)(control.limit(), room);
     {
         std::tuple<held_state<States>...> held(states);
         auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);

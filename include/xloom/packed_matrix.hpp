@@ -65,7 +65,7 @@ public:
         // The last panel is wider than what is left of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
-            std::size_t const count = std::min(most, rows - row);
+            std::size_t const count = (std::min)(most, rows - row);
             kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels_.data() + whole * depth_, depth_, rest},
                 {bias_.data() + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)

@@ -52,7 +52,7 @@ struct attn_lstm_states {
         auto const& p = weights.parameters(part.d);
         std::size_t longest = 0;
         for (std::size_t r = 0; r < part.count; ++r)
-            longest = std::max(longest, memory.length(part.first[r].row));
+            longest = (std::max)(longest, memory.length(part.first[r].row));
         part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers), numbers.take(longest * p.E)};
         for (std::size_t r = 0; r < part.count; ++r)
             attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);

@@ -69,7 +69,7 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
     p.QW = QW.packed();
     p.MW = MW.packed();
     p.V = pack_score_weights<T>(in.V, d, A, memory);
-    p.zeros = memory.take(kernel::whole_batches<T>(std::max({A, E, C})));
+    p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
     return p;
 }
 

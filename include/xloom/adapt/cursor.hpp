@@ -79,7 +79,7 @@ private:
         if (!std::is_trivially_copyable_v<item> || step == 0 || element_size == 0)
             return 1;
         std::size_t const in_a_line = cache_line / sizeof(item) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(1, std::min(in_a_line, most_bytes / sizeof(item) / element_size));
+        return std::max<std::size_t>(1, (std::min)(in_a_line, most_bytes / sizeof(item) / element_size));
     }
 
     kernel::strided_copy copy_of(std::size_t count) const { return is_output ? time_.scattering(count) : time_.gathering(count); }
@@ -97,7 +97,7 @@ private:
 
     [[gnu::noinline]] void gather()
     {
-        filled_ = std::min(capacity_, left_);
+        filled_ = (std::min)(capacity_, left_);
         left_ -= filled_;
         carry(filled_, next_, items_.data());
     }

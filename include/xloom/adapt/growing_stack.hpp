@@ -23,7 +23,7 @@ public:
     growing_stack(std::string_view op, std::int64_t limit, std::int64_t certain)
         : op_(op),
           limit_(static_cast<std::size_t>(
-              std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), std::numeric_limits<std::size_t>::max()))),
+              std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
           is_certain_(certain == limit)
     {}
 

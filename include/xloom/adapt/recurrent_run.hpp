@@ -135,7 +135,7 @@ std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, bat
 {
     std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
     std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / products_worth_a_thread;
-    std::size_t const parts = std::min(threads, std::max<std::size_t>(useful, 1));
+    std::size_t const parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
     return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
 }
 

@@ -24,7 +24,7 @@ constexpr std::int64_t check_loop(
         detail::fail<option_error>(
             op, ": a loop must be able to end, but max_trip_count and cond are both absent and stop has no state. Give one of them.");
     if (!max_trip_count)
-        return std::numeric_limits<std::int64_t>::max();
+        return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
 }
 
@@ -33,7 +33,7 @@ namespace detail {
 /// The length of the leading axis, or the largest integer.
 constexpr std::int64_t room_of(shape const& dims)
 {
-    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
     return dims[0] > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(dims[0]);
 }
 
@@ -62,9 +62,9 @@ inline std::string describe_room(std::span<shape const> outputs, std::int64_t ne
 constexpr std::int64_t check_loop_outputs(std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
     detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", {});
-    std::int64_t room = std::numeric_limits<std::int64_t>::max();
+    std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
     for (shape const& dims : outputs)
-        room = std::min(room, detail::room_of(dims));
+        room = (std::min)(room, detail::room_of(dims));
     if (room < needed)
         detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ", detail::describe_room(outputs, needed),
             " and there will be ", needed, ". Give it a longer leading axis.");

@@ -44,7 +44,7 @@ constexpr recurrent_widths check_weights(
             ". Correct one of them.");
     if (H == 0)
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
-    if (!has_strides({direction_count(options.direction), 8, H, std::max(H, width)}, sizeof(double)))
+    if (!has_strides({direction_count(options.direction), 8, H, (std::max)(H, width)}, sizeof(double)))
         fail<shape_error>(op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
     if (width < narrower)
         fail<shape_error>(

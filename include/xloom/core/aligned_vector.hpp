@@ -37,7 +37,7 @@ struct line_allocator {
 
     static constexpr std::align_val_t alignment(std::size_t count) noexcept
     {
-        return std::align_val_t{std::max(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
+        return std::align_val_t{(std::max)(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
     }
 
     friend bool operator==(line_allocator const&, line_allocator const&) = default;

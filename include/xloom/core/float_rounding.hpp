@@ -66,9 +66,9 @@ constexpr typename float_layout<Float>::word round_magnitude(typename float_layo
     word const significand = (magnitude & (hidden - 1)) | hidden;
     int const exponent = static_cast<int>(magnitude >> source::mantissa_bits) + (format.bias - source::bias);
     // More than mantissa_bits + 2 and nothing is left, as with so many.
-    int const dropped = std::min(excess + std::max(1 - exponent, 0), source::mantissa_bits + 2);
+    int const dropped = (std::min)(excess + (std::max)(1 - exponent, 0), source::mantissa_bits + 2);
     word const rounded = (significand + ((one << (dropped - 1)) - 1) + (significand >> dropped & 1)) >> dropped;
-    return (static_cast<word>(std::max(exponent, 1) - 1) << format.mantissa_bits) + rounded;
+    return (static_cast<word>((std::max)(exponent, 1) - 1) << format.mantissa_bits) + rounded;
 }
 
 /// The pattern of the format for a float or double. A NaN keeps its sign and the top of its payload where the format has them.

@@ -84,7 +84,7 @@ private:
             rest += terms_[i].step * terms_[i].limit;
         auto const [step, limit] = terms_[first];
         std::uintmax_t const least = target > rest ? (target - rest + step - 1) / step : 0;
-        for (std::uintmax_t count = std::min(limit, target / step) + 1; count-- > least;)
+        for (std::uintmax_t count = (std::min)(limit, target / step) + 1; count-- > least;)
             if (is_soluble_from(first + 1, target - count * step))
                 return true;
         return false;

@@ -55,7 +55,7 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     for (std::size_t const dim : dims)
         if (dim == 0)
             return true;
-    std::size_t room = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / bytes_per_element;
+    std::size_t room = static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
     for (std::size_t const dim : dims) {
         room /= dim;
         if (room == 0)

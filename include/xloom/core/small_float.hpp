@@ -159,9 +159,9 @@ public:
     static constexpr int max_exponent = largest_exponent + 1;
     static constexpr int max_exponent10 = powers_of_ten(largest_exponent + 1);
 
-    static constexpr type min() noexcept { return type::from_bits(format.has_zero() ? 1u << format.mantissa_bits : 0u); }
+    static constexpr type(min)() noexcept { return type::from_bits(format.has_zero() ? 1u << format.mantissa_bits : 0u); }
     static constexpr type lowest() noexcept { return type::from_bits(format.has_sign ? format.sign() | format.largest() : 0); }
-    static constexpr type max() noexcept { return type::from_bits(format.largest()); }
+    static constexpr type(max)() noexcept { return type::from_bits(format.largest()); }
     static constexpr type denorm_min() noexcept { return type::from_bits(format.has_zero() ? 1 : 0); }
     static constexpr type epsilon() noexcept { return type(1.0 / (1 << format.mantissa_bits)); }
     static constexpr type round_error() noexcept { return type(format.has_zero() ? 0.5 : 1.0); }

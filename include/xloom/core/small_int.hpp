@@ -145,9 +145,9 @@ public:
     static constexpr int digits = type::width - (type::is_signed ? 1 : 0);
     static constexpr int digits10 = digits * 30103 / 100000;
 
-    static constexpr type min() noexcept { return type(type::is_signed ? -(1 << digits) : 0); }
-    static constexpr type lowest() noexcept { return min(); }
-    static constexpr type max() noexcept { return type((1 << digits) - 1); }
+    static constexpr type(min)() noexcept { return type(type::is_signed ? -(1 << digits) : 0); }
+    static constexpr type lowest() noexcept { return (min)(); }
+    static constexpr type(max)() noexcept { return type((1 << digits) - 1); }
     static constexpr type epsilon() noexcept { return type{}; }
     static constexpr type round_error() noexcept { return type{}; }
     static constexpr type denorm_min() noexcept { return type{}; }

@@ -122,7 +122,7 @@ public:
           query_(memory.take(rows * query_step())),
           alignment_(memory.take(rows * alignment_step_)),
           scores_(memory.take(alignment_step_)),
-          interleaved_(memory.take(rows * std::max(p.C, p.E)))
+          interleaved_(memory.take(rows * (std::max)(p.C, p.E)))
     {}
 
     T* h(std::size_t row) const noexcept { return lstm_.h(row); }

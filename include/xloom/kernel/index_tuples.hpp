@@ -102,7 +102,7 @@ index_survey survey(index_tuples<Index> const& tuples)
 }
 
 /// The offset of a tuple that is left out.
-inline constexpr std::ptrdiff_t dropped = std::numeric_limits<std::ptrdiff_t>::min();
+inline constexpr std::ptrdiff_t dropped = (std::numeric_limits<std::ptrdiff_t>::min)();
 
 /// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile time.
 template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>

@@ -139,7 +139,7 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
     for (std::size_t r = 0; r < Count; ++r)
         fetch_to_write<width>(sums.first + r * sums.step);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
-        std::size_t const end = std::min(k + chain_length, b.depth);
+        std::size_t const end = (std::min)(k + chain_length, b.depth);
         add_chain<Count, Batches>(a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
         start = {sums.first, sums.step};
     }
@@ -157,7 +157,7 @@ void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T>
     blocks const turns{(batches + width - 1) / width, together};
     for (std::size_t i = 0; i < turns.count(); ++i) {
         std::size_t const turn = order == panel_order::backwards ? turns.count() - 1 - i : i;
-        std::size_t const panel = turns.begin(turn), end = std::min(turns.begin(turn + 1) * width, batches);
+        std::size_t const panel = turns.begin(turn), end = (std::min)(turns.begin(turn + 1) * width, batches);
         with_count<1, together * width>(
             end - panel * width, [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, fetch_nothing()); });
     }
@@ -172,7 +172,7 @@ std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::s
     std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>), width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
-    return fetch_items<T>{panel + (part + shares - parts) * width * depth, std::min(width, line_items<T>)};
+    return fetch_items<T>{panel + (part + shares - parts) * width * depth, (std::min)(width, line_items<T>)};
 }
 
 /// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the beginning of each panel. It costs a
@@ -201,7 +201,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                 multiply_part(std::integral_constant<std::size_t, width>(), *share);
             else
                 with_count<1, width>(
-                    std::min(width, batches - panel * width), [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
+                    (std::min)(width, batches - panel * width), [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
         }
     }
 }

@@ -57,12 +57,12 @@ void for_each_offset(offset_reader const& read, std::size_t from, std::size_t to
     std::array<std::ptrdiff_t, ring> offsets{};
     auto const read_block = [&](std::size_t first) {
         if (first < to)
-            read(first, std::min(offset_block, to - first), offsets.data() + (first - from) % ring);
+            read(first, (std::min)(offset_block, to - first), offsets.data() + (first - from) % ring);
     };
     read_block(from);
     for (std::size_t first = from; first < to; first += offset_block) {
         read_block(first + offset_block);
-        std::size_t const end = std::min(first + offset_block, to);
+        std::size_t const end = (std::min)(first + offset_block, to);
         for (std::size_t number = first; number < end; ++number) {
             std::ptrdiff_t const coming = offsets[(number - from + ahead) % ring];
             T* const place = data + (coming == dropped ? 0 : coming);

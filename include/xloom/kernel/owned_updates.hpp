@@ -28,7 +28,7 @@ public:
     {
         while (std::size_t{1} << shift_ < neighbourhood)
             ++shift_;
-        std::size_t const samples = std::min(std::size_t{1024}, read.count());
+        std::size_t const samples = (std::min)(std::size_t{1024}, read.count());
         std::size_t const distance = read.count() / 8 * 5 | 1; // no multiple of a period that the indices may have
         std::array<std::size_t, groups> sizes{};
         for (std::size_t i = 0; i < samples; ++i) {
@@ -63,7 +63,7 @@ private:
             owner_of_[group] = owner;
             taken += sizes[group];
             of_owner += sizes[group];
-            most = std::max(most, of_owner);
+            most = (std::max)(most, of_owner);
             if (owner + 1 < owners_ && taken * owners_ >= sum * (owner + 1)) {
                 ++owner;
                 of_owner = 0;
@@ -120,15 +120,15 @@ template <class Policy, class Apply>
 void for_each_owned(Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
 {
     std::size_t const count = read.count(), parts = owner_of.count();
-    std::size_t const size = std::min(sorted_share::most, count / parts + 1);
+    std::size_t const size = (std::min)(sorted_share::most, count / parts + 1);
     std::vector<sorted_share> shares;
     shares.reserve(parts);
     for (std::size_t share = 0; share < parts; ++share)
         shares.emplace_back(size, parts);
     for (std::size_t begin = 0; begin < count; begin += parts * size) {
         policy.for_each(parts, [&](std::size_t share) {
-            std::size_t const from = std::min(begin + share * size, count);
-            shares[share].sort(read, owner_of, from, std::min(from + size, count));
+            std::size_t const from = (std::min)(begin + share * size, count);
+            shares[share].sort(read, owner_of, from, (std::min)(from + size, count));
         });
         policy.for_each(parts, [&](std::size_t owner) {
             for (sorted_share const& share : shares)

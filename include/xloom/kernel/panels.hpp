@@ -29,7 +29,7 @@ struct panels {
 template <class T>
 constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) noexcept
 {
-    return std::min(panel_width<T>, whole_batches<T>(columns) - first);
+    return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
 }
 
 /// What panels [depth, columns] take up.
@@ -77,7 +77,7 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
     for (std::size_t begin = 0, end; begin < columns; begin = end) {
         std::size_t const offset = (first_column + begin) % panel_width<T>, panel = first_column + begin - offset;
         std::size_t const width = columns_of_panel<T>(panel, to.columns);
-        end = std::min(columns, begin + width - offset);
+        end = (std::min)(columns, begin + width - offset);
         T* const target = to.items + panel * to.depth + first_row * width + offset;
         Item const* const source = from.items + at(begin) * from.column_step;
         if (from.column_step == 1) {
@@ -89,7 +89,7 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
                 for (std::size_t j = 0; j < end - begin; ++j) {
                     T* const to_column = target + k0 * width + j;
                     Item const* const from_column = source + at(k0) * from.depth_step + at(j) * from.column_step;
-                    for (std::size_t k = 0, count = std::min(block, rows - k0); k < count; ++k)
+                    for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
                         to_column[k * width] = static_cast<T>(from_column[at(k) * from.depth_step]);
                 }
         }

@@ -60,7 +60,7 @@ struct step_buffers {
 
     template <class Rows>
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
-        : steps(std::min(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
+        : steps((std::min)(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest) * cell.W().depth)),
           interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
           sums(memory.take(most_together(rows, longest) * cell.sums_step()))
@@ -70,7 +70,7 @@ private:
     /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices for smaller ones.
     static std::size_t most_together(std::size_t rows, std::size_t longest)
     {
-        return std::min(std::max<std::size_t>(longest, 1) * rows, std::max(rows_together, rows));
+        return (std::min)(std::max<std::size_t>(longest, 1) * rows, (std::max)(rows_together, rows));
     }
 };
 
@@ -82,7 +82,7 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
     std::size_t const H = cell.H();
     for (std::size_t begin = 0; begin < longest; begin += buffers.steps) {
-        std::size_t const end = std::min(begin + buffers.steps, longest);
+        std::size_t const end = (std::min)(begin + buffers.steps, longest);
         std::size_t rows = 0;
         for (std::size_t t = begin, active = count; t < end; ++t) {
             active = count_longer(sequences, active, t);

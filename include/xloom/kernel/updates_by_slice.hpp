@@ -33,7 +33,7 @@ public:
     std::size_t end(std::size_t slice) const { return ends_[slice]; }
 
     /// The update at a position; behind the last one still the last. Requires one.
-    std::size_t number(std::size_t position) const { return numbers_[std::min(position, count_ - 1)]; }
+    std::size_t number(std::size_t position) const { return numbers_[(std::min)(position, count_ - 1)]; }
 
 private:
     std::unique_ptr<std::size_t[]> ends_; ///< of all slices, then the numbers
