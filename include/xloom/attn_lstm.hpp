@@ -235,7 +235,7 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 /// xt::xtensor<float, 2> const V = {{1}};
 /// xloom::attn_lstm(X, {.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .M = M}).Y; // = [[[[0.369606]]]]
 /// ```
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start, Policy const& policy = {})
 {
@@ -243,7 +243,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& 
 }
 
 /// With weights as they are: packs them first.
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
     attn_lstm_options const& options = {}, Policy const& policy = {})
 {
@@ -251,7 +251,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
 }
 
 /// With a score of your own.
-template <tensor Input, class Item = detail::item_t<Input>, attention_score<detail::compute_t<Item>> Score,
+template <class Input, class Item = detail::first_item_t<Input>, attention_score<detail::compute_t<Item>> Score,
     execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start, Score const& score, Policy const& policy = {})
@@ -260,7 +260,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& 
 }
 
 /// With a score of your own, and weights as they are.
-template <tensor Input, class Item = detail::item_t<Input>, attention_score<detail::compute_t<Item>> Score,
+template <class Input, class Item = detail::first_item_t<Input>, attention_score<detail::compute_t<Item>> Score,
     execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, Score const& score,
     attn_lstm_options const& options = {}, Policy const& policy = {})
@@ -275,7 +275,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
 /// Errors    as attn_lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but
 ///           Y_h, Y_c, Y_attention and Y_alignment may be the very tensors initial_h and so on, so that a stream carries its state.
 /// Cost      as attn_lstm; alignments, Y_attention and Y_alignment want the attention of the last step too, which is left out otherwise.
-template <tensor Input, class Item = detail::item_t<Input>, attention_score<detail::compute_t<Item>> Score = bahdanau,
+template <class Input, class Item = detail::first_item_t<Input>, attention_score<detail::compute_t<Item>> Score = bahdanau,
     execution_policy Policy = serial_policy>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std::type_identity_t<attn_lstm_start<Item>> const& start,
     std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_workspace<Item>& workspace, Score const& score = {},

@@ -94,35 +94,43 @@ public:
     std::size_t memory_steps() const noexcept { return S_; }
 
     /// h, c and attention become the next state.
-    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
-        detail::items_of<Item> Element>
+    template <class Hidden, class Cell, class Attention, class Element>
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
     {
-        using detail::first_item;
-        require_operands(h, c, attention, sized_x(x_t));
-        step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), nullptr);
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>()) {
+            using detail::first_item;
+            require_operands(h, c, attention, sized_x(x_t));
+            step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), nullptr);
+        }
     }
 
     /// The same, and y_t = h: the body of a scan over x_t.
-    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
-        detail::items_of<Item> Element, detail::mutable_items_of<Item> Output>
+    template <class Hidden, class Cell, class Attention, class Element, class Output>
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
     {
-        using detail::first_item;
-        require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
-        step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), first_item(y_t));
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>() &&
+                      detail::is_cell_y_t<Item, Output>()) {
+            using detail::first_item;
+            require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
+            step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), first_item(y_t));
+        }
     }
 
     /// With the alignment as a state too: the score sees it, and it becomes the next one.
-    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::mutable_items_of<Item> Attention,
-        detail::mutable_items_of<Item> Alignment, detail::items_of<Item> Element, detail::mutable_items_of<Item> Output>
+    template <class Hidden, class Cell, class Attention, class Alignment, class Element, class Output>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
     {
-        using detail::first_item;
-        require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
-        step(first_item(h), first_item(c), first_item(attention), first_item(alignment), first_item(x_t), first_item(y_t));
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_alignment<Item, Alignment>() &&
+                      detail::is_cell_x_t<Item, Element>() && detail::is_cell_y_t<Item, Output>()) {
+            using detail::first_item;
+            require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
+            step(first_item(h), first_item(c), first_item(attention), first_item(alignment), first_item(x_t), first_item(y_t));
+        }
     }
 
 private:

@@ -103,7 +103,7 @@ private:
 /// auto const [Y, Y_h] = xloom::gru(X, {.W = W, .R = R});
 /// Y; // = [[[[0.174468]]], [[[0.307763]]]]
 /// ```
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 gru_result<Item> gru(
     Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start = {}, Policy const& policy = {})
 {
@@ -112,7 +112,7 @@ gru_result<Item> gru(
 }
 
 /// With weights as they are: packs them first.
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 gru_result<Item> gru(
     Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs, gru_options const& options = {}, Policy const& policy = {})
 {
@@ -124,7 +124,7 @@ gru_result<Item> gru(
 ///
 /// Errors    as gru; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h
 ///           may be the very tensor initial_h.
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void gru_into(Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start,
     std::type_identity_t<gru_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
 {

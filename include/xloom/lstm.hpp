@@ -186,21 +186,22 @@ void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights
 /// auto const [Y, Y_h, Y_c] = xloom::lstm(X, {.W = W, .R = R});
 /// Y; // = [[[[0.17427]]], [[[0.613983]]]]
 /// ```
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(
     Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
-    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", detail::shape_of(X), weights, start);
+    tensor_ref<Item const> const input = X;
+    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input.shape(), weights, start);
     recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
         detail::make_state<Item>(sizes, batch, weights.layout()), detail::make_state<Item>(sizes, batch, weights.layout())};
     recurrent_workspace<Item> workspace;
-    detail::run_lstm<Item>(X, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
+    detail::run_lstm<Item>(input, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
     return result;
 }
 
 /// With weights as they are: packs them first.
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(
     Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs, lstm_options const& options = {}, Policy const& policy = {})
 {
@@ -212,7 +213,7 @@ lstm_result<Item> lstm(
 ///
 /// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h and
 ///           Y_c may be the very tensors initial_h and initial_c, so that a stream carries its state in place.
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start,
     std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
 {

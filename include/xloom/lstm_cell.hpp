@@ -47,25 +47,29 @@ public:
     }
 
     /// h and c become the next state.
-    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::items_of<Item> Element>
+    template <class Hidden, class Cell, class Element>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t)
     {
-        auto const& [D, I, H] = weights_.sizes();
-        using namespace detail;
-        check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t)});
-        step(first_item(h), first_item(c), first_item(x_t), nullptr);
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() && detail::is_cell_x_t<Item, Element>()) {
+            auto const& [D, I, H] = weights_.sizes();
+            using namespace detail;
+            check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t)});
+            step(first_item(h), first_item(c), first_item(x_t), nullptr);
+        }
     }
 
     /// The same, and y_t = h: the body of a scan over x_t.
-    template <detail::mutable_items_of<Item> Hidden, detail::mutable_items_of<Item> Cell, detail::items_of<Item> Element,
-        detail::mutable_items_of<Item> Output>
+    template <class Hidden, class Cell, class Element, class Output>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
     {
-        auto const& [D, I, H] = weights_.sizes();
-        using namespace detail;
-        check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t),
-                             sized("y_t", "N H", N_ * H, y_t)});
-        step(first_item(h), first_item(c), first_item(x_t), first_item(y_t));
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() && detail::is_cell_x_t<Item, Element>() &&
+                      detail::is_cell_y_t<Item, Output>()) {
+            auto const& [D, I, H] = weights_.sizes();
+            using namespace detail;
+            check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t),
+                                 sized("y_t", "N H", N_ * H, y_t)});
+            step(first_item(h), first_item(c), first_item(x_t), first_item(y_t));
+        }
     }
 
 private:

@@ -113,7 +113,7 @@ private:
 /// auto const [Y, Y_h] = xloom::rnn(X, {.W = W, .R = R});
 /// Y; // = [[[[0.462117]]], [[[0.961251]]]]
 /// ```
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 rnn_result<Item> rnn(
     Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
 {
@@ -122,7 +122,7 @@ rnn_result<Item> rnn(
 }
 
 /// With weights as they are: packs them first.
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 rnn_result<Item> rnn(
     Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs, rnn_options const& options = {}, Policy const& policy = {})
 {
@@ -134,7 +134,7 @@ rnn_result<Item> rnn(
 ///
 /// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h
 ///           may be the very tensor initial_h.
-template <tensor Input, class Item = detail::item_t<Input>, execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start,
     std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
 {

@@ -39,6 +39,56 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
         } -> std::convertible_to<Item*>;
 };
 
+/// True if the operand fits; a compile error that names it otherwise.
+template <class Item, class Range>
+consteval bool is_cell_h()
+{
+    static_assert(mutable_items_of<Range, Item>,
+        "xloom: the state h of a cell must be a tensor, std::vector or std::span of the weights' element type"
+        ", in memory that can be written");
+    return mutable_items_of<Range, Item>;
+}
+template <class Item, class Range>
+consteval bool is_cell_c()
+{
+    static_assert(mutable_items_of<Range, Item>,
+        "xloom: the state c of a cell must be a tensor, std::vector or std::span of the weights' element type"
+        ", in memory that can be written");
+    return mutable_items_of<Range, Item>;
+}
+template <class Item, class Range>
+consteval bool is_cell_attention()
+{
+    static_assert(mutable_items_of<Range, Item>,
+        "xloom: the state attention of a cell must be a tensor, std::vector or std::span of the weights' element type"
+        ", in memory that can be written");
+    return mutable_items_of<Range, Item>;
+}
+template <class Item, class Range>
+consteval bool is_cell_alignment()
+{
+    static_assert(mutable_items_of<Range, Item>,
+        "xloom: the state alignment of a cell must be a tensor, std::vector or std::span of the weights' element type"
+        ", in memory that can be written");
+    return mutable_items_of<Range, Item>;
+}
+template <class Item, class Range>
+consteval bool is_cell_x_t()
+{
+    static_assert(items_of<Range, Item>,
+        "xloom: the input x_t of a cell must be a tensor, std::vector or std::span of the weights' element type"
+        ", in memory");
+    return items_of<Range, Item>;
+}
+template <class Item, class Range>
+consteval bool is_cell_y_t()
+{
+    static_assert(mutable_items_of<Range, Item>,
+        "xloom: the output y_t of a cell must be a tensor, std::vector or std::span of the weights' element type"
+        ", in memory that can be written");
+    return mutable_items_of<Range, Item>;
+}
+
 /// An operand of a step, and how many items it must have, one behind the other.
 struct sized_operand {
     std::string_view operand;
