@@ -63,7 +63,8 @@ struct attn_lstm_options {
     bool input_forget = false;                 ///< f = 1 - i
 };
 
-/// Weights and attributes of an AttnLSTM, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+/// Weights and attributes of an AttnLSTM, checked and laid out once for many calls. Copies share the memory, moves copy;
+/// const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; as much memory as they take, their widths filled up to whole vectors.

@@ -17,8 +17,8 @@ namespace xloom {
 ///
 /// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: spans,
 ///           containers, row-major tensors and views whose items are contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written.  option_error: the weights have no attention
-///           (use lstm_cell), or not d.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved from has N = 0 rows.
+///           option_error: the weights have no attention (use lstm_cell), or not d.
 /// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
@@ -55,6 +55,15 @@ public:
         set_memory(M, memory_seq_lens);
     }
 
+    attn_lstm_cell(attn_lstm_cell const&) = default;
+    attn_lstm_cell(attn_lstm_cell&&) = default;
+    attn_lstm_cell& operator=(attn_lstm_cell&&) = default;
+    /// Copies first: without memory for the copy the cell stays as it is.
+    attn_lstm_cell& operator=(attn_lstm_cell const& other) requires std::is_copy_assignable_v<Score>
+    {
+        return *this = attn_lstm_cell(other);
+    }
+
     /// Another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
     void set_memory(tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {})
     {
@@ -80,7 +89,7 @@ public:
         numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
 
-        N_ = N;
+        N_ = detail::row_count(N);
         S_ = S;
         longest_ = longest;
         memory_.rows.clear();
@@ -150,7 +159,6 @@ private:
         held_memory() = default;
         held_memory(held_memory&&) noexcept = default;
         held_memory& operator=(held_memory&&) noexcept = default;
-        held_memory& operator=(held_memory const& other) { return *this = held_memory(other); }
         held_memory(held_memory const& other) : numbers(other.numbers), rows(other.rows)
         {
             for (auto& [row, memory, alignment, alignment_step] : rows) {
@@ -221,7 +229,8 @@ private:
     attn_lstm_weights<Item> weights_;
     Score score_;
     std::size_t d_;
-    std::size_t N_ = 0, S_ = 0;
+    detail::row_count N_;
+    std::size_t S_ = 0;
     std::size_t longest_ = 0; ///< of the rows' memories
     held_memory memory_;
     aligned_vector<T> numbers_;

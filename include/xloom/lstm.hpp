@@ -56,7 +56,8 @@ struct lstm_options {
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory, moves copy;
+/// const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.

@@ -16,7 +16,7 @@ namespace xloom {
 ///     y_t = h
 ///
 /// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved from has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
@@ -45,6 +45,12 @@ public:
         take_memory(size);
         numbers_.resize(size.used() + 1);
     }
+
+    lstm_cell(lstm_cell const&) = default;
+    lstm_cell(lstm_cell&&) = default;
+    lstm_cell& operator=(lstm_cell&&) = default;
+    /// Copies first: without memory for the copy the cell stays as it is.
+    lstm_cell& operator=(lstm_cell const& other) { return *this = lstm_cell(other); }
 
     /// h and c become the next state.
     template <class Hidden, class Cell, class Element>
@@ -108,7 +114,7 @@ private:
     }
 
     lstm_weights<Item> weights_;
-    std::size_t N_;
+    detail::row_count N_;
     std::size_t d_;
     aligned_vector<T> numbers_;
 };

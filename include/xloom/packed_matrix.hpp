@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include <xloom/adapt/shared_parameters.hpp>
 #include <xloom/adapt/tensor_ref.hpp>
 #include <xloom/check/shapes.hpp>
-#include <xloom/core/aligned_vector.hpp>
 #include <xloom/kernel/multiply.hpp>
 
 namespace xloom {
@@ -22,7 +22,7 @@ namespace xloom {
 /// Order     each sum is bias, then the products along K in chains of 128: its bits do not depend on M.
 /// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of its cache. Allocates nothing.
 /// Aliasing  C overlaps neither A nor the matrix.
-/// Threads   const is thread-safe.
+/// Threads   const is thread-safe. Copies share the memory, moves copy.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 2> const B = {{1, 2, 3}, {4, 5, 6}};
@@ -36,47 +36,61 @@ namespace xloom {
 template <class T>
 class packed_matrix {
 public:
-    explicit packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {})
-    {
-        static constexpr std::string_view op = "xloom::packed_matrix";
-        detail::check_given(op, "B", detail::shape_if_given(B), 2);
-        depth_ = B.shape()[0];
-        columns_ = B.shape()[1];
-        detail::check_shapes(op, std::array{detail::shape_law{"bias", "[J]", {columns_}, detail::shape_if_given(bias)}},
-            [&] { return detail::concat("K = ", depth_, " and J = ", columns_); });
-        panels_.resize(kernel::panel_items<T>(depth_, columns_) + 1);
-        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, depth_, columns_, {panels_.data(), depth_, columns_});
-        bias_.resize(kernel::whole_batches<T>(columns_) + 1);
-        for (std::size_t j = 0; j < columns_ && bias.is_given(); ++j)
-            bias_[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
-    }
+    explicit packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {}) : packed_(pack(B, bias)) {}
 
-    std::size_t depth() const noexcept { return depth_; }
-    std::size_t columns() const noexcept { return columns_; }
+    std::size_t depth() const noexcept { return matrix().depth; }
+    std::size_t columns() const noexcept { return matrix().columns; }
 
     /// `rows` rows of A, a_step apart, to rows of C, c_step apart.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
         constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
-        std::size_t const rest = columns_ % kernel::batch_size<T> == 0 ? 0 : columns_ % width, whole = columns_ - rest;
-        kernel::multiply<T>(rows, {A, a_step}, {panels_.data(), depth_, whole}, {bias_.data(), 0}, {C, c_step});
+        auto const& [panels, K, J] = matrix();
+        T const* const bias = packed_[0].bias;
+        std::size_t const rest = J % kernel::batch_size<T> == 0 ? 0 : J % width, whole = J - rest;
+        kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
         if (rest == 0)
             return;
         // The last panel is wider than what is left of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels_.data() + whole * depth_, depth_, rest},
-                {bias_.data() + whole, 0}, {last.data(), width});
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest}, {bias + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
                 std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
         }
     }
 
 private:
-    std::size_t depth_ = 0, columns_ = 0;
-    aligned_vector<T> panels_;
-    aligned_vector<T> bias_;
+    struct parameters {
+        using number = T;
+
+        kernel::panels<T> B;
+        T const* bias;
+    };
+
+    static detail::shared_parameters<parameters> pack(tensor_ref<T const> const& B, tensor_ref<T const> const& bias)
+    {
+        static constexpr std::string_view op = "xloom::packed_matrix";
+        detail::check_given(op, "B", detail::shape_if_given(B), 2);
+        std::size_t const K = B.shape()[0], J = B.shape()[1];
+        detail::check_shapes(op, std::array{detail::shape_law{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
+            [&] { return detail::concat("K = ", K, " and J = ", J); });
+        return {1, [&](std::size_t, kernel::arena<T>& memory) {
+                    kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};
+                    T* const row = memory.take(kernel::whole_batches<T>(J));
+                    if (!memory.only_counts()) {
+                        kernel::pack_panels<T, T>({B.data(), B.step(0), B.step(1)}, K, J, panels);
+                        for (std::size_t j = 0; j < J && bias.is_given(); ++j)
+                            row[j] = bias.data()[static_cast<std::ptrdiff_t>(j) * bias.step(0)];
+                    }
+                    return parameters{panels.packed(), row};
+                }};
+    }
+
+    kernel::panels<T> const& matrix() const noexcept { return packed_[0].B; }
+
+    detail::shared_parameters<parameters> packed_;
 };
 
 } // namespace xloom

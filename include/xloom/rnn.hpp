@@ -65,7 +65,8 @@ inline rnn_options without_schema_default(rnn_options options)
 
 } // namespace detail
 
-/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory; const is thread-safe.
+/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory, moves copy;
+/// const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.

@@ -200,3 +200,31 @@ TEST_CASE("attn_lstm_cell keeps its memory where there is no room for another on
     }
     CHECK(granted > 3);
 }
+
+TEST_CASE("attn_lstm_cell: an assignment that runs out of memory leaves the cell as it was")
+{
+    auto const weights = constants().packed();
+    call_memory small(1, 3, 6), large(1, 9, 40);
+    attn_lstm_cell<float> const from(weights, small.M, small.memory_seq_lens), other(weights, large.M, large.memory_seq_lens, {}, 1);
+    auto const step = [](attn_lstm_cell<float>& cell, std::size_t N) {
+        std::vector<float> h(N * H), c(N * H), attention(N * L), x(N * I, 1.0f);
+        cell(h, c, attention, x);
+        return h;
+    };
+    attn_lstm_cell<float> untouched = from, whole = other;
+    std::vector<float> const expected = step(untouched, 3), expected_of_other = step(whole, 9);
+    std::size_t granted = 0;
+    for (bool is_refused = true; is_refused; ++granted) {
+        attn_lstm_cell<float> cell = from;
+        try {
+            refusal const after(granted);
+            cell = other;
+            is_refused = false;
+        } catch (std::bad_alloc const&) {
+            CHECK(step(cell, 3) == expected);
+            cell = other;
+        }
+        CHECK(step(cell, 9) == expected_of_other);
+    }
+    CHECK(granted > 3);
+}

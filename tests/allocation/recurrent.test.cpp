@@ -5,6 +5,7 @@
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/gru.hpp>
 #include <xloom/lstm_cell.hpp>
+#include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
 
 #include "counting_new.hpp"
@@ -144,4 +145,46 @@ TEST_CASE("a step of lstm_cell allocates nothing")
     cell(h, c, x);
     CHECK(allocations() == before);
     CHECK(h[0] > 0);
+}
+
+TEST_CASE("lstm_cell: an assignment that runs out of memory leaves the cell as it was")
+{
+    constants const few(4, 2), many(4, 40);
+    lstm_cell<float> cell(lstm_weights<float>({few.W, few.R, few.B}, {.direction = direction::bidirectional}));
+    lstm_cell<float> const other(lstm_weights<float>({many.W, many.R, many.B}, {.direction = direction::bidirectional}), 9);
+    std::vector<float> expected(2), c(2), x(3, 1.0f);
+    cell(expected, c, x);
+    {
+        refusal const at_once(0);
+        CHECK_THROWS_AS(cell = other, std::bad_alloc);
+    }
+    std::vector<float> h(2);
+    c = {0, 0};
+    cell(h, c, x);
+    CHECK(h == expected);
+    std::vector<float> other_h(9 * 40), other_c(9 * 40);
+    cell = other;
+    cell(other_h, other_c, std::vector<float>(9 * 3, 1.0f));
+    CHECK(other_h.back() > 0);
+}
+
+TEST_CASE("packed weights and matrices allocate nothing when they are copied, moved or assigned")
+{
+    constants const of_lstm(4, 5), of_gru(3, 5), of_rnn(1, 5);
+    lstm_weights<float> const lstm({of_lstm.W, of_lstm.R}, {.direction = direction::bidirectional});
+    gru_weights<float> const gru({of_gru.W, of_gru.R}, {.direction = direction::bidirectional});
+    rnn_weights<float> const rnn({of_rnn.W, of_rnn.R}, {.direction = direction::bidirectional});
+    xt::xtensor<float, 2> const B = xt::ones<float>({70, 70});
+    packed_matrix<float> const matrix(B);
+    auto const use = [](auto const& original) {
+        std::size_t const before = allocations();
+        auto copy = original, moved = std::move(copy);
+        copy = moved;
+        moved = std::move(copy);
+        CHECK(allocations() == before);
+    };
+    use(lstm);
+    use(gru);
+    use(rnn);
+    use(matrix);
 }

@@ -1,9 +1,10 @@
 #pragma once
-// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them.
+// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them; and how many rows there are.
 
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <xloom/adapt/borrowed.hpp>
@@ -88,6 +89,27 @@ consteval bool is_cell_y_t()
         ", in memory that can be written");
     return mutable_items_of<Range, Item>;
 }
+
+/// The number of a cell's rows: 0 once the cell is moved from, whose memory is gone.
+class row_count {
+public:
+    row_count() = default;
+    explicit row_count(std::size_t rows) noexcept : rows_(rows) {}
+    row_count(row_count const&) = default;
+    row_count(row_count&& other) noexcept : rows_(std::exchange(other.rows_, 0)) {}
+    row_count& operator=(row_count const&) = default;
+    row_count& operator=(row_count&& other) noexcept
+    {
+        rows_ = other.rows_;
+        other.rows_ = 0;
+        return *this;
+    }
+
+    operator std::size_t() const noexcept { return rows_; }
+
+private:
+    std::size_t rows_ = 0;
+};
 
 /// An operand of a step, and how many items it must have, one behind the other.
 struct sized_operand {

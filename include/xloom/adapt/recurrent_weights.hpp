@@ -1,42 +1,12 @@
 #pragma once
 // How the weights of the recurrent operators are laid out once, for all calls that use them.
 
-#include <array>
-#include <memory>
-#include <utility>
-
 #include <xloom/adapt/recurrent_run.hpp>
+#include <xloom/adapt/shared_parameters.hpp>
 #include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/units.hpp>
 
 namespace xloom::detail {
-
-/// Parameters of each direction, with the numbers that they point to: written once, then shared by all copies.
-template <class Parameters>
-class shared_parameters {
-    using T = typename Parameters::number;
-
-public:
-    /// pack(d, memory) gives the parameters of direction d; it is called with an arena that only counts, too.
-    template <class Pack>
-    shared_parameters(std::size_t D, Pack const& pack)
-    {
-        kernel::arena<T> size;
-        for (std::size_t d = 0; d < D; ++d)
-            pack(d, size);
-        auto numbers = std::make_shared<aligned_vector<T>>(size.used() + 1, T(0));
-        kernel::arena<T> memory(numbers->data());
-        for (std::size_t d = 0; d < D; ++d)
-            all_[d] = pack(d, memory);
-        numbers_ = std::move(numbers);
-    }
-
-    Parameters const& operator[](std::size_t d) const { return all_[d]; }
-
-private:
-    std::array<Parameters, 2> all_{};
-    std::shared_ptr<aligned_vector<T> const> numbers_;
-};
 
 /// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each direction.
 template <class Parameters>

@@ -1,0 +1,45 @@
+#pragma once
+// Constants that are laid out once: parameters, and memory for the numbers that they point to.
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include <xloom/core/aligned_vector.hpp>
+#include <xloom/kernel/arena.hpp>
+
+namespace xloom::detail {
+
+/// Parameters of each direction, with the numbers that they point to: written once, then shared by all copies. A move is a copy, for a
+/// copy costs next to nothing: so what is moved from can be used as before.
+template <class Parameters>
+class shared_parameters {
+    using T = typename Parameters::number;
+
+public:
+    /// pack(d, memory) gives the parameters of direction d; it is called with an arena that only counts, too.
+    template <class Pack>
+    shared_parameters(std::size_t D, Pack const& pack)
+    {
+        kernel::arena<T> size;
+        for (std::size_t d = 0; d < D; ++d)
+            pack(d, size);
+        auto numbers = std::make_shared<aligned_vector<T>>(size.used() + 1, T(0));
+        kernel::arena<T> memory(numbers->data());
+        for (std::size_t d = 0; d < D; ++d)
+            all_[d] = pack(d, memory);
+        numbers_ = std::move(numbers);
+    }
+
+    shared_parameters(shared_parameters const&) = default;
+    shared_parameters& operator=(shared_parameters const&) = default;
+
+    Parameters const& operator[](std::size_t d) const { return all_[d]; }
+
+private:
+    std::array<Parameters, 2> all_{};
+    std::shared_ptr<aligned_vector<T> const> numbers_;
+};
+
+} // namespace xloom::detail
