@@ -290,10 +290,15 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std:
 }
 
 /// A workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and so many threads.
+///
+/// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
 attn_lstm_workspace<Item> attn_lstm_workspace_for(
     attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Score const& score = {}, Policy const& policy = {})
 {
+    static constexpr std::string_view op = "xloom::attn_lstm_workspace_for";
+    detail::check_batch_sizes(op, weights.sizes(), {sizes.T, sizes.N});
+    detail::check_memory_sizes(op, weights.attention(), weights.sizes().D, sizes.N, sizes.S);
     attn_lstm_workspace<Item> workspace;
     detail::with_attn_lstm_runner<Item>(
         {}, weights, sizes, {}, {}, score, workspace, policy, [](auto& runner, auto const& states) { runner.reserve_all(states); });

@@ -70,7 +70,9 @@ public:
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
             memory_seq_lens.is_given(), std::nullopt, std::nullopt);
+        detail::check_rows(name, weights_.sizes(), N);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
+        memory_.rows.reserve(N); // before N is counted up to: an M without items may claim any
         detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
         std::size_t longest = 0;
         for (std::size_t n = 0; n < N; ++n)
@@ -85,9 +87,8 @@ public:
         take_memory(size, [](std::size_t, auto const&) {});
         take_scratch(N, longest, step_size);
         // What may throw comes first: until then the cell is as it was.
-        memory_.rows.reserve(N);
-        numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
-        memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
+        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
+        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
 
         N_ = detail::row_count(N);
         S_ = S;

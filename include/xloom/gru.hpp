@@ -137,11 +137,13 @@ void gru_into(Input const& X, gru_weights<Item> const& weights, std::type_identi
 }
 
 /// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+///
+/// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> gru_workspace(gru_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
-    return detail::reserved_workspace<Item>(
-        weights, detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{weights, {}, {}}, batch, policy);
+    return detail::reserved_workspace<Item>("xloom::gru_workspace", weights,
+        detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{weights, {}, {}}, batch, policy);
 }
 
 } // namespace xloom

@@ -226,10 +226,13 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_iden
 }
 
 /// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+///
+/// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> lstm_workspace(lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
-    return detail::reserved_workspace<Item>(weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);
+    return detail::reserved_workspace<Item>(
+        "xloom::lstm_workspace", weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);
 }
 
 } // namespace xloom

@@ -35,12 +35,13 @@ class lstm_cell {
     using T = detail::compute_t<Item>;
 
 public:
-    /// For N rows, with the weights of direction d.
+    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a d that is none an option_error.
     explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0) : weights_(std::move(weights)), N_(N), d_(d)
     {
         if (d >= weights_.sizes().D)
-            detail::fail<option_error>("xloom::lstm_cell: d must be less than D = ", weights_.sizes().D, ", but d is ", d,
-                ". Choose one of the weights' directions.");
+            detail::fail<option_error>(
+                name, ": d must be less than D = ", weights_.sizes().D, ", but d is ", d, ". Choose one of the weights' directions.");
+        detail::check_rows(name, weights_.sizes(), N);
         kernel::arena<T> size;
         take_memory(size);
         numbers_.resize(size.used() + 1);

@@ -18,7 +18,7 @@ namespace xloom {
 /// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and C so many items apart, those of A overlapping if you like (the windows
 ///           of a convolution). B and bias of any strides.
 /// Types     float, double, scalars of your own.
-/// Errors    shape_error: the rank of B, the shape of bias.
+/// Errors    shape_error: the rank of B, the shape of bias, sizes that cannot be counted in bytes.
 /// Order     each sum is bias, then the products along K in chains of 128: its bits do not depend on M.
 /// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of its cache. Allocates nothing.
 /// Aliasing  C overlaps neither A nor the matrix.
@@ -74,6 +74,8 @@ private:
         static constexpr std::string_view op = "xloom::packed_matrix";
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
+        if (!has_strides({K, J}, detail::padded_bytes))
+            detail::fail<shape_error>(op, ": B must fit in memory, but it is ", B.shape(), ". Shorten it.");
         detail::check_shapes(op, std::array{detail::shape_law{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
         return {1, [&](std::size_t, kernel::arena<T>& memory) {

@@ -81,8 +81,10 @@ void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item
 
 /// A workspace for whole batches.
 template <class Item, class Weights, class States, class Policy>
-recurrent_workspace<Item> reserved_workspace(Weights const& weights, States const& states, batch_sizes const& batch, Policy const& policy)
+recurrent_workspace<Item> reserved_workspace(
+    std::string_view op, Weights const& weights, States const& states, batch_sizes const& batch, Policy const& policy)
 {
+    check_batch_sizes(op, weights.sizes(), batch);
     recurrent_workspace<Item> workspace;
     make_runner(weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy).reserve_all(states);
     return workspace;

@@ -1,6 +1,7 @@
 #pragma once
 // What AttnLSTM requires of its attention's shapes.
 
+#include <algorithm>
 #include <utility>
 
 #include <xloom/check/recurrent.hpp>
@@ -52,8 +53,9 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     if (AW)
         check_given(op, "AW", AW, 3);
     std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
-    if (!has_strides({D, 2, H, E}, sizeof(double)))
-        fail<shape_error>(op, ": the weights must fit in memory, but R is ", *R, " and MW is ", *MW, ". Shorten them.");
+    if (!has_strides({D, 2, std::max(H, E), std::max({A, E, L})}, padded_bytes))
+        fail<shape_error>(op, ": the weights must fit in memory, but ",
+            AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW) : concat("R is ", *R, " and MW is ", *MW), ". Shorten them.");
     check_shapes(op,
         std::array{
             shape_law{"QW", "[D, H, A]", {D, H, A}, QW},
@@ -63,6 +65,15 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
         },
         [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
     return {A, E, AW ? L : E, true, AW.has_value()};
+}
+
+/// Sizes of a memory whose keys, values and alignments can be counted.
+constexpr void check_memory_sizes(std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
+{
+    auto const& [A, E, C, attends, has_layer] = attention;
+    if (attends && !has_strides({D, N, S, std::max({A, E, C})}, padded_bytes))
+        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N, ", S = ", S, ", A = ", A, ", E = ", E,
+            " and C = ", C, ". Choose smaller sizes.");
 }
 
 /// M [N, S, E], initial_attention [D, N, C], initial_alignment [D, N, S]. Returns S, 0 without attention.
@@ -83,9 +94,7 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
     }
     check_given(op, "M", M, 3);
     std::size_t const S = (*M)[1], D = sizes.D;
-    if (!has_strides({D, N, S, 16 + attention.A + attention.E}, sizeof(double)))
-        fail<shape_error>(
-            op, ": keys and alignments must fit in memory, but M is ", *M, ", D = ", D, " and A = ", attention.A, ". Shorten M.");
+    check_memory_sizes(op, attention, D, N, S);
     check_shapes(op,
         std::array{
             shape_law{"M", "[N, S, E]", {N, S, attention.E}, M},

@@ -44,7 +44,7 @@ constexpr recurrent_widths check_weights(
             ". Correct one of them.");
     if (H == 0)
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
-    if (!has_strides({direction_count(options.direction), 8, H, (std::max)(H, width)}, sizeof(double)))
+    if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
         fail<shape_error>(op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
     if (width < narrower)
         fail<shape_error>(
@@ -98,6 +98,32 @@ constexpr activation_list check_activations(
     return all;
 }
 
+inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
+}
+
+/// Rows whose states can be counted, and the sums that are made of them.
+constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
+{
+    if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
+        fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes), ". Choose fewer rows.");
+}
+
+/// True if the bytes of Y can be counted.
+constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    return has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double));
+}
+
+/// A batch whose Y and states can be counted.
+constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    if (!has_output(sizes, batch))
+        fail<shape_error>(op, ": Y must fit in memory, but ", describe(sizes, batch), ". Choose smaller sizes.");
+    check_rows(op, sizes, batch.N);
+}
+
 /// X [T, N, I], in layout 1 [N, T, I].
 constexpr batch_sizes check_X(std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
 {
@@ -105,8 +131,9 @@ constexpr batch_sizes check_X(std::string_view op, shape const& X, recurrent_wid
         fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]", " with I = ", sizes.I,
             ", as W has it, but X is ", X, ". Reshape it.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
-    if (!has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double)))
+    if (!has_output(sizes, batch))
         fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H, ". Shorten X.");
+    check_rows(op, sizes, batch.N);
     return batch;
 }
 
@@ -130,11 +157,6 @@ struct named_shape {
     std::string_view operand;
     std::optional<shape> dims;
 };
-
-inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
-{
-    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
-}
 
 /// States [D, N, H], in layout 1 [N, D, H].
 template <class Weights, std::size_t Count>

@@ -11,6 +11,10 @@
 
 namespace xloom::detail {
 
+/// More bytes than a number takes up with its part of what fills a row up to whole vectors and lines of the cache. Sizes that cannot be
+/// counted in so many bytes fit in no memory, and sums of those that can do not overflow.
+inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
+
 /// An operand, and what its shape must be.
 struct shape_law {
     std::string_view operand;
