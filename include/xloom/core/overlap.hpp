@@ -111,7 +111,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 {
     byte_range range{block.address, block.address + block.item_bytes - 1};
     for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
-        std::uintmax_t const reach = stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1);
+        auto const reach = static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
         if (block.layout.steps[axis] < 0)
             range.lowest -= reach;
         else

@@ -1,6 +1,7 @@
 #pragma once
 // Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the same text serves both.
-// With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not even included.
+// With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not even included. For a target whose vector units
+// xsimd does not know, it is defined here: xsimd then has no batch.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,6 +10,9 @@
 
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
+#ifdef XSIMD_NO_SUPPORTED_ARCHITECTURE
+#define XLOOM_NO_SIMD
+#endif
 #endif
 
 #include <xloom/core/exceptions.hpp>
