@@ -28,7 +28,7 @@ struct sigmoid {
     template <class V>
     V operator()(V const& x) const
     {
-        return V(1) / (V(1) + detail::exp_of(-x));
+        return divide(V(1), V(1) + detail::exp_of(-x));
     }
 };
 
@@ -40,7 +40,7 @@ V sigmoid_times_tanh(V const& x, V const& y)
         using detail::abs;
         V const size = at_most(V(10), abs(y)); // whose tanh is 1
         V const e = detail::exp_parts<V>(size + size).exp_less_1();
-        return e / ((V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
+        return divide(e, (V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }
@@ -53,7 +53,7 @@ struct softsign {
         using detail::abs;
         V const size = abs(x);
         V const sign = choose(x < V(0), V(-1), V(1));
-        return choose(V(1) + size == size, sign, x / (V(1) + size));
+        return choose(V(1) + size == size, sign, divide(x, V(1) + size));
     }
 };
 
@@ -75,7 +75,7 @@ struct affine {
     template <class V>
     V operator()(V const& x) const
     {
-        return V(alpha) * x + V(beta);
+        return multiply_add(V(alpha), x, V(beta));
     }
 };
 
@@ -123,7 +123,7 @@ struct hard_sigmoid {
     template <class V>
     V operator()(V const& x) const
     {
-        V const y = V(alpha) * x + V(beta);
+        V const y = multiply_add(V(alpha), x, V(beta));
         return choose(y < V(0), V(0), choose(y > V(1), V(1), y));
     }
 };

@@ -101,7 +101,7 @@ void bahdanau_scores(key_rows<T> const& keys, T const* query, score_weights<T> c
 {
     if (keys.are_exponentials)
         detail::score_all(keys, query, V.minus_2V, A, scores, V.sum,
-            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return sum + v / multiply_add(key, q, B(T(1))); });
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return sum + divide(v, multiply_add(key, q, B(T(1)))); });
     else
         detail::score_all(keys, query, V.V, A, scores, T(0),
             []<class B>(B const& key, B const& q, B const& v, B const& sum) { return multiply_add(v, detail::tanh_of(key + q), sum); });

@@ -4,6 +4,8 @@
 // xsimd does not know, it is defined here: xsimd then has no batch.
 
 #include <algorithm>
+#include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
@@ -76,11 +78,29 @@ void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
         *to = batch;
 }
 
-/// a * b + c; rounded once where batches can.
+/// a * b + c; rounded once where the processor can.
+///
+/// Why std::fma: a compiler that may contract a * b + c decides so at each place anew, and a sum would have other bits in a batch than in a
+/// row of its own.
 template <class V>
 V multiply_add(V const& a, V const& b, V const& c)
 {
+#ifdef FP_FAST_FMAF
+    if constexpr (std::is_same_v<V, float>)
+        return std::fma(a, b, c);
+#endif
+#ifdef FP_FAST_FMA
+    if constexpr (std::is_same_v<V, double>)
+        return std::fma(a, b, c);
+#endif
     return a * b + c;
+}
+
+/// a / b, rounded once.
+template <class V>
+V divide(V const& a, V const& b)
+{
+    return a / b;
 }
 
 /// yes where the condition holds, else no.
@@ -104,6 +124,14 @@ xsimd::batch<T> multiply_add(xsimd::batch<T> const& a, xsimd::batch<T> const& b,
 #endif
         return xsimd::fma(a, b, c);
 }
+
+#ifdef __aarch64__ // where xsimd multiplies floats with an estimate of 1 / b
+template <std::derived_from<xsimd::neon> Arch>
+xsimd::batch<float, Arch> divide(xsimd::batch<float, Arch> const& a, xsimd::batch<float, Arch> const& b)
+{
+    return vdivq_f32(a, b);
+}
+#endif
 
 template <class T>
 xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
