@@ -50,9 +50,10 @@ struct exp_parts {
     explicit exp_parts(V const& x)
     {
         // Two pieces of log(2), the first of so few bits that n times it is exact.
-        V const n = nearbyint(x * V(1.44269504f));
+        auto const exponent = nearbyint_as_int(x * V(1.44269504f));
+        V const n = to_float(exponent);
         V const r = multiply_add(n, V(2.12194440e-4f), multiply_add(n, V(-0.693359375f), x));
-        scale = power_of_two<V>(to_int(n));
+        scale = power_of_two<V>(exponent);
         // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2; in pairs, which do not wait for each other.
         V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f), q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
         V const q = multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
@@ -63,6 +64,26 @@ struct exp_parts {
     V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
 };
 
+/// True if xsimd's exponentials of doubles are wrong: where no instruction rounds, versions before 14 add 2^52 and subtract it again, which
+/// clang's -ffast-math cancels.
+inline constexpr bool is_rounding_cancelled =
+#if defined(__clang__) && defined(__FAST_MATH__) && !defined(__SSE4_1__) && !defined(XLOOM_NO_SIMD)
+    XSIMD_VERSION_MAJOR < 14;
+#else
+    false;
+#endif
+
+/// f(x), computed item by item.
+template <class T, class F>
+batch_t<T> one_by_one(batch_t<T> const& x, F const& f)
+{
+    T items[batch_size<T>];
+    store_batch(items, x);
+    for (T& item : items)
+        item = f(item);
+    return load_batch(items);
+}
+
 /// f(x) for a function that has reached its limits at +-800.
 ///
 /// Why not with other arguments: without AVX-512, xsimd turns doubles into integers by C++'s own conversion, which is undefined for NaN
@@ -71,6 +92,8 @@ template <class V, class F>
 V within_limits(V const& x, F const& f)
 {
     if constexpr (has_simd<double> && std::is_same_v<V, batch_t<double>>) {
+        if constexpr (is_rounding_cancelled)
+            return one_by_one<double>(x, f);
         auto const is_number = x == x;
         V const limited = choose(x > V(800), V(800), choose(x < V(-800), V(-800), x));
         return choose(is_number, f(choose(is_number, limited, V(0))), x);
@@ -85,7 +108,7 @@ V exp_of(V const& x)
     if constexpr (is_float_batch<V>)
         return exp_parts<V>(at_least(V(-88), at_most(V(89), x))).exp();
     else
-        return within_limits(x, [](V const& v) { return exp(v); });
+        return within_limits(x, [](auto const& v) { return exp(v); });
 }
 
 /// exp(x) - 1, without loss near 0 where the scalar has expm1. Of a float above 88 it is no use.
@@ -95,7 +118,7 @@ V exp_less_1(V const& x)
     if constexpr (is_float_batch<V>)
         return exp_parts<V>(at_least(V(-88), x)).exp_less_1();
     else if constexpr (requires { expm1(x); })
-        return within_limits(x, [](V const& v) { return expm1(v); });
+        return within_limits(x, [](auto const& v) { return expm1(v); });
     else
         return exp(x) - V(1);
 }
@@ -110,7 +133,7 @@ V log_of_1_plus(V const& x)
             -0.0576644475447f, 0.0202045892726f, -0.00331847401456f);
         return multiply_add(q, x * x, x);
     } else if constexpr (requires { log1p(x); })
-        return within_limits(x, [](V const& v) { return log1p(v); });
+        return within_limits(x, [](auto const& v) { return log1p(v); });
     else
         return log(V(1) + x);
 }
@@ -122,11 +145,11 @@ V tanh_of(V const& x)
         // From 1/2 on, the tanh of 0.5494, 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x| + |x|^3 p(x^2), p by Remez's
         // algorithm.
         V const size = abs(x), z = x * x;
-        V const large = V(1) - V(2) / (exp_parts<V>(at_most(V(20), size + size)).exp() + V(1));
+        V const large = V(1) - divide(V(2), exp_parts<V>(at_most(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
         return choose(size < V(0.5494f), multiply_add(p * z, size, size), large) | bitofsign(x);
     } else
-        return within_limits(x, [](V const& v) { return tanh(v); });
+        return within_limits(x, [](auto const& v) { return tanh(v); });
 }
 
 } // namespace xloom::kernel::detail
