@@ -90,6 +90,26 @@ struct fetch_nothing {
     void operator()(std::size_t) const noexcept {}
 };
 
+/// sums = factor * b + sums.
+///
+/// Why g++ without SIMD keeps a loop: it makes vectors of a loop over std::fma, but not of the same calls one behind the other. clang's are
+/// made of these only.
+template <class T, std::size_t Batches>
+void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b, std::array<batch_t<T>, Batches>& sums) noexcept
+{
+#ifndef __clang__
+    if constexpr (!has_simd<T>) {
+#pragma GCC unroll 1
+        for (std::size_t i = 0; i < Batches; ++i)
+            sums[i] = multiply_add(factor, b[i], sums[i]);
+        return;
+    }
+#endif
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < Batches; ++i)
+        sums[i] = multiply_add(factor, b[i], sums[i]);
+}
+
 /// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one chain.
 ///
 /// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is instructions that are short.
@@ -111,9 +131,7 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < Count; ++r) {
             batch const factor(number_of<Count>(a, r, k));
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < Batches; ++i)
-                sum[r][i] = multiply_add(factor, b[i], sum[r][i]);
+            add_row<T>(factor, b, sum[r]);
         }
     }
 
