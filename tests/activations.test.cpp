@@ -10,6 +10,7 @@
 
 #include <xloom/activations.hpp>
 
+#include "support/special_numbers.hpp"
 #include "support/ulp.hpp"
 
 using namespace xloom;
@@ -79,6 +80,67 @@ TEST_CASE_TEMPLATE("no further from the true value than the table says", T, floa
         CHECK(worst <= accuracy.max_ulp);
         CHECK(worst > 0);
     }
+}
+
+TEST_CASE_TEMPLATE("ScaledTanh is as exact with other alphas and betas", T, float, double)
+{
+    constexpr T smallest = std::numeric_limits<T>::min();
+    activation_accuracy const& accuracy = activation_accuracies[2];
+    REQUIRE(accuracy.kind == activation::scaled_tanh);
+    std::vector<T> x = arguments<T>(T(-20), T(20));
+    for (double const each : {0x1.5724fcp-2, 0x1.9dda12p-2}) // where a search found the largest errors
+        x.push_back(static_cast<T>(each));
+    for (double const alpha : {1.0, 1.97, 1.7159, -0.81, 1e-3, 1e6})
+        for (double const beta : {1.0, 1.37, 2.0 / 3, 1.64, -1.999, 1e-6, 1e3}) {
+            auto const y = activated<T>({activation::scaled_tanh, alpha, beta}, x);
+            activation_function const rounded{activation::scaled_tanh, static_cast<double>(T(alpha)), static_cast<double>(T(beta))};
+            long double worst = 0;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                long double const expected = exact(rounded, static_cast<long double>(x[i]));
+                if (std::fabs(T(beta) * x[i]) >= smallest && std::fabs(expected) >= smallest)
+                    worst = std::fmax(worst, ulps_between(y[i], expected));
+            }
+            CAPTURE(alpha);
+            CAPTURE(beta);
+            CHECK(worst <= accuracy.max_ulp);
+        }
+}
+
+TEST_CASE_TEMPLATE("below the arguments of the table: between 0 and hardly more than the true value", T, float, double)
+{
+    for (activation_accuracy const& accuracy : activation_accuracies) {
+        T const lowest = std::is_same_v<T, float> ? static_cast<T>(accuracy.lowest_float) : static_cast<T>(accuracy.lowest_double);
+        if (std::isinf(lowest))
+            continue;
+        std::vector<T> x;
+        for (int i = 0; i < 100'000; ++i)
+            x.push_back(lowest - static_cast<T>(i) / 1024);
+        x.push_back(-infinity<T>);
+        auto const y = activated<T>({accuracy.kind}, x);
+        bool is_between = true;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            long double const most = exact({accuracy.kind}, static_cast<long double>(x[i])) +
+                                     accuracy.max_ulp * static_cast<long double>(std::numeric_limits<T>::denorm_min());
+            is_between = is_between && y[i] >= 0 && static_cast<long double>(y[i]) <= most;
+        }
+        CAPTURE(name_of(accuracy.kind));
+        CHECK(is_between);
+    }
+}
+
+TEST_CASE_TEMPLATE("a parameter of 0 times infinity is NaN", T, float, double)
+{
+    constexpr T inf = infinity<T>;
+    auto const is_nan = [](activation_function const& function, T x) { return std::isnan(activated<T>(function, {x})[0]); };
+    for (T const x : {inf, -inf}) {
+        CHECK(is_nan({activation::affine, 0, 1}, x));
+        CHECK(is_nan({activation::hard_sigmoid, 0, 1}, x));
+        CHECK(is_nan({activation::scaled_tanh, 1, 0}, x));
+        CHECK(activated<T>({activation::scaled_tanh, 0, 1}, {x})[0] == 0);
+        CHECK(activated<T>({activation::elu, 0}, {x})[0] == (x > 0 ? inf : 0));
+    }
+    CHECK(is_nan({activation::leaky_relu, 0}, -inf));
+    CHECK(activated<T>({activation::leaky_relu, 0}, {inf})[0] == inf);
 }
 
 TEST_CASE_TEMPLATE("the others are exact where the arithmetic is", T, float, double)

@@ -222,7 +222,8 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 ///           passes through.
 /// Order     as lstm: the bits of a row depend on nothing but the row; a sequence in pieces, with Y_h, Y_c, Y_attention and, if the score
 ///           reads it, Y_alignment handed on, gives the bits of one call (float and wider types).
-/// Max error float, H = 512, T = 100, weights within 1/sqrt(H): 2e-6. NaN stays NaN. What lies beyond a row's lengths is not read; a
+/// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
+///           NaN stays NaN. What lies beyond a row's lengths is not read; a
 ///           memory of length 0 gives alignments and a context of zeros.
 /// Cost      multiply-adds of T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A, for shorter rows fewer, and T N D S A times a
 ///           multiplication and a division for the scores. Packing is a pass over the weights; attn_lstm_weights are packed once.

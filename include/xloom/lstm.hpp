@@ -174,7 +174,8 @@ void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     each sum is bias, then W's products, then R's, in chains of 128. So the bits of a row depend on nothing but the row: not on
 ///           the batch, the threads, nor on how a sequence is cut into calls (float and wider types).
-/// Max error float, H = 512, T = 100, weights within 1/sqrt(H): 2e-6. NaN stays NaN. What lies beyond a row's length is not read.
+/// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
+///           NaN stays NaN. What lies beyond a row's length is not read.
 /// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights; lstm_weights are packed
 ///           once. Memory: X and the sums of up to 96 rows or of one step.
 /// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its states.
