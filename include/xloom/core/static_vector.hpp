@@ -66,8 +66,7 @@ public:
     /// Removes the item at position `where`.
     constexpr void erase(std::size_t where)
     {
-        for (std::size_t i = where + 1; i < size_; ++i)
-            items_[i - 1] = items_[i];
+        std::copy(begin() + where + 1, end(), begin() + where);
         items_[--size_] = T{};
     }
 

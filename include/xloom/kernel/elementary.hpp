@@ -10,6 +10,13 @@
 
 #include <xloom/kernel/simd.hpp>
 
+// As in kernel/simd.hpp, for g++ 12.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 namespace xloom::kernel::detail {
 
 using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
@@ -153,3 +160,7 @@ V tanh_of(V const& x)
 }
 
 } // namespace xloom::kernel::detail
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -19,6 +19,13 @@
 
 #include <xloom/core/exceptions.hpp>
 
+// g++ 12 takes the operands that its AVX-512 intrinsics leave undefined for mistakes of the caller.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 namespace xloom::kernel {
 
 #ifdef XLOOM_NO_SIMD
@@ -226,3 +233,7 @@ template <class T, class F>
 }
 
 } // namespace xloom::kernel
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
