@@ -116,7 +116,7 @@ match(line, /; *\/\/ throws /) {
     next
 }
 { statement = statement line "\n" }
-line ~ /([;{}]|\/\/.*)$/ || line == "" {
+line ~ /([;{}]|\/\/.*)$/ || line ~ /^#/ || line == "" {
     text = text statement
     statement = ""
 }
