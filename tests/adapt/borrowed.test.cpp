@@ -29,13 +29,13 @@ template <class Buffer>
 using adapted = decltype(xt::adapt(std::declval<Buffer>(), std::declval<std::array<std::size_t, 2> const&>()));
 
 template <class X>
-constexpr bool is_kept = std::is_constructible_v<tensor_ref<float const>, X>;
+constexpr bool is_kept = detail::find_ref_fault<X, float const>() == detail::ref_fault::none;
 template <class X>
-constexpr bool is_written = std::is_constructible_v<tensor_ref<float>, X>;
+constexpr bool is_written = detail::find_ref_fault<X, float>() == detail::ref_fault::none;
 template <class X>
-constexpr bool is_length = std::is_constructible_v<lengths_ref, X>;
+constexpr bool is_length = detail::find_ref_fault<X, int const>() == detail::ref_fault::none;
 template <class X>
-constexpr bool is_carried = std::is_invocable_v<lstm_cell<float>, X, xt::xtensor<float, 1>&, xt::xtensor<float, 1> const&>;
+constexpr bool is_carried = detail::mutable_items_of<X, float>;
 
 } // namespace
 
