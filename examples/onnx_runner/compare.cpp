@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "text.hpp"
 #include "types.hpp"
 
 namespace runner {
@@ -86,7 +87,7 @@ template <class T>
 std::string text(T const& item)
 {
     if constexpr (std::is_same_v<T, std::string>)
-        return "\"" + (item.size() > 40 ? item.substr(0, 40) + "..." : item) + "\"";
+        return "\"" + printable(item, 40) + "\"";
     else if constexpr (std::is_integral_v<T>)
         return concat(item);
     else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "moves.hpp"
+#include "text.hpp"
 #include "types.hpp"
 
 namespace runner {
@@ -124,7 +125,7 @@ Hub read_number(std::string const& text)
         Hub const x =
             std::is_same_v<Hub, float> ? static_cast<Hub>(std::strtof(begin, &stop)) : static_cast<Hub>(std::strtod(begin, &stop));
         if (text.empty() || stop != end)
-            throw runner_error("the string \"" + text.substr(0, 40) + "\" is no number");
+            throw runner_error("the string " + in_quotes(text) + " is no number");
         return x;
     }
 }

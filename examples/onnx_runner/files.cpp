@@ -5,6 +5,7 @@
 #include <onnx/onnx-data_pb.h>
 
 #include "graph.hpp"
+#include "text.hpp"
 
 namespace runner {
 
@@ -56,7 +57,7 @@ value read(onnx::SequenceProto const& proto)
     bool const of_sequences = proto.sequence_values_size() != 0;
     bool const of_optionals = proto.optional_values_size() != 0;
     if (of_tensors + of_sequences + of_optionals > 1)
-        throw runner_error("the sequence '" + proto.name() + "' has elements of several kinds");
+        throw runner_error("the sequence " + in_quotes(proto.name()) + " has elements of several kinds");
     sequence elements;
     for (auto const& element : proto.tensor_values())
         elements.emplace_back(read_tensor(element));

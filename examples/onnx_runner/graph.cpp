@@ -9,6 +9,7 @@
 #include "operators.hpp"
 #include "proto.hpp"
 
+#include "text.hpp"
 namespace runner {
 
 namespace {
@@ -22,7 +23,7 @@ std::int64_t opset_of(onnx::NodeProto const& node, opsets const& versions)
     std::string const domain = node.domain() == "ai.onnx" ? "" : node.domain();
     auto const found = versions.find(domain);
     if (found == versions.end())
-        throw runner_error(describe(node) + ": the model imports no opset of the domain '" + domain + "'");
+        throw runner_error(describe(node) + ": the model imports no opset of the domain " + in_quotes(domain));
     return found->second;
 }
 
@@ -30,7 +31,7 @@ operation const& operation_of(onnx::NodeProto const& node)
 {
     operation const* const found = find_operation(node.domain(), node.op_type());
     if (found == nullptr)
-        throw not_implemented("operator " + (node.domain().empty() ? "" : node.domain() + ".") + node.op_type() + " is not implemented");
+        throw not_implemented("operator " + printable(full_name(node.domain(), node.op_type()), 128) + " is not implemented");
     return *found;
 }
 
@@ -67,7 +68,7 @@ xloom::partial_type merged(
     std::string_view what, std::string const& name, xloom::partial_type const& inferred, xloom::partial_type const& declared)
 {
     if (find_conflict(inferred, declared) != xloom::conflict::none)
-        throw runner_error(concat(what, " '", name, "' is declared as ", declared, ", but is ", inferred));
+        throw runner_error(concat(what, " ", in_quotes(name), " is declared as ", declared, ", but is ", inferred));
     return merge_type(inferred, declared);
 }
 
@@ -82,7 +83,7 @@ try {
 void require_agreement(std::string_view what, std::string const& name, value const& v, xloom::partial_type const& inferred)
 {
     if (!agrees(v, inferred))
-        throw runner_error(concat(what, " '", name, "' is ", describe(v), ", but must be ", inferred));
+        throw runner_error(concat(what, " ", in_quotes(name), " is ", describe(v), ", but must be ", inferred));
 }
 
 } // namespace
@@ -99,7 +100,7 @@ graph::graph(onnx::GraphProto const& proto, opsets const& versions, name_table c
     std::unordered_set<std::string> inputs;
     for (auto const& input : proto.input()) {
         if (!inputs.insert(input.name()).second)
-            throw runner_error("the graph has two inputs '" + input.name() + "'");
+            throw runner_error("the graph has two inputs " + in_quotes(input.name()));
         input_places_.push_back(names.place_of(input.name()));
     }
     input_types_.resize(inputs.size());
@@ -109,7 +110,7 @@ graph::graph(onnx::GraphProto const& proto, opsets const& versions, name_table c
     for (auto const& output : proto.output()) {
         auto const found = names.find(output.name());
         if (!found)
-            throw runner_error("the graph's output '" + output.name() + "' is made by no node");
+            throw runner_error("the graph's output " + in_quotes(output.name()) + " is made by no node");
         outputs_.push_back(*found);
     }
 }
@@ -127,14 +128,14 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
     for (auto const& input : node.input()) {
         added.inputs.push_back(input.empty() ? std::nullopt : names.find(input));
         if (!input.empty() && !added.inputs.back())
-            throw runner_error(describe(node) + ": its input '" + input + "' is made by no node before it");
+            throw runner_error(describe(node) + ": its input " + in_quotes(input) + " is made by no node before it");
     }
     for (auto const& attribute : node.attribute())
         if (attribute.type() == onnx::AttributeProto::GRAPH)
             added.bodies.emplace(attribute.name(), std::make_unique<graph>(attribute.g(), versions, &names));
     for (auto const& output : node.output()) {
         if (names.has_own(output))
-            throw runner_error(describe(node) + ": its output '" + output + "' is there already");
+            throw runner_error(describe(node) + ": its output " + in_quotes(output) + " is there already");
         added.outputs.push_back(output.empty() ? std::nullopt : std::optional(names.place_of(output)));
     }
     added.output_types.resize(added.outputs.size());
@@ -239,7 +240,8 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
             for (auto const& input : each.inputs) {
                 arguments.push_back(input ? known[*input] : nullptr);
                 if (input && arguments.back() == nullptr)
-                    throw runner_error("its input '" + each.node->input(static_cast<int>(arguments.size() - 1)) + "' is not given");
+                    throw runner_error(
+                        "its input " + in_quotes(each.node->input(static_cast<int>(arguments.size() - 1))) + " is not given");
             }
             auto results = (each.prepared ? each.prepared : each.what->run)(call({*each.node, each.opset, each.bodies}, arguments, known));
             for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
@@ -254,7 +256,7 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
         value const* const found = known[outputs_[k]];
         if (found == nullptr)
-            throw runner_error("the graph's output '" + proto_.output(static_cast<int>(k)).name() + "' was not made");
+            throw runner_error("the graph's output " + in_quotes(proto_.output(static_cast<int>(k)).name()) + " was not made");
         results.push_back(*found);
     }
     return results;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto.hpp"
+#include "text.hpp"
 
 namespace runner {
 
@@ -29,7 +30,7 @@ opsets opsets_of(onnx::ModelProto const& proto)
     opsets versions;
     for (auto const& import : proto.opset_import()) {
         std::string const domain = import.domain() == "ai.onnx" ? "" : import.domain();
-        std::string const name = domain.empty() ? "ai.onnx" : domain;
+        std::string const name = domain.empty() ? "ai.onnx" : printable(domain, 64);
         std::int64_t const version = import.version();
         if (std::int64_t const newest = newest_opset(domain); version < 1 || (newest != 0 && version > newest))
             throw runner_error(concat("the model imports opset ", version, " of ", name, ", which is not known"));

@@ -1,6 +1,7 @@
 #include "node.hpp"
 
 #include "graph.hpp"
+#include "text.hpp"
 
 namespace runner {
 
@@ -28,15 +29,18 @@ std::vector<std::int64_t> integers_of(tensor const& t)
     return {items.begin(), items.end()};
 }
 
-std::string describe(onnx::NodeProto const& node) { return node.op_type() + (node.name().empty() ? "" : " '" + node.name() + "'"); }
+std::string describe(onnx::NodeProto const& node)
+{
+    return printable(node.op_type(), 64) + (node.name().empty() ? "" : " " + in_quotes(node.name()));
+}
 
 attribute const* node_view::find(std::string_view name, attribute::AttributeType type) const
 {
     attribute const* const found = find_any(node_, name);
     // Models were older than the field `type` once.
     if (found != nullptr && found->type() != type && found->type() != attribute::UNDEFINED)
-        throw runner_error(xloom::detail::concat("its attribute '", name, "' must be ", attribute::AttributeType_Name(type), ", but is ",
-            attribute::AttributeType_Name(found->type())));
+        throw runner_error(xloom::detail::concat("its attribute ", in_quotes(name), " must be ", attribute::AttributeType_Name(type),
+            ", but is ", attribute::AttributeType_Name(found->type())));
     return found;
 }
 
@@ -82,7 +86,7 @@ graph& node_view::body(std::string const& name) const
 {
     auto const found = bodies_.find(name);
     if (found == bodies_.end())
-        throw runner_error("its graph '" + name + "' is missing");
+        throw runner_error("its graph " + in_quotes(name) + " is missing");
     return *found->second;
 }
 

@@ -31,6 +31,7 @@ using xloom::detail::concat;
 
 struct command_line {
     std::string help{};
+#include "text.hpp"
     std::string model{};
     std::map<std::string, std::string> files{}; ///< by the input's name
     std::string output{};
@@ -88,7 +89,7 @@ std::vector<value> make_inputs(onnx::GraphProto const& graph, std::map<std::stri
                 inputs.push_back(default_input(graph, input, source));
             }
         } catch (std::exception const& error) {
-            throw runner_error("the input '" + input.name() + "': " + error.what());
+            throw runner_error("the input " + in_quotes(input.name()) + ": " + error.what());
         }
     if (!files.empty())
         throw runner_error("the model has no input '" + files.begin()->first + "'");
@@ -129,9 +130,10 @@ public:
         if (!v.is_tensor())
             return;
         std::string file = name + ".npy";
-        std::replace(file.begin(), file.end(), '/', '_');
+        std::replace_if(
+            file.begin(), file.end(), [](unsigned char each) { return each == '/' || std::iscntrl(each) != 0; }, '_');
         if (!written_.insert(file).second)
-            throw runner_error("two outputs would be written to " + file);
+            throw runner_error("two outputs would be written to " + in_quotes(file));
         write_npy((folder_ / file).string(), v.as_tensor());
     }
 
@@ -154,7 +156,7 @@ void run(command_line const& asked)
         milliseconds.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
     }
     for (std::size_t k = 0; k < outputs.size(); ++k)
-        print(graph.output(static_cast<int>(k)).name(), outputs[k]);
+        print(printable(graph.output(static_cast<int>(k)).name(), 64), outputs[k]);
     std::sort(milliseconds.begin(), milliseconds.end());
     if (asked.runs == 1)
         std::printf("run: %.3f ms\n", milliseconds[0]);

@@ -31,9 +31,14 @@ operator_table const& table()
 
 } // namespace
 
+std::string full_name(std::string const& domain, std::string const& type)
+{
+    return domain.empty() || domain == "ai.onnx" ? type : domain + "." + type;
+}
+
 operation const* find_operation(std::string const& domain, std::string const& type)
 {
-    auto const found = table().find(domain.empty() || domain == "ai.onnx" ? type : domain + "." + type);
+    auto const found = table().find(full_name(domain, type));
     return found == table().end() ? nullptr : &found->second;
 }
 

@@ -38,6 +38,8 @@ void add_scan_operators(operator_table& table);         // Scan
 void add_recurrent_operators(operator_table& table);    // LSTM, GRU, RNN, AttnLSTM
 void add_sequence_operators(operator_table& table);     // SequenceEmpty .. SequenceMap, Optional ..
 
+/// "Add", or "com.microsoft.AttnLSTM"; ONNX's own domain has two names.
+std::string full_name(std::string const& domain, std::string const& type);
 /// Null: there is none.
 operation const* find_operation(std::string const& domain, std::string const& type);
 /// All of them, in no order.

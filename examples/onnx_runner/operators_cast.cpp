@@ -2,6 +2,7 @@
 
 #include "convert.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 
 namespace runner {
 
@@ -17,7 +18,7 @@ xloom::cast_options options_of(call const& c)
     else if (mode == "nearest")
         options.round_mode = xloom::round_mode::nearest;
     else if (mode != "up")
-        throw runner_error("round_mode is up, down or nearest, but is '" + mode + "'");
+        throw runner_error("round_mode is up, down or nearest, but is " + in_quotes(mode));
     return options;
 }
 
@@ -33,7 +34,7 @@ element_type target_of(node_view const& c)
         std::string const name = c.text("to", "");
         onnx::TensorProto_DataType type{};
         if (!onnx::TensorProto_DataType_Parse(name, &type))
-            throw runner_error("the attribute 'to' names no element type: '" + name + "'");
+            throw runner_error("the attribute 'to' names no element type: " + in_quotes(name));
         number = type;
     }
     if (number <= 0 || number >= static_cast<std::int64_t>(xloom::element_type_count))

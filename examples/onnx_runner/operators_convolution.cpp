@@ -8,6 +8,7 @@
 #include "moves.hpp"
 #include "operators.hpp"
 #include "products.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 #include "types.hpp"
 
@@ -42,7 +43,7 @@ std::vector<std::int64_t> numbers_of(call const& c, char const* name, std::size_
     bool const is_possible =
         numbers.size() == count && std::ranges::all_of(numbers, [&](std::int64_t n) { return least <= n && n < std::int64_t{1} << 31; });
     if (!is_possible)
-        throw runner_error(xloom::detail::concat("its ", name, " are ", numbers));
+        throw runner_error(xloom::detail::concat("its ", name, " are ", listed(numbers)));
     return numbers;
 }
 
@@ -67,7 +68,7 @@ spatial_axes axes_of(call const& c, xloom::shape const& x, xloom::shape const& w
     std::size_t const count = x.size() - 2;
     std::string const auto_pad = c.text("auto_pad", "NOTSET");
     if (auto_pad != "NOTSET" && auto_pad != "VALID" && auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER")
-        throw runner_error("its auto_pad is '" + auto_pad + "'");
+        throw runner_error("its auto_pad is " + in_quotes(auto_pad));
     auto const strides = numbers_of(c, "strides", count, 1), dilations = numbers_of(c, "dilations", count, 1);
     auto const pads = numbers_of(c, "pads", 2 * count, 0);
     (void)items_between(x, 2, x.size()), (void)items_between(w, 2, w.size()); // can be counted
@@ -83,7 +84,7 @@ spatial_axes axes_of(call const& c, xloom::shape const& x, xloom::shape const& w
         fit(axis, auto_pad, pads[i], pads[i + count]);
     }
     if (c.has_attribute("kernel_shape") && c.integers("kernel_shape") != std::vector<std::int64_t>(w.begin() + 2, w.end()))
-        throw runner_error(xloom::detail::concat("kernel_shape is ", c.integers("kernel_shape"), ", but W's shape is ", w));
+        throw runner_error(xloom::detail::concat("kernel_shape is ", listed(c.integers("kernel_shape")), ", but W's shape is ", w));
     return axes;
 }
 

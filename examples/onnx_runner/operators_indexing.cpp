@@ -8,6 +8,7 @@
 #include "axis.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 #include "types.hpp"
 #include "views.hpp"
@@ -29,7 +30,7 @@ xloom::reduction reduction_of(node_view const& node)
                 throw runner_error(xloom::detail::concat("the reduction ", name, " does not exist at opset ", node.opset()));
             return kind;
         }
-    throw runner_error("the reduction " + name + " does not exist");
+    throw runner_error("the reduction " + in_quotes(name) + " does not exist");
 }
 
 /// A copy of data whose items nobody shares.

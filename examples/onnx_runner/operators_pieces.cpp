@@ -7,6 +7,7 @@
 #include "convert.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -167,7 +168,7 @@ pad_mode pad_mode_of(call const& c)
         return pad_mode::edge;
     if (mode == "wrap" && c.opset() >= 19)
         return pad_mode::wrap;
-    throw runner_error("its mode is '" + mode + "'");
+    throw runner_error("its mode is " + in_quotes(mode));
 }
 
 /// Which of `length` positions is seen at position `at`, which may be before the first or behind the last.

@@ -8,6 +8,7 @@
 #include "convert.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -174,7 +175,7 @@ std::vector<std::size_t> order_of(node_view const& c, std::size_t rank)
         std::iota(perm.rbegin(), perm.rend(), 0);
     }
     if (perm.size() != rank)
-        throw runner_error(xloom::detail::concat("perm ", perm, " does not order the axes of a tensor of rank ", rank));
+        throw runner_error(xloom::detail::concat("perm ", listed(perm), " does not order the axes of a tensor of rank ", rank));
     (void)marked_axes(perm, rank); // each once
     std::vector<std::size_t> order;
     for (std::int64_t const axis : perm)

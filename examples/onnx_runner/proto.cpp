@@ -4,6 +4,7 @@
 #include <complex>
 #include <limits>
 
+#include "text.hpp"
 #include "types.hpp"
 
 // A TensorProto's items lie in raw_data, as the bytes of a little-endian machine, or as entries of the typed field that belongs to their
@@ -58,7 +59,7 @@ private:
     template <class... Parts>
     [[noreturn]] void refuse(Parts const&... parts) const
     {
-        throw runner_error(concat(proto_.name().empty() ? "a tensor" : "the tensor '" + proto_.name() + "'", " ", parts...));
+        throw runner_error(concat(proto_.name().empty() ? "a tensor" : "the tensor " + in_quotes(proto_.name()), " ", parts...));
     }
 
     xloom::shape read_dims() const

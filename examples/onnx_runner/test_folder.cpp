@@ -8,6 +8,7 @@
 #include "moves.hpp"
 #include "proto.hpp"
 
+#include "text.hpp"
 namespace runner {
 
 namespace {
@@ -74,9 +75,10 @@ verdict judge_set(model const& tested, fs::path const& set)
     for (std::size_t i = 0; i < expected.size(); ++i) {
         std::string const& name = graph.output(static_cast<int>(i)).name();
         if (!expected[i].name.empty() && expected[i].name != name)
-            return {outcome::failed, concat("the graph's output ", i, " is '", name, "', but the data set's '", expected[i].name, "'")};
+            return {outcome::failed,
+                concat("the graph's output ", i, " is ", in_quotes(name), ", but the data set's ", in_quotes(expected[i].name))};
         if (std::string const found = difference(results[i], expected[i].held, comparison_of(graph, name)); !found.empty())
-            return {outcome::contradicted, concat("the output '", name, "' ", found)};
+            return {outcome::contradicted, concat("the output ", in_quotes(name), " ", found)};
     }
     return {outcome::passed};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text.hpp"
 #include "types.hpp"
 
 namespace runner {
@@ -23,6 +24,8 @@ void require_possible(xloom::shape const& dims, std::size_t item_size)
 }
 
 } // namespace
+
+runner_error::runner_error(std::string const& what) : std::runtime_error(printable(what, 2000)) {}
 
 std::size_t item_bytes(element_type type)
 {

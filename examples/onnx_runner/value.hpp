@@ -22,7 +22,7 @@ namespace runner {
 /// What is wrong with a model, a tensor or a call, in one line.
 class runner_error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit runner_error(std::string const& what);
 };
 
 using xloom::element_type;
