@@ -1,7 +1,5 @@
 #include "bodies.hpp"
 
-#include "graph.hpp"
-
 namespace runner {
 
 void require_outputs(graph const& body, std::size_t least)
@@ -11,27 +9,47 @@ void require_outputs(graph const& body, std::size_t least)
             xloom::detail::concat("its body must have at least ", least, " outputs, but it has ", body.proto().output_size()));
 }
 
-declared_type::declared_type(onnx::ValueInfoProto const& info)
+namespace {
+
+/// Dimensions that are not known are 0.
+xloom::shape least(partial_shape const& known)
 {
-    type = static_cast<element_type>(info.type().tensor_type().elem_type());
-    for (auto const& dim : info.type().tensor_type().shape().dim())
-        dims.push_back(dim.dim_value() > 0 ? static_cast<std::size_t>(dim.dim_value()) : 0);
+    xloom::shape dims;
+    for (xloom::dim const& each : known)
+        dims.push_back(each.has_value() ? static_cast<std::size_t>(each.value()) : 0);
+    return dims;
 }
 
-tensor declared_type::of_no_elements(std::int64_t axis) const
+} // namespace
+
+types expected_from(call const& node, std::size_t first)
 {
+    types expected;
+    for (std::size_t k = first; k < node.output_count(); ++k)
+        expected.push_back(node.expected_at(k));
+    return expected;
+}
+
+typed_outputs::typed_outputs(graph const& body, std::size_t first, types const& wholes)
+    : elements_(body.output_types().begin() + static_cast<std::ptrdiff_t>(first), body.output_types().end()), wholes_(wholes)
+{
+    wholes_.resize(count());
+}
+
+tensor typed_outputs::of_no_elements(std::size_t k, std::int64_t axis) const
+{
+    partial_type const &element = elements_[k], &whole = wholes_[k];
+    element_type const type = element.element() == element_type::undefined ? whole.element() : element.element();
     if (type == element_type::undefined)
-        throw runner_error("a scan output of no iterations has the element type that the body declares, but it declares none");
-    std::size_t const rank = dims.size() + 1;
+        throw runner_error(xloom::detail::concat("it makes no element of scan output ", k, ", and nothing tells its element type"));
+    bool const is_whole_known = !element.shape().has_rank() && whole.shape().has_rank();
+    std::size_t const rank = is_whole_known ? whole.shape().rank() : element.shape().rank() + 1;
     if (!xloom::is_axis(axis, rank))
         throw runner_error(xloom::detail::concat("scan_output_axes has ", axis, " for an output of rank ", rank));
-    return {type, xloom::insert_axis(dims, xloom::wrap_axis(axis, rank), 0)};
-}
-
-typed_outputs::typed_outputs(graph const& body, std::size_t first)
-{
-    for (auto k = static_cast<int>(first); k < body.proto().output_size(); ++k)
-        declared_.emplace_back(body.proto().output(k));
+    std::size_t const stacked = xloom::wrap_axis(axis, rank);
+    xloom::shape dims = is_whole_known ? least(whole.shape()) : xloom::insert_axis(least(element.shape()), stacked, 0);
+    dims[stacked] = 0;
+    return {type, dims};
 }
 
 tensor typed_outputs::stackable(std::size_t k, tensor const& element)
@@ -49,7 +67,7 @@ tensor typed_outputs::stackable(std::size_t k, tensor const& element)
 tensor typed_outputs::typed(std::size_t k, tensor const& stacked, std::int64_t axis) const
 {
     if (types_.empty())
-        return declared_[k].of_no_elements(axis);
+        return of_no_elements(k, axis);
     return types_[k] == element_type::string ? table_.strings_of(stacked.as_type(element_type::uint64)) : stacked.as_type(types_[k]);
 }
 

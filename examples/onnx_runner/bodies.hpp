@@ -7,6 +7,7 @@
 
 #include <xloom/infer/type_lists.hpp>
 
+#include "graph.hpp"
 #include "strings.hpp"
 #include "type_rules.hpp"
 
@@ -15,31 +16,25 @@ namespace runner {
 /// Throws unless the body has at least so many outputs.
 void require_outputs(graph const& body, std::size_t least);
 
-/// The type that a graph declares of a value: its element type and, as far as they are known, its dimensions (unknown: 0).
-struct declared_type {
-    element_type type = element_type::undefined;
-    xloom::shape dims{};
-
-    explicit declared_type(onnx::ValueInfoProto const& info);
-
-    /// An output that stacks no elements of this type.
-    tensor of_no_elements(std::int64_t axis) const;
-};
+/// What is known of a node's outputs from number `first` on.
+types expected_from(call const& node, std::size_t first);
 
 /// Stacked rows of bytes get the types of the elements that they are made of.
 class typed_outputs {
 public:
-    /// For the body's outputs from number `first` on.
-    typed_outputs(graph const& body, std::size_t first);
+    /// For the body's outputs from number `first` on, which are stacked to values of the types `wholes`, as far as these are known.
+    typed_outputs(graph const& body, std::size_t first, types const& wholes = {});
 
-    std::size_t count() const { return declared_.size(); }
+    std::size_t count() const { return elements_.size(); }
 
     /// An iteration's output, as what is stacked of it.
     tensor stackable(std::size_t k, tensor const& element);
     tensor typed(std::size_t k, tensor const& stacked, std::int64_t axis) const;
 
 private:
-    std::vector<declared_type> declared_{};
+    tensor of_no_elements(std::size_t k, std::int64_t axis) const;
+
+    types elements_{}, wholes_{};
     std::vector<element_type> types_{};
     reservation kept_{}; ///< of tensors that share their items
     string_table table_{};

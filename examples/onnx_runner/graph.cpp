@@ -181,12 +181,12 @@ types graph::infer(types const& inputs, facts const* outer)
             left.push_back(std::move(each));
     }
     steps_ = std::move(left);
-    types results;
+    output_types_.clear();
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
         auto const& output = proto_.output(static_cast<int>(k));
-        results.push_back(merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
+        output_types_.push_back(merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
     }
-    return results;
+    return output_types_;
 }
 
 bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts& known)
@@ -243,7 +243,8 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
                     throw runner_error(
                         "its input " + in_quotes(each.node->input(static_cast<int>(arguments.size() - 1))) + " is not given");
             }
-            auto results = (each.prepared ? each.prepared : each.what->run)(call({*each.node, each.opset, each.bodies}, arguments, known));
+            call const reached({*each.node, each.opset, each.bodies}, arguments, known, each.output_types);
+            auto results = (each.prepared ? each.prepared : each.what->run)(reached);
             for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
                 if (each.outputs[k]) {
                     reserve_characters(results[k]);

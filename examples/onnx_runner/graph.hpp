@@ -41,6 +41,9 @@ public:
     /// their order. Throws if types contradict each other.
     types infer(types const& inputs, facts const* outer = nullptr);
 
+    /// What it said of the outputs.
+    types const& output_types() const { return output_types_; }
+
     /// The outputs, in their order. Inputs in theirs; those that are missing must have initializers.
     std::vector<value> run(std::vector<value> const& inputs, scope const* outer = nullptr) const;
 
@@ -67,14 +70,16 @@ private:
     std::vector<std::size_t> input_places_{};
     std::vector<step> steps_{};
     std::vector<slot> outputs_{};
-    types input_types_{};
+    types input_types_{}, output_types_{};
 };
+
+inline types const untyped_outputs{};
 
 /// A node that is being run.
 class call : public node_view {
 public:
-    call(node_view const& node, std::vector<value const*> const& inputs, scope const& around)
-        : node_view(node), inputs_(inputs), around_(around)
+    call(node_view const& node, std::vector<value const*> const& inputs, scope const& around, types const& expected = untyped_outputs)
+        : node_view(node), inputs_(inputs), around_(around), expected_(expected)
     {}
 
     scope const& around() const { return around_; }
@@ -85,9 +90,13 @@ public:
     tensor const& tensor_at(std::size_t i) const { return at(i).as_tensor(); }
     std::vector<std::int64_t> integers_at(std::size_t i) const { return integers_of(tensor_at(i)); }
 
+    /// What was inferred of output k, and declared.
+    xloom::partial_type const& expected_at(std::size_t k) const { return k < expected_.size() ? expected_[k] : xloom::untyped; }
+
 private:
     std::vector<value const*> const& inputs_;
     scope const& around_;
+    types const& expected_;
 };
 
 } // namespace runner

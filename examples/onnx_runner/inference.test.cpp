@@ -4,23 +4,12 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <onnx/defs/parser.h>
 
-#include "model.hpp"
+#include "text_model.hpp"
 
 namespace {
 
 using namespace runner;
-
-/// From ONNX's own text form.
-onnx::GraphProto graph_of(std::string const& text)
-{
-    onnx::GraphProto proto;
-    auto const status = onnx::OnnxParser::Parse(proto, text.c_str());
-    if (!status.IsOK())
-        throw runner_error(status.ErrorMessage());
-    return proto;
-}
 
 opsets const versions{{"", 18}, {"com.microsoft", 1}};
 
@@ -36,22 +25,6 @@ std::string inferred(std::string const& text, opsets const& imported = versions)
 std::string inferred(std::string const& inputs, std::string const& declared, std::string const& node, std::int64_t opset = 18)
 {
     return inferred("g (" + inputs + ") => (" + declared + " y) { y = " + node + " }", {{"", opset}, {"com.microsoft", 1}});
-}
-
-/// What a model of one graph throws when it is loaded, then run.
-std::string error_of(std::string const& graph_text, std::vector<value> const& inputs = {})
-try {
-    onnx::ModelProto proto;
-    proto.set_ir_version(8);
-    proto.add_opset_import()->set_version(18);
-    *proto.mutable_graph() = graph_of(graph_text);
-    model const loaded(std::move(proto));
-    loaded.run(inputs);
-    return "none";
-} catch (runner_error const& error) {
-    return error.what();
-} catch (xloom::error const& error) {
-    return error.what();
 }
 
 tensor floats(xloom::shape const& dims)
@@ -249,4 +222,32 @@ TEST_CASE("graphs that are not as they must be")
     CHECK(error_of("g (bool c) => (bool[] y) { y = If(c) <then_branch = t () => (bool[] z) { z = Not(c) }> }") ==
           "If: its graph 'else_branch' is missing");
     CHECK(error_of("g (float[2] a) => (float[] y) { y = Neg(a) }") == "Neg: its input 'a' is not given");
+}
+
+TEST_CASE("a scan output of no iterations is of the type that is inferred, or declared around its operator")
+{
+    tensor const never = tensor::scalar(std::int64_t{0}), yes = tensor::scalar(true);
+    auto const output_of_loop = [&](std::string const& declared, std::string const& inputs, std::string const& made) {
+        std::string const body = "body = b (i, d, s) => (d2, s2, e) { d2 = Identity(d) s2 = Identity(s) e = " + made + " }";
+        std::string const text = "g (" + inputs + ") => (" + declared + " o) { f, o = Loop<" + body + ">(m, c, a) }";
+        return describe(model(model_of(graph_of(text))).run({never, yes, floats({2, 3})}).at(0));
+    };
+    std::string const typed = "int64 m, bool c, float[2, 3] a";
+    CHECK(output_of_loop("", typed, "Exp(a)") == "float[0, 2, 3]");
+    CHECK(output_of_loop("", typed, "Cast<to = 7>(s)") == "int64[0]"); // a carried value may change its shape
+    CHECK(output_of_loop("int64[T, K]", typed, "Cast<to = 7>(s)") == "int64[0, 0]");
+    CHECK(output_of_loop("float[T, 5]", "m, c, a", "Exp(s)") == "float[0, 5]");
+    CHECK(output_of_loop("float[]", "m, c, a", "Exp(s)") == "float[0]");
+    CHECK_THROWS_WITH_AS(output_of_loop("", "m, c, a", "Exp(s)"),
+        "Loop: it makes no element of scan output 0, and nothing tells its element type", runner_error);
+
+    auto const output_of_scan = [&](std::string const& declared, std::string const& inputs, std::string const& attributes) {
+        std::string const body = "body = b (s, x) => (s2, e) { s2 = Identity(s) e = Exp(x) }";
+        std::string const text =
+            "g (" + inputs + ") => (" + declared + " o) { f, o = Scan<num_scan_inputs = 1" + attributes + ", " + body + ">(a, b) }";
+        return describe(model(model_of(graph_of(text))).run({floats({2}), floats({0, 3})}).at(0));
+    };
+    CHECK(output_of_scan("", "float[2] a, float[T, 3] b", "") == "float[0, 3]");
+    CHECK(output_of_scan("", "float[2] a, float[T, 3] b", ", scan_output_axes = [-1]") == "float[3, 0]");
+    CHECK(output_of_scan("float[3, T]", "a, b", ", scan_output_axes = [1]") == "float[3, 0]");
 }

@@ -62,7 +62,7 @@ values loop(call const& node)
     for (std::size_t i = 2; i < node.input_count(); ++i)
         carried.push_back(node.at(i));
     require_outputs(body, 1 + carried.size());
-    typed_outputs outputs(body, 1 + carried.size());
+    typed_outputs outputs(body, 1 + carried.size(), expected_from(node, carried.size()));
 
     xloom::loop_options options;
     if (node.has(0))

@@ -35,6 +35,7 @@ xloom::scan_directions directions_of(call const& node, std::string_view name)
 struct scan_operands {
     tensors states, inputs;
     xloom::scan_options options{};
+    types expected{}; ///< of the outputs
 };
 
 void require_axes(xloom::axes const& axes, std::size_t k, std::size_t rank, std::string_view name)
@@ -48,7 +49,7 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
 {
     std::size_t const N = operands.states.size();
     require_outputs(body, N);
-    typed_outputs outputs(body, N);
+    typed_outputs outputs(body, N, operands.expected);
     string_table table;
     auto const as_bytes = [&table](tensor const& t) { return t.type() == element_type::string ? table.numbers_of(t) : t; };
     tensors inputs;
@@ -157,6 +158,7 @@ values scan(call const& node)
     operands.options.output_axes = axes_of(node, "scan_output_axes");
     operands.options.input_directions = directions_of(node, "scan_input_directions");
     operands.options.output_directions = directions_of(node, "scan_output_directions");
+    operands.expected = expected_from(node, N);
     return scan(node.body("body"), node.around(), operands);
 }
 
