@@ -6,10 +6,11 @@
 
 #include <xloom/infer/merge.hpp>
 
+#include "check_node.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
-
 #include "text.hpp"
+
 namespace runner {
 
 namespace {
@@ -95,8 +96,11 @@ graph::graph(onnx::GraphProto const& proto, opsets const& versions, name_table c
         throw runner_error(concat("graphs are nested more than ", deepest, " deep"));
     if (proto.sparse_initializer_size() != 0)
         throw not_implemented("sparse initializers are not implemented");
-    for (auto const& initializer : proto.initializer())
+    for (auto const& initializer : proto.initializer()) {
+        if (names.has_own(initializer.name()))
+            throw runner_error("the graph has two initializers " + in_quotes(initializer.name()));
         keep_constant(names.place_of(initializer.name()), read_tensor(initializer));
+    }
     std::unordered_set<std::string> inputs;
     for (auto const& input : proto.input()) {
         if (!inputs.insert(input.name()).second)
@@ -117,6 +121,7 @@ graph::graph(onnx::GraphProto const& proto, opsets const& versions, name_table c
 
 void graph::keep_constant(std::size_t place, value v)
 {
+    reserve_characters(v);
     constants_.push_back(std::move(v));
     initial_.resize(std::max(initial_.size(), place + 1));
     initial_[place] = &constants_.back();
@@ -125,6 +130,7 @@ void graph::keep_constant(std::size_t place, value v)
 void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names)
 {
     step added{&node, &operation_of(node), opset_of(node, versions)};
+    about(node, [&] { check_node(node, added.opset); });
     for (auto const& input : node.input()) {
         added.inputs.push_back(input.empty() ? std::nullopt : names.find(input));
         if (!input.empty() && !added.inputs.back())
@@ -206,6 +212,8 @@ bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts
             return false;
         for (std::size_t k = 0; k < each.outputs.size(); ++k)
             require_agreement("its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
+        for (std::size_t k = 0; k < each.outputs.size(); ++k)
+            reserve_characters(results[k]);
         for (std::size_t k = 0; k < each.outputs.size(); ++k)
             if (each.outputs[k]) {
                 keep_constant(*each.outputs[k], std::move(results[k]));

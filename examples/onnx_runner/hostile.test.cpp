@@ -203,11 +203,11 @@ TEST_CASE("bodies that are missing, or empty")
         if (type == "Scan")
             attribute(node, "num_scan_inputs", onnx::AttributeProto::INT).set_i(1);
         for (char const* const name : {"then_branch", "else_branch", "body"})
-            if (has_body)
+            if (has_body && (type == "If") == (name != std::string("body")))
                 (void)attribute(node, name, onnx::AttributeProto::GRAPH);
         return built.output("y").run();
     };
-    CHECK(complaint_of("If", "c", false) == "If: its graph 'then_branch' is missing");
+    CHECK(complaint_of("If", "c", false) == "If: its graph 'else_branch' is missing");
     CHECK(complaint_of("Loop", "aca", false) == "Loop: its graph 'body' is missing");
     CHECK(complaint_of("Scan", "aa", false) == "Scan: its graph 'body' is missing");
     CHECK(complaint_of("SequenceMap", "s", false) == "SequenceMap: its graph 'body' is missing");

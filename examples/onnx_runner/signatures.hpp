@@ -1,0 +1,57 @@
+#pragma once
+// What ONNX's operators take and give, version by version.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+namespace runner {
+
+/// Of an input or output.
+enum class arity { required, optional, any_number, one_or_more };
+
+/// What an attribute holds.
+enum class attribute_kind {
+    int_,
+    ints,
+    float_,
+    floats,
+    string,
+    strings,
+    tensor,
+    sparse_tensor,
+    type_proto,
+    graph,
+    flag,    ///< 0 or 1
+    flags,   ///< a list of these
+    element, ///< the number of an element type
+};
+
+onnx::AttributeProto::AttributeType attribute_type_of(attribute_kind kind);
+
+struct attribute_rule {
+    std::string_view name;
+    attribute_kind kind;
+    bool is_required;
+};
+
+/// An operator from an opset on, until its next version.
+struct signature {
+    std::int64_t since = 1;
+    bool is_deprecated = false; ///< the operator has ended
+    std::vector<arity> inputs{}, outputs{};
+    std::vector<attribute_rule> attributes{}; ///< sorted by name
+
+    attribute_rule const* find(std::string_view attribute) const;
+};
+
+/// All versions of an operator, "Add" or "com.microsoft.AttnLSTM", the oldest first. Empty: there is no such operator.
+std::vector<signature> const& signatures_of(std::string const& name);
+
+/// The version that an opset has. Null: the operator is newer, or there is none.
+signature const* find_signature(std::string const& name, std::int64_t opset);
+
+} // namespace runner
