@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <sstream>
 
 #include "value.hpp"
 
@@ -9,30 +10,50 @@ namespace runner {
 
 namespace {
 
-budget limits;
+using clock = std::chrono::steady_clock;
+
+budget limits{.steps = budget::any_steps, .time = budget::any_time};
 std::atomic<std::size_t> bytes_taken = 0;
 std::atomic<std::uint64_t> steps_taken = 0;
+clock::time_point start{};
+
+/// "0.5", "60".
+std::string text_of(budget::seconds time)
+{
+    std::ostringstream text;
+    text << time.count();
+    return text.str();
+}
 
 } // namespace
 
 budget const& current_budget() { return limits; }
 
-with_budget::with_budget(budget const& own) : before_(limits), steps_before_(steps_taken)
+with_budget::with_budget(budget const& own) : before_(limits), steps_before_(steps_taken), start_before_(start)
 {
     limits = own;
     steps_taken = 0;
+    start = clock::now();
 }
 
 with_budget::~with_budget()
 {
     limits = before_;
     steps_taken = steps_before_;
+    start = start_before_;
+}
+
+void require_time()
+{
+    if (limits.time != budget::any_time && clock::now() - start > limits.time)
+        throw runner_error(xloom::detail::concat("the model takes more than ", text_of(limits.time), " s"));
 }
 
 void spend_steps(std::uint64_t count)
 {
     if (count > limits.steps || steps_taken.fetch_add(count) > limits.steps - count)
         throw runner_error(xloom::detail::concat("the model takes more than ", limits.steps, " steps"));
+    require_time();
 }
 
 void spend_products(double count) { spend_steps(static_cast<std::uint64_t>(std::min(count, 0x1p63) / 0x1p16)); }

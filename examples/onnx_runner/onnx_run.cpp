@@ -5,15 +5,24 @@
 //   run: 0.123 ms
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include <sys/time.h>
+#include <unistd.h>
 
 #define CXXOPTS_NO_REGEX
 #define CXXOPTS_VECTOR_DELIMITER '\0'
@@ -23,20 +32,56 @@
 #include "model.hpp"
 #include "npy.hpp"
 #include "random_input.hpp"
+#include "text.hpp"
 
 namespace {
 
 using namespace runner;
 using xloom::detail::concat;
 
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
 struct command_line {
     std::string help{};
-#include "text.hpp"
     std::string model{};
     std::map<std::string, std::string> files{}; ///< by the input's name
     std::string output{};
     int runs = 1;
+    budget allowed{};
 };
+
+/// The options that say what the model may take; 0 lifts a limit.
+void add_limits(cxxopts::OptionAdder& add)
+{
+    budget const usual;
+    auto const number = [](auto usual_number) { return cxxopts::value<decltype(usual_number)>()->default_value(concat(usual_number)); };
+    add("time-limit", "end it after so many seconds, all runs together; 0: never",
+        cxxopts::value<double>()->default_value(concat(static_cast<std::uint64_t>(usual.time.count()))), "SECONDS");
+    add("step-limit", "end it after so many nodes, those of bodies each time; 2^16 products of numbers count as one; 0: never",
+        number(usual.steps), "N");
+    add("memory-limit", "what its tensors may take together, one that is made at most an eighth; 0: any amount",
+        number(usual.bytes / mebibyte), "MIB");
+}
+
+budget limits_of(cxxopts::ParseResult const& given)
+{
+    budget allowed;
+    allowed.time = budget::seconds(given["time-limit"].as<double>());
+    allowed.steps = given["step-limit"].as<std::uint64_t>();
+    auto const memory = given["memory-limit"].as<std::size_t>();
+    constexpr std::size_t any_bytes = std::numeric_limits<std::size_t>::max();
+    if (!(allowed.time.count() >= 0))
+        throw runner_error("--time-limit must not be negative");
+    if (memory > any_bytes / mebibyte)
+        throw runner_error("--memory-limit is more than there can be");
+    if (allowed.time.count() == 0)
+        allowed.time = budget::any_time;
+    if (allowed.steps == 0)
+        allowed.steps = budget::any_steps;
+    allowed.bytes = memory == 0 ? any_bytes : memory * mebibyte;
+    allowed.tensor_bytes = memory == 0 ? any_bytes : allowed.bytes / 8;
+    return allowed;
+}
 
 command_line read_command_line(int argc, char const* const* argv)
 {
@@ -44,6 +89,7 @@ command_line read_command_line(int argc, char const* const* argv)
     auto add = options.add_options();
     add("output", "write the outputs there, as NAME.npy", cxxopts::value<std::string>()->default_value(""), "FOLDER");
     add("runs", "run it so often, for a better time", cxxopts::value<int>()->default_value("1"), "N");
+    add_limits(add);
     add("help", "print this");
     add("arguments", "", cxxopts::value<std::vector<std::string>>());
     options.parse_positional("arguments");
@@ -69,6 +115,7 @@ command_line read_command_line(int argc, char const* const* argv)
     asked.runs = given["runs"].as<int>();
     if (asked.runs < 1)
         throw runner_error("--runs must be at least 1");
+    asked.allowed = limits_of(given);
     return asked;
 }
 
@@ -142,9 +189,27 @@ private:
     std::set<std::string> written_{};
 };
 
+/// Ends the process a second after its time is up: some operators do not look at the clock, or only now and then.
+void end_process_after(budget::seconds time)
+{
+    constexpr double longest = 1e9;
+    if (time.count() > longest)
+        return;
+    std::signal(SIGALRM, [](int) {
+        static constexpr std::string_view message = "onnx_run: the model takes more than its --time-limit\n";
+        (void)!write(STDERR_FILENO, message.data(), message.size());
+        _exit(1);
+    });
+    double const end = time.count() + 1, whole = std::floor(end);
+    itimerval const once{{}, {static_cast<time_t>(whole), static_cast<suseconds_t>((end - whole) * 1e6)}};
+    setitimer(ITIMER_REAL, &once, nullptr);
+}
+
 void run(command_line const& asked)
 {
     using clock = std::chrono::steady_clock;
+    with_budget const limits(asked.allowed);
+    end_process_after(asked.allowed.time);
     model const loaded(asked.model);
     onnx::GraphProto const& graph = loaded.proto();
     auto const inputs = make_inputs(graph, asked.files);

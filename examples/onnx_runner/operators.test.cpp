@@ -181,7 +181,7 @@ TEST_CASE("Cast reads and writes numbers as text, and stays defined out of range
         {-2, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 0});
     check<std::uint8_t>(cast(numbers({300, -1}), element_type::uint8), {2}, {44, 255});
     check<bool>(cast(of<float>({3}, {0, 0.1f, -0.0f}), element_type::bool_), {3}, {false, true, false});
-    CHECK_THROWS_WITH_AS(cast(of<std::string>({1}, {"1 2"}), element_type::float_), "the string \"1 2\" is no number", runner_error);
+    CHECK_THROWS_WITH_AS(cast(of<std::string>({1}, {"1 2"}), element_type::float_), "the string '1 2' is no number", runner_error);
     CHECK_THROWS_AS(cast(numbers({1}), element_type::undefined), runner_error);
     check<double>(node("Cast", 5).with("to", "DOUBLE")({numbers({3})}), {1}, {3});
 }

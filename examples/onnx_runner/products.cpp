@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/simd.hpp>
 #include <xloom/packed_matrix.hpp>
 
@@ -59,31 +60,37 @@ struct xloom::enable_tensor<runner::strided_matrix<T>> {
 
 namespace runner {
 
-template <class T>
-void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
+namespace {
+
+/// f(first, count) for all rows, as many at a time as may go by between two looks at the clock.
+template <class F>
+void for_each_block(std::size_t rows, std::size_t products_per_row, F f)
 {
-    spend_products(static_cast<double>(M) * static_cast<double>(K) * static_cast<double>(N));
-    // To lay out B anew pays off for several rows only, and for columns that fill a register.
-    bool const is_small = M < 6 || N < 8;
-    if constexpr (std::is_floating_point_v<T>) {
-        if (K != 0 && B.row_step == 1 && is_small) {
-            constexpr std::size_t together = 4;
-            for (std::size_t m = 0; m < M; ++m) {
-                std::size_t n = 0;
-                for (; n + together <= N; n += together)
-                    dot<together>(A + m * K, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
-                for (; n < N; ++n)
-                    dot<1>(A + m * K, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
-            }
-            return;
-        }
-        if (K != 0 && N != 0 && !is_small) {
-            strided_matrix<T> const matrix{B, K, N};
-            xloom::packed_matrix<T> const packed{matrix};
-            packed(M, A, K, C, c_step);
-            return;
-        }
+    constexpr std::size_t least = 12, products = std::size_t{1} << 28;
+    std::size_t const most = std::max(least, products / std::max<std::size_t>(products_per_row, 1));
+    for (std::size_t first = 0; first < rows; first += most) {
+        require_time();
+        f(first, std::min(most, rows - first));
     }
+}
+
+/// For columns of B that lie item by item.
+template <class T>
+void multiply_by_dots(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
+{
+    constexpr std::size_t together = 4;
+    for (std::size_t m = 0; m < M; ++m) {
+        std::size_t n = 0;
+        for (; n + together <= N; n += together)
+            dot<together>(A + m * K, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
+        for (; n < N; ++n)
+            dot<1>(A + m * K, B.data + n * B.column_step, B.column_step, K, C + m * c_step + n);
+    }
+}
+
+template <class T>
+void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
+{
     for (std::size_t m = 0; m < M; ++m) {
         T* const to = C + m * c_step;
         std::fill_n(to, N, T{0});
@@ -99,6 +106,33 @@ void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, 
             }
         }
     }
+}
+
+} // namespace
+
+template <class T>
+void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
+{
+    spend_products(static_cast<double>(M) * static_cast<double>(K) * static_cast<double>(N));
+    // To lay out B anew pays off for several rows only, and for columns that fill a register.
+    bool const is_small = M < 6 || N < 8;
+    if constexpr (std::is_floating_point_v<T>) {
+        if (K != 0 && B.row_step == 1 && is_small) {
+            for_each_block(M, K * N,
+                [&](std::size_t first, std::size_t count) { multiply_by_dots(count, K, N, A + first * K, B, C + first * c_step, c_step); });
+            return;
+        }
+        if (K != 0 && N != 0 && !is_small) {
+            reservation const room(xloom::kernel::panel_items<T>(K, N) * sizeof(T));
+            strided_matrix<T> const matrix{B, K, N};
+            xloom::packed_matrix<T> const packed{matrix};
+            for_each_block(
+                M, K * N, [&](std::size_t first, std::size_t count) { packed(count, A + first * K, K, C + first * c_step, c_step); });
+            return;
+        }
+    }
+    for_each_block(M, K * N,
+        [&](std::size_t first, std::size_t count) { multiply_plainly(count, K, N, A + first * K, B, C + first * c_step, c_step); });
 }
 
 template void multiply_matrices(std::size_t, std::size_t, std::size_t, float const*, matrix_view<float> const&, float*, std::size_t);

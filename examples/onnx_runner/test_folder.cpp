@@ -6,9 +6,10 @@
 #include "compare.hpp"
 #include "model.hpp"
 #include "moves.hpp"
+#include "operators.hpp"
 #include "proto.hpp"
-
 #include "text.hpp"
+
 namespace runner {
 
 namespace {
@@ -103,7 +104,7 @@ std::vector<fs::path> data_sets(fs::path const& folder)
 void collect_operators(onnx::GraphProto const& graph, std::set<std::string>& found)
 {
     for (auto const& node : graph.node()) {
-        found.insert((node.domain().empty() || node.domain() == "ai.onnx" ? "" : node.domain() + ".") + node.op_type());
+        found.insert(full_name(node.domain(), node.op_type()));
         for (auto const& attribute : node.attribute())
             if (attribute.has_g())
                 collect_operators(attribute.g(), found);
@@ -141,6 +142,7 @@ verdict judge(test_folder const& folder)
         return error_expected ? verdict{outcome::passed} : verdict{outcome::failed, error.what()};
     };
     try {
+        with_budget const limits{budget()};
         auto const sets = data_sets(folder.path);
         if (sets.empty() && !error_expected)
             return {outcome::failed, "it has neither test_data_set_* nor expect_error.txt"};
