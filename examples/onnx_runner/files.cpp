@@ -60,7 +60,7 @@ value read(onnx::SequenceProto const& proto)
         throw runner_error("the sequence " + in_quotes(proto.name()) + " has elements of several kinds");
     sequence elements;
     for (auto const& element : proto.tensor_values())
-        elements.emplace_back(read_tensor(element));
+        elements.push_back(read_tensor(element));
     for (auto const& element : proto.sequence_values())
         elements.push_back(read(element));
     for (auto const& element : proto.optional_values())

@@ -129,6 +129,7 @@ void convolve(T const* input, std::size_t channels, spatial_axes const& axes, T 
     auto const places = static_cast<std::size_t>(product_of(axes, &spatial_axis::output));
     std::size_t const depth = channels * kernel_items;
     std::size_t const most = std::clamp<std::size_t>((std::size_t{1} << 18) / std::max<std::size_t>(depth, 1), 1, places);
+    reservation const room(most * depth * sizeof(T));
     std::vector<T> windows(most * depth);
     for (std::size_t first = 0; first < places; first += most) {
         std::size_t const now = std::min(most, places - first);

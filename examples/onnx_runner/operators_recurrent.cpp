@@ -12,8 +12,8 @@
 #include <xloom/lstm.hpp>
 #include <xloom/rnn.hpp>
 
-#include "moves.hpp"
 #include "operators.hpp"
+#include "recurrent_cost.hpp"
 #include "type_rules.hpp"
 #include "types.hpp"
 #include "views.hpp"
@@ -104,24 +104,6 @@ types attn_lstm_types(typing const& node)
         {.Y = node.declared_at(0), .Y_h = node.declared_at(1), .Y_c = node.declared_at(2)},
         {.direction = direction_of(node), .hidden_size = node.integer("hidden_size", 0)});
     return {inferred.Y, inferred.Y_h, inferred.Y_c};
-}
-
-/// Whether the budget allows for Y, and for its products: each row of X meets all weights, and all memory steps.
-void require_affordable(call const& node)
-{
-    constexpr std::size_t R = 2, V = 10, M = 11;
-    tensor const& X = node.tensor_at(0);
-    if (X.shape().size() != 3 || node.tensor_at(R).shape().size() != 3)
-        return; // the operator will say so
-    xloom::shape const& weights = node.tensor_at(R).shape();
-    require_room_for(X, {X.shape()[0], X.shape()[1], weights[0], weights[2]});
-    auto const size_of = [&](std::size_t i) { return node.has(i) ? static_cast<double>(node.tensor_at(i).size()) : 0; };
-    double products = 0;
-    for (std::size_t i = 1; i < node.input_count(); ++i)
-        products += size_of(i);
-    if (node.has(M) && node.tensor_at(M).shape().size() == 3)
-        products += static_cast<double>(node.tensor_at(M).shape()[1]) * size_of(V);
-    spend_products(products * static_cast<double>(X.shape()[0]) * static_cast<double>(X.shape()[1]));
 }
 
 /// Null: it is left out. Before a run only constants are there.
@@ -249,11 +231,30 @@ auto with_weights(Node const& node, element_type type, F const& f)
     return with_float(type, [&]<class T>(std::type_identity<T>) { return f(Op::template pack<T>(node, attributes)); });
 }
 
+/// Of the weights that are given.
+template <class Op, class Node>
+std::size_t packed_bytes_of(Node const& node)
+{
+    std::map<std::size_t, tensor const*> weights;
+    for (std::size_t const i : Op::constants)
+        if (tensor const* const each = given(node, i))
+            weights.emplace(i, each);
+    return packed_bytes(weights);
+}
+
+template <class Op, class Weights>
+values run_packed(call const& node, Weights const& weights)
+{
+    require_affordable(node);
+    reservation const working(working_bytes(node));
+    return Op::run(node, weights);
+}
+
 template <class Op>
 values run(call const& node)
 {
-    require_affordable(node);
-    return with_weights<Op>(node, node.tensor_at(0).type(), [&](auto const& weights) { return Op::run(node, weights); });
+    reservation const packed(packed_bytes_of<Op>(node));
+    return with_weights<Op>(node, node.tensor_at(0).type(), [&](auto const& weights) { return run_packed<Op>(node, weights); });
 }
 
 /// Packs weights that are constants once for all runs.
@@ -263,11 +264,9 @@ run_function prepare(typing const& node)
     auto const changes = [&](std::size_t i) { return node.has(i) && node.constant_at(i) == nullptr; };
     if (!node.has(1) || std::any_of(Op::constants.begin(), Op::constants.end(), changes))
         return {};
-    return with_weights<Op>(node, node.constant_at(1)->type(), [](auto const& weights) -> run_function {
-        return [weights](call const& reached) { // copies share the memory
-            require_affordable(reached);
-            return Op::run(reached, weights);
-        };
+    auto const packed = std::make_shared<reservation const>(packed_bytes_of<Op>(node));
+    return with_weights<Op>(node, node.constant_at(1)->type(), [packed](auto const& weights) -> run_function {
+        return [weights, packed](call const& reached) { return run_packed<Op>(reached, weights); }; // copies share the memory
     });
 }
 

@@ -49,7 +49,7 @@ values sequence_construct(call const& node)
 {
     sequence result;
     for (std::size_t i = 0; i < node.input_count(); ++i)
-        result.emplace_back(node.tensor_at(i)); // of sequences, twice as many each time, a few nodes could make any number
+        result.push_back(node.tensor_at(i)); // of sequences, twice as many each time, a few nodes could make any number
     return {value(result)};
 }
 
@@ -73,10 +73,13 @@ types sequence_at_type(typing const& node) { return is_sequence(node.at(0)) ? ty
 
 values sequence_insert(call const& node)
 {
-    sequence all = node.at(0).as_sequence();
+    sequence const& all = node.at(0).as_sequence();
     std::size_t const position = node.has(2) ? position_of(node, 2, all.size(), true) : all.size();
-    all.insert(all.begin() + static_cast<std::ptrdiff_t>(position), node.tensor_at(1));
-    return {value(all)};
+    sequence result;
+    result.reserve(all.size() + 1);
+    for (std::size_t i = 0; i <= all.size(); ++i)
+        result.push_back(i == position ? node.tensor_at(1) : all[i < position ? i : i - 1]);
+    return {value(result)};
 }
 
 types sequence_insert_type(typing const& node)
@@ -88,10 +91,14 @@ types sequence_insert_type(typing const& node)
 
 values sequence_erase(call const& node)
 {
-    sequence all = node.at(0).as_sequence();
+    sequence const& all = node.at(0).as_sequence();
     std::size_t const position = node.has(1) ? position_of(node, 1, all.size(), false) : last_position(all.size());
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(position));
-    return {value(all)};
+    sequence result;
+    result.reserve(all.size() - 1);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (i != position)
+            result.push_back(all[i]);
+    return {value(result)};
 }
 
 values sequence_length(call const& node) { return {tensor::scalar(static_cast<std::int64_t>(node.at(0).as_sequence().size()))}; }
@@ -112,7 +119,7 @@ values sequence_map(call const& node)
         }
         values outputs = body.run(arguments, &node.around());
         for (std::size_t k = 0; k < std::min(outputs.size(), results.size()); ++k)
-            results[k].emplace_back(outputs[k].as_tensor());
+            results[k].push_back(outputs[k].as_tensor());
     }
     return {results.begin(), results.end()};
 }
@@ -191,7 +198,7 @@ values split_to_sequence(call const& node)
     bool const keeps_axis = node.has(1) || node.integer("keepdims", 1) != 0;
     sequence parts;
     for (tensor const& part : split_along(x, axis, part_lengths(node, x.shape()[axis])))
-        parts.emplace_back(keeps_axis ? part : part.reshaped(xloom::drop_axis(part.shape(), axis)));
+        parts.push_back(keeps_axis ? part : part.reshaped(xloom::drop_axis(part.shape(), axis)));
     return {value(parts)};
 }
 

@@ -16,10 +16,11 @@
 #include <xloom/storage_types.hpp>
 
 #include "budget.hpp"
+#include "sequence.hpp"
 
 namespace runner {
 
-/// What is wrong with a model, a tensor or a call, in one line.
+/// What is wrong with a model, a tensor or a call, in one line that can be printed.
 class runner_error : public std::runtime_error {
 public:
     explicit runner_error(std::string const& what);
@@ -105,9 +106,6 @@ private:
     xloom::shape dims_;
     std::shared_ptr<storage> storage_;
 };
-
-struct value;
-using sequence = std::vector<value>;
 
 /// A tensor, a sequence, or an optional, which may be empty.
 struct value {
