@@ -37,8 +37,13 @@ tensor random_tensor(onnx::TypeProto_Tensor const& declared, std::mt19937& sourc
         dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? static_cast<std::size_t>(dim.dim_value()) : 1);
     tensor result = new_tensor(type, dims);
     with_type(type, [&]<class T>(std::type_identity<T>) {
-        for (auto& item : result.items<T>())
-            item = random_item<T>(source);
+        constexpr std::size_t between_looks = 1 << 16; // at the clock
+        auto const items = result.items<T>();
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            if (i % between_looks == 0)
+                require_time();
+            items[i] = random_item<T>(source);
+        }
     });
     return result;
 }
