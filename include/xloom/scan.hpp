@@ -43,6 +43,7 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     using stack = output_stack<decltype(Step::scan_outputs), Length>;
 
     std::size_t const length = check_scan(op, shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
+    check_output_axes(op, stack::ranks, options);
     auto places = places_of(inputs);
     place_in_time(places, options.input_axes, options.input_directions);
     auto elements = walk<Inputs, LeadingAxis>::start(inputs, places, length);

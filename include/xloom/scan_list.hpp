@@ -86,6 +86,7 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
         shapes.push_back(shape_of(input));
     check_count(op, states.size(), "states");
     std::size_t const length = check_scan(op, shapes, outputs, options);
+    check_output_axes(op, std::vector<std::size_t>(outputs, element_rank<output>), options);
     list_walk<X> walk(inputs, length, options);
     list_stack<output> stack(op, outputs, length, options);
     for (std::size_t t = 0; t < length; ++t) {

@@ -83,14 +83,36 @@ TEST_CASE("scan refuses an axis that its input lacks")
 TEST_CASE("scan refuses an axis that its output lacks, counted on the output's rank")
 {
     CHECK_THROWS_WITH_AS(scan(sum, h, x, {.output_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 for scan_outputs[0] of rank 2, with "
-        "elements of the shape [4]. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 for scan_outputs[0] of rank 2. Name "
+        "an axis that the tensor has.",
         shape_error);
     xt::xtensor<float, 2> const none = xt::zeros<float>({0, 4});
     CHECK_THROWS_WITH_AS(scan(sum, h, none, {.output_axes = {-3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is -3 for scan_outputs[0] of rank 2, with "
-        "elements of the shape [0]. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is -3 for scan_outputs[0] of rank 2. Name "
+        "an axis that the tensor has.",
         shape_error);
+}
+
+TEST_CASE("scan refuses an axis that its output lacks before the body runs, where the type tells it")
+{
+    int calls = 0;
+    auto const body = [&](int n) {
+        ++calls;
+        return scan_step{n, std::tuple{n, xt::xtensor<int, 1>{n}, xt::xarray<int>{n}}};
+    };
+    for (std::size_t const length : {std::size_t{0}, std::size_t{3}}) {
+        CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.output_axes = {1, -3, 16}, .length = length}),
+            "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 1 for scan_outputs[0] of rank 1, "
+            "output_axes[1] is -3 for scan_outputs[1] of rank 2 and output_axes[2] is 16 for scan_outputs[2] of rank at most 16. Name an "
+            "axis that the tensor has.",
+            shape_error);
+    }
+    CHECK(calls == 0);
+    CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.output_axes = {0, 1, 2}, .length = 3}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[2] is 2 for scan_outputs[2] of rank 2, with "
+        "elements of the shape [1]. Name an axis that the tensor has.",
+        shape_error);
+    CHECK(calls == 1);
 }
 
 TEST_CASE("scan refuses a wrong number of axes or directions")

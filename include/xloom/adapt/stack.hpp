@@ -79,6 +79,12 @@ private:
     std::size_t count_ = 0;
 };
 
+/// The rank of an element; dynamic_rank if its type does not tell.
+template <class Y>
+inline constexpr std::size_t element_rank = 0;
+template <tensor Y>
+inline constexpr std::size_t element_rank<Y> = enable_tensor<Y>::rank;
+
 /// What is known of an element without one: a fixed shape's dimensions, 0 for those of a static rank.
 template <class Y>
 shape shape_of_type()
@@ -104,12 +110,14 @@ struct stacked_pack {
     using type = stacked_t<Outputs, Length>;
     using writers = std::tuple<stack_writer<item_t<type>>>;
     using values = std::tuple<Outputs>;
+    static constexpr std::array<std::size_t, 1> ranks = {element_rank<Outputs>};
 };
 template <class... Ys, std::size_t Length>
 struct stacked_pack<std::tuple<Ys...>, Length> {
     using type = std::tuple<stacked_t<Ys, Length>...>;
     using writers = std::tuple<stack_writer<item_t<stacked_t<Ys, Length>>>...>;
     using values = std::tuple<Ys...>;
+    static constexpr std::array<std::size_t, sizeof...(Ys)> ranks = {element_rank<Ys>...};
 };
 
 /// The scan outputs of a run: made when the first elements show their shapes, then filled.
@@ -119,6 +127,9 @@ class output_stack {
 
 public:
     using type = typename pack::type;
+
+    /// The ranks of the elements.
+    static constexpr auto const& ranks = pack::ranks;
 
     /// Makes room for `length` elements like those of `values`, a tuple of references.
     template <class Values>

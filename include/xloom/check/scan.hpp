@@ -169,6 +169,39 @@ inline std::string describe_lengths(
                 detail::describe_lengths("scan_outputs", outputs, options.output_axes, length), ". Give it an element for each iteration.");
 }
 
+namespace detail {
+
+inline std::string describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
+{
+    std::vector<std::string> wrong;
+    for (std::size_t i = 0; i < element_ranks.size(); ++i) {
+        bool const is_known = element_ranks[i] != dynamic_rank;
+        std::size_t const rank = is_known ? element_ranks[i] + 1 : max_rank;
+        if (!is_axis(axis_option(list, i), rank))
+            wrong.push_back(concat(
+                "output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ", is_known ? "" : "at most ", rank));
+    }
+    return join(wrong);
+}
+
+} // namespace detail
+
+/// Outputs that stack elements of these ranks must have the axes that options.output_axes names. An element of a dynamic_rank may have
+/// any; whether its output has the axis is found when the first element shows its shape.
+///
+/// Errors    shape_error: an axis out of range.
+[[gnu::noinline]] constexpr void check_output_axes(
+    std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
+{
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i),
+                                         element_ranks[i] == dynamic_rank ? max_rank : element_ranks[i] + 1);
+    if (!is_in_range)
+        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
+            detail::describe_output_axes(element_ranks, options.output_axes), ". Name an axis that the tensor has.");
+}
+
 /// The shape of an output that stacks `length` elements along options.output_axes[i].
 ///
 /// Errors    option_error: over max_rank.  shape_error: an axis out of range, a size that overflows.
