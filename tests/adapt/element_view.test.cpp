@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <concepts>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -71,6 +72,12 @@ void check_as_expression()
     y = matrix(other);
     CHECK(memory == items{6, 5, 4, 3, 2, 1});
 }
+
+template <class T>
+concept std_swaps = requires(T& a, T& b)
+{
+    std::swap(a, b);
+};
 
 /// Everything but fixed shapes, for which it is a compile error.
 template <class View>
@@ -224,6 +231,30 @@ TEST_CASE("a copy of an element_view is another view of the same memory")
     matrix const container = y;
     y(0, 2) = 70;
     CHECK(container(0, 2) == 3);
+}
+
+TEST_CASE("swapping two element_views swaps their values")
+{
+    items a = counted(6);
+    items b(6, 0);
+    view2 y(a.data(), {2, 3});
+    view2 z(b.data(), {2, 3});
+    std::ranges::swap(y, z);
+    CHECK(b == counted(6));
+    CHECK(a == items(6, 0));
+    CHECK(y.data() == a.data());
+    using std::swap;
+    swap(y, z);
+    CHECK(a == counted(6));
+    view2 narrow(b.data(), {3, 2});
+    CHECK_THROWS_AS(swap(y, narrow), body_error);
+    CHECK(a == counted(6));
+}
+
+TEST_CASE("std::swap, which would leave two element_views equal, does not compile")
+{
+    static_assert(!std_swaps<view2> && !std_swaps<element_view<float>> && !std_swaps<fixed_element_view<float, 2>>);
+    static_assert(std::is_copy_constructible_v<view2> && std::is_copy_assignable_v<view2> && std::is_move_constructible_v<view2>);
 }
 
 TEST_CASE("an element_view moves to other memory")

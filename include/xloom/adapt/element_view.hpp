@@ -136,6 +136,7 @@ namespace xloom {
 ///
 /// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a compile error between
 /// fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another view of the same memory.
+/// swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not compile.
 /// `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates nothing.
 ///
 /// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger one with an untyped
@@ -168,6 +169,16 @@ public:
         else if (this->data() != other.data())
             std::copy_backward(other.data(), other.data() + this->size(), this->data() + this->size());
         return *this;
+    }
+
+    /// Deleted, so that std::swap does not compile: through a copy, which views the same memory, it would leave both views equal.
+    basic_element_view& operator=(basic_element_view&&) = delete;
+
+    /// Swaps the values of two elements of the same shape.
+    friend void swap(basic_element_view& a, basic_element_view& b) requires(!std::is_const_v<T>)
+    {
+        a.resize(b.shape());
+        std::swap_ranges(a.data(), a.data() + a.size(), b.data());
     }
 
     template <class E>
