@@ -16,6 +16,11 @@
 // 14: xloom::loop: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
 // 15: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
 // 60: xloom::loop: the body returned references, which could outlive the body's variables; return xloom::loop_step{...} without template arguments
+// 61: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns
+// 62: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns
+// 63: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns
+// 64: xloom::loop: a carried value of a static rank must keep it; carry an xt::xarray to change the rank
+// 65: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
 // clang-format on
 #include <xloom/loop.hpp>
 
@@ -85,6 +90,18 @@ int main()
             return loop_step<std::tuple<xt::xtensor<float, 1> const&>>{true, sum};
         },
         std::tuple{v}, twice);
+#elif CASE == 61 // a double for an optional int
+    auto result = xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, 2.5}; }, std::optional<int>(1), twice);
+#elif CASE == 62
+    auto result =
+        xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, std::optional(2.5)}; }, std::optional<int>(1), twice);
+#elif CASE == 63 // doubles for an optional tensor of floats
+    auto result = xloom::loop([](std::int64_t, bool, auto const& o) { return loop_step{true, 1.0 * *o}; }, std::optional(v), twice);
+#elif CASE == 64
+    auto result =
+        xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, xt::xtensor<float, 2>()}; }, std::optional(v), twice);
+#elif CASE == 65 // a tensor of the items for a sequence of them
+    auto result = xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, 2.5}; }, std::vector<int>{1}, twice);
 #endif
     static_cast<void>(result);
     static_cast<void>(body);

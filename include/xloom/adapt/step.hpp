@@ -60,6 +60,16 @@ inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_referenc
 /// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
 enum class step_fault { none, reference, lazy, output, count, kind, item_type, rank, fixed_shape };
 
+/// The type of an optional's value; of others their own.
+template <class T>
+struct value_in {
+    using type = T;
+};
+template <class T>
+struct value_in<std::optional<T>> {
+    using type = T;
+};
+
 template <class To, class From>
 consteval step_fault find_carried_fault()
 {
@@ -77,8 +87,13 @@ consteval step_fault find_carried_fault()
         if (is_fixed_shape<to_shape> && is_fixed_shape<from_shape> && !std::is_same_v<to_shape, from_shape>)
             return step_fault::fixed_shape;
         return step_fault::none;
-    } else if constexpr (has_sequence<To>) {
-        return std::is_assignable_v<To&, From> ? step_fault::none : step_fault::kind;
+    } else if constexpr (is_optional<To>) {
+        if constexpr (std::is_same_v<From, std::nullopt_t>)
+            return step_fault::none;
+        else
+            return find_carried_fault<typename value_in<To>::type, typename value_in<From>::type>();
+    } else if constexpr (is_sequence<To>) {
+        return step_fault::kind;
     } else {
         return tensor<To> || tensor<From> || has_sequence<From> ? step_fault::kind : step_fault::item_type;
     }
