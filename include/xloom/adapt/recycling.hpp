@@ -1,7 +1,7 @@
 #pragma once
-// Memory for what a body returns by value: the same few small blocks in every iteration, taken from the system once.
+// Memory for what a body returns by value: the same blocks in every iteration, taken from the system once.
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <new>
 
@@ -9,8 +9,9 @@
 
 namespace xloom::detail {
 
-/// Keeps the blocks that values of one running operator give back, for the next iteration's values; frees them when the operator
-/// returns. Each operator on a thread's stack has its own; values that outlive it use the system's memory as usual.
+/// Keeps the blocks that values of one running operator give back, for the next iteration's values: as many as were in use at once, the
+/// newest. The others are freed, so that blocks of sizes that no longer occur do not stay; the rest when the operator returns. Each
+/// operator on a thread's stack has its own; values that outlive it use the system's memory as usual.
 class block_cache {
 public:
     block_cache() : outer_(current) { current = this; }
@@ -20,40 +21,74 @@ public:
     ~block_cache()
     {
         current = outer_;
-        for (std::size_t i = 0; i < count_; ++i)
-            ::operator delete(blocks_[i].memory);
+        while (oldest_)
+            free_oldest();
     }
 
-    static void* take(std::size_t bytes)
-    {
-        if (current)
-            for (std::size_t i = current->count_; i-- > 0;)
-                if (current->blocks_[i].bytes == bytes) {
-                    void* const memory = current->blocks_[i].memory;
-                    current->blocks_[i] = current->blocks_[--current->count_];
-                    return memory;
-                }
-        return ::operator new(bytes);
-    }
+    static void* take(std::size_t bytes) { return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes)); }
 
     static void give_back(void* memory, std::size_t bytes) noexcept
     {
-        if (current && current->count_ < current->blocks_.size())
-            current->blocks_[current->count_++] = {memory, bytes};
+        if (current)
+            current->keep(memory, allocated(bytes));
         else
             ::operator delete(memory);
     }
 
 private:
+    /// A block that is not in use holds its place in a list, from the oldest to the newest.
     struct block {
-        void* memory;
+        block* older;
+        block* newer;
         std::size_t bytes;
     };
 
+    static std::size_t allocated(std::size_t bytes) { return std::max(bytes, sizeof(block)); }
+
+    void* take_block(std::size_t bytes)
+    {
+        block* found = newest_;
+        while (found && found->bytes != bytes)
+            found = found->older;
+        if (found)
+            unlink(*found);
+        void* const memory = found ? found : ::operator new(bytes);
+        most_in_use_ = std::max(most_in_use_, ++in_use_);
+        return memory;
+    }
+
+    void keep(void* memory, std::size_t bytes) noexcept
+    {
+        if (in_use_ != 0) // values of an outer operator may end here
+            --in_use_;
+        block* const added = ::new (memory) block{newest_, nullptr, bytes};
+        (newest_ ? newest_->newer : oldest_) = added;
+        newest_ = added;
+        if (++kept_ > most_in_use_)
+            free_oldest();
+    }
+
+    void unlink(block const& each) noexcept
+    {
+        (each.older ? each.older->newer : oldest_) = each.newer;
+        (each.newer ? each.newer->older : newest_) = each.older;
+        --kept_;
+    }
+
+    void free_oldest() noexcept
+    {
+        block* const freed = oldest_;
+        unlink(*freed);
+        ::operator delete(freed);
+    }
+
     static inline constinit thread_local block_cache* current = nullptr;
 
-    std::array<block, 8> blocks_;
-    std::size_t count_ = 0;
+    block* oldest_ = nullptr;
+    block* newest_ = nullptr;
+    std::size_t kept_ = 0;
+    std::size_t in_use_ = 0;
+    std::size_t most_in_use_ = 0;
     block_cache* outer_;
 };
 
