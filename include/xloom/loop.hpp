@@ -108,7 +108,8 @@ auto run_loop(Body& body, State state, loop_options const& options)
 /// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What the body throws passes through.
 /// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration: states = init, outputs of
 ///           length 0, dimensions that no type tells 0, an xarray's shape [0].
-/// Cost      outputs: room for max_trip_count iterations at once where that is known, otherwise doubled: at most 3 times the final size.
+/// Cost      outputs: room for max_trip_count iterations at once where these are certain to come or take at most 1 MiB, otherwise doubled:
+///           at most 3 times the final size.
 /// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is ignored.
 /// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.
 /// Example

@@ -6,6 +6,10 @@
 /// allocator calls.
 std::size_t allocations();
 
+/// How many bytes it has got by them so far, and how many of those from operator new it holds.
+std::size_t allocated_bytes();
+std::size_t held_bytes();
+
 /// While it lives, operator new grants so many more requests and throws std::bad_alloc then.
 class refusal {
 public:

@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include <xloom/loop.hpp>
+#include <xloom/scan.hpp>
 
 #include "../support/grid.hpp"
+#include "../support/xtensor_extras.hpp"
 #include "counting_new.hpp"
 
 namespace {
@@ -78,4 +80,45 @@ TEST_CASE("a loop that reaches its trip count takes its memory once, also where 
         0.0, {.max_trip_count = 100'000});
     CHECK(result.scan_outputs(99'999) == 99'999);
     CHECK(allocations() - before == 1);
+}
+
+TEST_CASE("a loop that ends long before its trip count takes little memory")
+{
+    std::size_t const before = allocated_bytes();
+    auto const result = xloom::loop(
+        [](std::int64_t i, bool, double v) {
+            return xloom::loop_step{i < 2, v + 1, v};
+        },
+        0.0, {.max_trip_count = 100'000'000});
+    CHECK(result.trip_count == 3);
+    CHECK(allocated_bytes() - before <= 1024);
+}
+
+TEST_CASE("a scan of many states allocates nothing in its later iterations")
+{
+    using vector = xt::xtensor<double, 1>;
+    auto const run = [](std::size_t length) {
+        std::size_t const before = allocations();
+        auto const body = [](auto const&... states) { return xloom::scan_step{std::tuple{(states + 1.0)...}}; };
+        vector const one{1, 2, 3, 4};
+        auto const init = std::tie(one, one, one, one, one, one, one, one, one, one, one, one);
+        auto const result = xloom::scan(body, init, std::tuple{}, {.length = length});
+        CHECK(std::get<11>(result.final_state)(0) == static_cast<double>(length) + 1);
+        return allocations() - before;
+    };
+    CHECK(run(1000) == run(1));
+}
+
+TEST_CASE("memory of a carried value that has shrunk is given back")
+{
+    using vector = xt::xtensor<double, 1>;
+    vector const init = xt::ones<double>({100'000});
+    std::size_t const before = held_bytes();
+    std::size_t held = 0;
+    auto const body = [&](std::int64_t i, bool, vector const& v) {
+        held = held_bytes() - before;
+        return xloom::loop_step{true, xt::ones<double>({i < 10 ? v.size() - 1000 : std::size_t{10}})};
+    };
+    xloom::loop(body, init, {.max_trip_count = 20});
+    CHECK(held < 10'000);
 }

@@ -12,9 +12,9 @@ namespace xloom::detail {
 
 /// Scan outputs along axis 0, of at most `limit` iterations.
 ///
-/// Room for all of them is taken at once where they are certain to come, and where it is at most a gibibyte of memory that costs nothing
-/// until it is written: a loop that reaches its limit copies nothing. Otherwise the room doubles, and at most 3 times the final size is
-/// held at any time.
+/// Room for all of them is taken at once where they are certain to come, and where it is at most a mebibyte that nothing is written to: a
+/// loop that reaches such a limit copies nothing. Otherwise the room begins small and doubles, and at most 3 times the final size is held
+/// at any time: a limit is often a guard, far above the iterations that come.
 template <class Outputs>
 class growing_stack {
 public:
@@ -57,7 +57,7 @@ private:
     template <class Values>
     bool is_cheap_to_reserve(Values const& values) const
     {
-        constexpr std::size_t gibibyte = std::size_t{1} << 30;
+        constexpr std::size_t mebibyte = std::size_t{1} << 20;
         std::size_t bytes = 1;
         bool is_unwritten = true;
         for_each_leaf(values, [&](auto, auto const& value) {
@@ -66,7 +66,7 @@ private:
             is_unwritten = is_unwritten && std::is_trivially_default_constructible_v<item> &&
                            expression<stacked_t<bare<decltype(value)>, dynamic_length>>;
         });
-        return is_unwritten && limit_ <= gibibyte / bytes;
+        return is_unwritten && limit_ <= mebibyte / bytes;
     }
 
     std::string_view op_;
