@@ -35,7 +35,7 @@ template <tensor X>
 inline constexpr bool is_sequence_lens<X> = std::is_integral_v<item_t<X>> &&
                                             (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
 
-enum class scan_batched_fault { none, pack, state, input, lens, arity, result };
+enum class scan_batched_fault { none, pack, state, foreign, input, lens, arity, loose, result };
 
 template <class Body, class State, class Inputs, class Lens>
 consteval scan_batched_fault find_scan_batched_fault()
@@ -44,6 +44,8 @@ consteval scan_batched_fault find_scan_batched_fault()
         return scan_batched_fault::pack;
     else if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
         return scan_batched_fault::state;
+    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
+        return scan_batched_fault::foreign;
     else if constexpr (!every_leaf<has_batch_and_time_axes, Inputs>)
         return scan_batched_fault::input;
     else if constexpr (!is_sequence_lens<Lens>)
@@ -53,6 +55,8 @@ consteval scan_batched_fault find_scan_batched_fault()
         using call = call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<Inputs>::input_arguments>>;
         if constexpr (!call::is_valid)
             return scan_batched_fault::arity;
+        else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
+            return scan_batched_fault::loose;
         else
             return is_scan_step<bare<typename call::result>> ? scan_batched_fault::none : scan_batched_fault::result;
     }
@@ -143,12 +147,18 @@ auto scan_batched(
     static_assert(fault != scan_batched_fault::pack,
         "xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
     static_assert(fault != scan_batched_fault::state, "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
+    static_assert(fault != scan_batched_fault::foreign,
+        "xloom::scan_batched: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise "
+        "xloom::enable_tensor for its type");
     static_assert(
         fault != scan_batched_fault::input, "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
     static_assert(
         fault != scan_batched_fault::lens, "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
     static_assert(
         fault != scan_batched_fault::arity, "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
+    static_assert(fault != scan_batched_fault::loose,
+        "xloom::scan_batched: a step holds one state and one scan output, each a value or a std::tuple of values; return "
+        "scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
     static_assert(fault != scan_batched_fault::result, "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
     if constexpr (fault == scan_batched_fault::none) {
         using rows = typename row_pack<leaves_t<state>>::type;
@@ -157,17 +167,19 @@ auto scan_batched(
         static_assert(wrong != step_fault::reference, "xloom::scan_batched: the body returned references, which could outlive the body's "
                                                       "variables; return xloom::scan_step{...} without "
                                                       "template arguments");
+        using carried = typename carried_at_fault<rows, step, wrong>::type;
         static_assert(wrong != step_fault::lazy, "xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would "
                                                  "refer to the body's dead local variables; return "
                                                  "xloom::scan_step{...} without template arguments, or a container");
         static_assert(wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
         static_assert(wrong != step_fault::count, "xloom::scan_batched: the body must return as many states as init has");
-        static_assert(wrong != step_fault::kind,
+        static_assert(carried::fits(step_fault::kind),
             "xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar");
-        static_assert(
-            wrong != step_fault::item_type, "xloom::scan_batched: a state must keep its element type; convert what the body returns");
-        static_assert(wrong != step_fault::rank, "xloom::scan_batched: a row of a state must keep its rank");
-        static_assert(wrong != step_fault::fixed_shape, "xloom::scan_batched: a row of a state must keep its shape");
+        static_assert(carried::fits(step_fault::item_type), "xloom::scan_batched: a state must keep its element type; convert what the "
+                                                            "body returns, or give init that type (0.0, not 0, for "
+                                                            "a double)");
+        static_assert(carried::fits(step_fault::rank), "xloom::scan_batched: a row of a state must keep its rank");
+        static_assert(carried::fits(step_fault::fixed_shape), "xloom::scan_batched: a row of a state must keep its shape");
         if constexpr (wrong == step_fault::none)
             return run_scan_batched<step>(body, state(static_cast<Init&&>(init)), evaluated_inputs(scan_inputs), sequence_lens, options);
         else

@@ -15,6 +15,7 @@ enum class scan_into_fault {
     state,
     state_const,
     state_temporary,
+    foreign,
     input,
     output,
     output_const,
@@ -37,8 +38,12 @@ consteval scan_into_fault find_scan_into_fault()
         return scan_into_fault::state_const;
     else if constexpr (!outlives_call<States>)
         return scan_into_fault::state_temporary;
+    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
+        return scan_into_fault::foreign;
     else if constexpr (!every_leaf<is_scan_input, Inputs>)
         return scan_into_fault::input;
+    else if constexpr (!every_leaf<is_no_foreign_memory, outputs>)
+        return scan_into_fault::foreign;
     else if constexpr (!every_leaf<is_scan_output, outputs>)
         return scan_into_fault::output;
     else if constexpr (!every_leaf<is_writable, outputs>)
@@ -118,9 +123,14 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
         "xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
     static_assert(fault != scan_into_fault::state,
         "xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into");
-    static_assert(fault != scan_into_fault::state_const, "xloom::scan_into: a state is updated in place, so it must not be const");
+    static_assert(fault != scan_into_fault::state_const,
+        "xloom::scan_into: a state is updated in place, so it must not be const; the "
+        "arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state");
     static_assert(fault != scan_into_fault::state_temporary,
         "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)");
+    static_assert(fault != scan_into_fault::foreign, "xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a "
+                                                     "std::vector or an Eigen matrix by xt::adapt, or specialise "
+                                                     "xloom::enable_tensor for its type");
     static_assert(fault != scan_into_fault::input,
         "xloom::scan_into: a scan input is a tensor with an axis to walk along; capture other values in the body");
     static_assert(fault != scan_into_fault::output, "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
@@ -128,8 +138,9 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
     static_assert(fault != scan_into_fault::output_temporary,
         "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
     static_assert(fault != scan_into_fault::lengths, "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
-    static_assert(
-        fault != scan_into_fault::arity, "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...)");
+    static_assert(fault != scan_into_fault::arity,
+        "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...); "
+        "the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state");
     static_assert(fault != scan_into_fault::result, "xloom::scan_into: the body writes through its references and must return void");
     if constexpr (fault == scan_into_fault::none)
         run_scan_into<LeadingAxis>(body, leaves(states), evaluated_inputs(scan_inputs), leaves(scan_outputs), options);

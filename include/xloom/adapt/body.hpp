@@ -47,6 +47,15 @@ struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> 
 template <class X>
 using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
 
+/// False for memory in a row that is no tensor here: a std::vector, an Eigen matrix.
+template <class X>
+    struct is_no_foreign_memory : std::bool_constant < !requires(X const& x) {
+    x.data() + x.size();
+} > {};
+template <class X>
+    requires(tensor<X> || lazy<X>)
+struct is_no_foreign_memory<X> : std::true_type {};
+
 template <class X>
 using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
 

@@ -3,11 +3,14 @@
 
 #include <xloom/adapt/body.hpp>
 #include <xloom/adapt/step.hpp>
+#include <xloom/adapt/step_report.hpp>
 
 namespace xloom {
 
 /// What the body of scan returns: the next states, and this iteration's outputs.
 /// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
+/// A body with several returns names one type, for a container and a lazy expression make two different ones:
+/// `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
 template <class State, class ScanOutputs = std::tuple<>>
 struct scan_step {
     State state;
@@ -17,6 +20,14 @@ template <class State>
 scan_step(State&&) -> scan_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+
+/// What three and more values make, which scan refuses: states and outputs are not told apart.
+template <>
+struct scan_step<detail::loose_values> {
+    explicit scan_step(auto const&...) {}
+};
+template <class A, class B, class C, class... More>
+scan_step(A const&, B const&, C const&, More const&...) -> scan_step<detail::loose_values>;
 
 /// What scan and scan_batched return: the states after the last iteration, and the stacked outputs.
 template <class State, class ScanOutputs>
@@ -31,6 +42,8 @@ template <class T>
 inline constexpr bool is_scan_step = false;
 template <class State, class ScanOutputs>
 inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
+template <>
+inline constexpr bool is_scan_step<scan_step<loose_values>> = false;
 
 template <std::size_t N>
 void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
