@@ -102,10 +102,10 @@ TEST_CASE("packed_matrix says what is wrong")
     xt::xtensor<float, 1> const bias = xt::xtensor<float, 1>::from_shape({2});
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(B, bias),
         "xloom::packed_matrix: the operands must have the shapes that K = 2 and J = 3 give them, but bias is [2] instead of [J] = [3]. "
-        "Reshape it.",
+        "Give it that shape.",
         xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(xloom::tensor_ref<float const>()),
         "xloom::packed_matrix: B must be given, but it is left out. Give it 2 axes.", xloom::shape_error);
-    CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>{bias}, "xloom::packed_matrix: B must have 2 axes, but its shape is [2]. Reshape it.",
+    CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>{bias}, "xloom::packed_matrix: B must have 2 axes, but its shape is [2]. Give it 2.",
         xloom::shape_error);
 }

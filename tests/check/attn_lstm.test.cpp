@@ -100,15 +100,15 @@ TEST_CASE("check_attention wants R first, from which H comes")
     CHECK_THROWS_WITH_AS(check(std::nullopt, std::nullopt, std::nullopt, std::nullopt),
         "xloom::attn_lstm: R must be given, but it is left out. Give it 3 axes.", shape_error);
     CHECK_THROWS_WITH_AS(check(shape{8, 2}, shape{1, 2, 7}, shape{1, 6, 7}, shape{1, 7}),
-        "xloom::attn_lstm: R must have 3 axes, but its shape is [8, 2]. Reshape it.", shape_error);
+        "xloom::attn_lstm: R must have 3 axes, but its shape is [8, 2]. Give it 3.", shape_error);
 }
 
 TEST_CASE("check_attention names every constant of another shape")
 {
     CHECK_THROWS_WITH_AS(check(shape{1, 8, 2}, shape{1, 3, 7}, shape{1, 6, 7}, shape{1, 8}, shape{1, 6, 5}),
         "xloom::attn_lstm: the operands must have the shapes that D = 1, H = 2, E = 6 and A = 7 give them, but QW is [1, 3, 7] instead of "
-        "[D, H, A] = [1, 2, 7], V is [1, 8] instead of [D, A] = [1, 7] and AW is [1, 6, 5] instead of [D, H + E, L] = [1, 8, 5]. Reshape "
-        "it.",
+        "[D, H, A] = [1, 2, 7], V is [1, 8] instead of [D, A] = [1, 7] and AW is [1, 6, 5] instead of [D, H + E, L] = [1, 8, 5]. Give it "
+        "that shape.",
         shape_error);
 }
 
@@ -121,6 +121,6 @@ TEST_CASE("check_memory refuses a memory where there is no attention, and one of
     CHECK_THROWS_WITH_AS(check_memory(with_layer, 1, 2, shape{2, 4, 5}, shape{1, 2, 6}, shape{1, 2, 3}),
         "xloom::attn_lstm: the operands must have the shapes that D = 1, N = 2, S = 4, E = 6 and C = 5 give them, but M is [2, 4, 5] "
         "instead of [N, S, E] = [2, 4, 6], initial_attention is [1, 2, 6] instead of [D, N, C] = [1, 2, 5] and initial_alignment is [1, 2, "
-        "3] instead of [D, N, S] = [1, 2, 4]. Reshape it.",
+        "3] instead of [D, N, S] = [1, 2, 4]. Give it that shape.",
         shape_error);
 }

@@ -130,7 +130,7 @@ TEST_CASE("recurrent checks: weights")
     constexpr auto narrow = [] { return detail::check_weights(op, options{}, shape{1, 8, 3}, shape{1, 8, 2}, 4); };
     static_assert(!is_constant<no_W> && !is_constant<flat_R> && !is_constant<other_H> && !is_constant<no_H> && !is_constant<narrow>);
     CHECK_THROWS_WITH_AS(no_W(), "xloom::op: W must be given, but it is left out. Give it 3 axes.", shape_error);
-    CHECK_THROWS_WITH_AS(flat_R(), "xloom::op: R must have 3 axes, but its shape is [8, 2]. Reshape it.", shape_error);
+    CHECK_THROWS_WITH_AS(flat_R(), "xloom::op: R must have 3 axes, but its shape is [8, 2]. Give it 3.", shape_error);
     CHECK_THROWS_WITH_AS(other_H(),
         "xloom::op: hidden_size must be R's last dimension, but hidden_size is 3 and R is [1, 8, 2]. Correct one of them.", option_error);
     CHECK_THROWS_WITH_AS(no_H(), "xloom::op: H must be at least 1, but R is [1, 0, 0]. Give the states a length.", shape_error);
@@ -183,9 +183,9 @@ TEST_CASE("recurrent checks: X, and a Y that could be counted")
     constexpr auto long_one = [] { return detail::check_X(op, {huge, 1, 0}, {2, 0, 2}, 0).T; };
     static_assert(!is_constant<wide> && !is_constant<flat> && !is_constant<long_one>);
     CHECK_THROWS_WITH_AS(
-        wide(), "xloom::op: X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Reshape it.", shape_error);
+        wide(), "xloom::op: X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Give X that shape.", shape_error);
     CHECK_THROWS_WITH_AS(
-        flat(), "xloom::op: X must have the shape [N, T, I] with I = 3, as W has it, but X is [5, 3]. Reshape it.", shape_error);
+        flat(), "xloom::op: X must have the shape [N, T, I] with I = 3, as W has it, but X is [5, 3]. Give X that shape.", shape_error);
     CHECK_THROWS_WITH_AS(
         long_one(), "xloom::op: Y must fit in memory, but X is [1152921504606846975, 1, 0], D = 2 and H = 2. Shorten X.", shape_error);
     CHECK(detail::check_X(op, {huge, 1, 0}, {1, 0, 1}, 0).T == huge);
@@ -201,7 +201,7 @@ TEST_CASE("recurrent checks: states, every one that does not fit")
     static_assert(!is_constant<both>);
     CHECK_THROWS_WITH_AS(both(),
         "xloom::op: the operands must have the shapes that T = 7, N = 5, D = 2 and H = 4 give them, but initial_h is [2, 5, 4] instead of "
-        "[N, D, H] = [5, 2, 4] and initial_c is [5, 8] instead of [N, D, H] = [5, 2, 4]. Reshape it.",
+        "[N, D, H] = [5, 2, 4] and initial_c is [5, 8] instead of [N, D, H] = [5, 2, 4]. Give it that shape.",
         shape_error);
 }
 
@@ -242,4 +242,23 @@ TEST_CASE("recurrent checks: outputs have memory of their own, but for the state
     CHECK_THROWS_WITH_AS(check({{"Y", block(1000, {4, 2}, {1, 1})}}, {}),
         "xloom::op: every item of Y must have memory of its own, but Y has the shape [4, 2] and the strides [1, 1]. Copy it first.",
         overlap_error);
+}
+
+TEST_CASE("recurrent checks: what would make a shape right")
+{
+    auto const refuse = [](shape const& actual, std::string const& fact, std::string const& remedy) {
+        std::array const laws{detail::shape_law{"W", "[D, 4H, I]", {1, 12, 2}, actual}};
+        CHECK_THROWS_WITH_AS(detail::check_shapes(op, laws, [] { return "some sizes"; }),
+            ("xloom::op: the operands must have the shapes that some sizes give them, but W is " + fact +
+                " instead of [D, 4H, I] = [1, 12, 2]" + remedy)
+                .c_str(),
+            shape_error);
+    };
+    refuse({1, 2, 12}, "[1, 2, 12]", ". Transpose it.");
+    refuse({2, 12}, "[2, 12]", ". Transpose it.");
+    refuse({12, 2}, "[12, 2]", ". Reshape it.");
+    refuse({12, 1, 2}, "[12, 1, 2]", ". Reshape it.");
+    refuse({1, 24}, "[1, 24]", ". Reshape it.");
+    refuse({1, 12, 3}, "[1, 12, 3]", ". Give it that shape.");
+    refuse({2, 12, 2}, "[2, 12, 2]", ". Give it that shape.");
 }

@@ -109,8 +109,11 @@ void refuse_call(attn_case const& wrong, std::string const& text)
 /// The sentences about shapes, around the facts.
 std::string misshapen(std::string const& facts, std::string const& sizes)
 {
-    return "the operands must have the shapes that " + sizes + " give them, but " + facts + ". Reshape it.";
+    return "the operands must have the shapes that " + sizes + " give them, but " + facts + ". Give it that shape.";
 }
+
+/// The same sentence of operands that have as many items as they must.
+std::string reshapable(std::string const& sentence) { return sentence.substr(0, sentence.rfind(". ")) + ". Reshape it."; }
 std::string misshapen_lstm(std::string const& facts) { return misshapen(facts, "D = 1, I = 3, H = 2 and C = 8"); }
 std::string misshapen_attention(std::string const& facts) { return misshapen(facts, "D = 1, H = 2, E = 6 and A = 7"); }
 std::string misshapen_states(std::string const& facts) { return misshapen(facts, "T = 5, N = 2, D = 1 and H = 2"); }
@@ -129,12 +132,12 @@ TEST_CASE("attn_lstm wants W, R, MW, M and AW of rank 3")
 {
     refuse_weights<shape_error>({.W = {}}, "W must be given, but it is left out. Give it 3 axes.");
     refuse_weights<shape_error>({.R = {}}, "R must be given, but it is left out. Give it 3 axes.");
-    refuse_weights<shape_error>({.W = ones({8, 11})}, "W must have 3 axes, but its shape is [8, 11]. Reshape it.");
-    refuse_weights<shape_error>({.R = ones({8, 2})}, "R must have 3 axes, but its shape is [8, 2]. Reshape it.");
-    refuse_weights<shape_error>({.MW = ones({6, 7})}, "MW must have 3 axes, but its shape is [6, 7]. Reshape it.");
-    refuse_weights<shape_error>({.AW = ones({8, 8})}, "AW must have 3 axes, but its shape is [8, 8]. Reshape it.");
-    refuse_call<shape_error>({.M = ones({4, 6})}, "M must have 3 axes, but its shape is [4, 6]. Reshape it.");
-    refuse_call<shape_error>({.M = ones({2, 4, 6, 1})}, "M must have 3 axes, but its shape is [2, 4, 6, 1]. Reshape it.");
+    refuse_weights<shape_error>({.W = ones({8, 11})}, "W must have 3 axes, but its shape is [8, 11]. Give it 3.");
+    refuse_weights<shape_error>({.R = ones({8, 2})}, "R must have 3 axes, but its shape is [8, 2]. Give it 3.");
+    refuse_weights<shape_error>({.MW = ones({6, 7})}, "MW must have 3 axes, but its shape is [6, 7]. Give it 3.");
+    refuse_weights<shape_error>({.AW = ones({8, 8})}, "AW must have 3 axes, but its shape is [8, 8]. Give it 3.");
+    refuse_call<shape_error>({.M = ones({4, 6})}, "M must have 3 axes, but its shape is [4, 6]. Give it 3.");
+    refuse_call<shape_error>({.M = ones({2, 4, 6, 1})}, "M must have 3 axes, but its shape is [2, 4, 6, 1]. Give it 3.");
 }
 
 TEST_CASE("attn_lstm names each constant that has another shape")
@@ -142,9 +145,9 @@ TEST_CASE("attn_lstm names each constant that has another shape")
     refuse_weights<shape_error>({.W = ones({1, 6, 11})}, misshapen_lstm("W is [1, 6, 11] instead of [D, 4H, I + C] = [1, 8, 11]"));
     refuse_weights<shape_error>({.R = ones({1, 6, 2})}, misshapen_lstm("R is [1, 6, 2] instead of [D, 4H, H] = [1, 8, 2]"));
     refuse_weights<shape_error>({.B = ones({1, 8})}, misshapen_lstm("B is [1, 8] instead of [D, 8H] = [1, 16]"));
-    refuse_weights<shape_error>({.B = ones({16})}, misshapen_lstm("B is [16] instead of [D, 8H] = [1, 16]"));
+    refuse_weights<shape_error>({.B = ones({16})}, reshapable(misshapen_lstm("B is [16] instead of [D, 8H] = [1, 16]")));
     refuse_weights<shape_error>({.P = ones({1, 8})}, misshapen_lstm("P is [1, 8] instead of [D, 3H] = [1, 6]"));
-    refuse_weights<shape_error>({.P = ones({6})}, misshapen_lstm("P is [6] instead of [D, 3H] = [1, 6]"));
+    refuse_weights<shape_error>({.P = ones({6})}, reshapable(misshapen_lstm("P is [6] instead of [D, 3H] = [1, 6]")));
     refuse_weights<shape_error>({.W = ones({2, 8, 11}), .B = ones({2, 16}), .P = ones({2, 6})},
         misshapen_lstm("W is [2, 8, 11] instead of [D, 4H, I + C] = [1, 8, 11], B is [2, 16] instead of [D, 8H] = [1, 16] and P is [2, "
                        "6] instead of [D, 3H] = [1, 6]"));
@@ -156,10 +159,10 @@ TEST_CASE("attn_lstm names each constant that has another shape")
 TEST_CASE("attn_lstm names each constant of the attention that has another shape")
 {
     refuse_weights<shape_error>({.QW = ones({1, 3, 7})}, misshapen_attention("QW is [1, 3, 7] instead of [D, H, A] = [1, 2, 7]"));
-    refuse_weights<shape_error>({.QW = ones({2, 7})}, misshapen_attention("QW is [2, 7] instead of [D, H, A] = [1, 2, 7]"));
+    refuse_weights<shape_error>({.QW = ones({2, 7})}, reshapable(misshapen_attention("QW is [2, 7] instead of [D, H, A] = [1, 2, 7]")));
     refuse_weights<shape_error>({.MW = ones({2, 6, 7})}, misshapen_attention("MW is [2, 6, 7] instead of [D, E, A] = [1, 6, 7]"));
     refuse_weights<shape_error>({.V = ones({1, 6})}, misshapen_attention("V is [1, 6] instead of [D, A] = [1, 7]"));
-    refuse_weights<shape_error>({.V = ones({7})}, misshapen_attention("V is [7] instead of [D, A] = [1, 7]"));
+    refuse_weights<shape_error>({.V = ones({7})}, reshapable(misshapen_attention("V is [7] instead of [D, A] = [1, 7]")));
     refuse_weights<shape_error>({.AW = ones({1, 6, 8})}, misshapen_attention("AW is [1, 6, 8] instead of [D, H + E, L] = [1, 8, 8]"));
     // A comes from MW.
     refuse_weights<shape_error>(
@@ -178,7 +181,7 @@ TEST_CASE("attn_lstm wants a W that is wide enough for the attention")
         "W must be at least as wide as the attention state, C = 6, but W is [1, 8, 5]. Give W [D, 4H, I + C].");
     // Then what is left of it is I.
     refuse_call<shape_error>(
-        {.W = ones({1, 8, 8})}, "X must have the shape [T, N, I] with I = 0, as W has it, but X is [5, 2, 3]. Reshape it.");
+        {.W = ones({1, 8, 8})}, "X must have the shape [T, N, I] with I = 0, as W has it, but X is [5, 2, 3]. Give X that shape.");
 }
 
 TEST_CASE("attn_lstm wants QW, MW, V and M together or not at all")
@@ -235,18 +238,20 @@ TEST_CASE("attn_lstm wants no part of an attention where there is none")
 TEST_CASE("attn_lstm wants X as W has it")
 {
     refuse_call<shape_error>(
-        {.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Reshape it.");
+        {.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Give X that shape.");
     refuse_call<shape_error>(
-        {.X = ones({5, 2, 11})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 11]. Reshape it.");
-    refuse_call<shape_error>({.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 3]. Reshape it.");
+        {.X = ones({5, 2, 11})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 11]. Give X that shape.");
     refuse_call<shape_error>(
-        {.X = ones({5, 2, 1, 3})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 1, 3]. Reshape it.");
+        {.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 3]. Give X that shape.");
+    refuse_call<shape_error>(
+        {.X = ones({5, 2, 1, 3})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 1, 3]. Give X that shape.");
 }
 
 TEST_CASE("attn_lstm names each state that has another shape")
 {
     refuse_call<shape_error>({.initial_h = ones({1, 2, 3})}, misshapen_states("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]"));
-    refuse_call<shape_error>({.initial_c = ones({2, 2})}, misshapen_states("initial_c is [2, 2] instead of [D, N, H] = [1, 2, 2]"));
+    refuse_call<shape_error>(
+        {.initial_c = ones({2, 2})}, reshapable(misshapen_states("initial_c is [2, 2] instead of [D, N, H] = [1, 2, 2]")));
     refuse_call<shape_error>({.initial_h = ones({2, 2, 2}), .initial_c = ones({1, 5, 2})},
         misshapen_states(
             "initial_h is [2, 2, 2] instead of [D, N, H] = [1, 2, 2] and initial_c is [1, 5, 2] instead of [D, N, H] = [1, 2, 2]"));
@@ -259,11 +264,11 @@ TEST_CASE("attn_lstm names each part of the memory and of the attention's state 
     refuse_call<shape_error>(
         {.initial_attention = ones({1, 2, 6})}, misshapen_memory("initial_attention is [1, 2, 6] instead of [D, N, C] = [1, 2, 8]"));
     refuse_call<shape_error>(
-        {.initial_attention = ones({2, 8})}, misshapen_memory("initial_attention is [2, 8] instead of [D, N, C] = [1, 2, 8]"));
+        {.initial_attention = ones({2, 8})}, reshapable(misshapen_memory("initial_attention is [2, 8] instead of [D, N, C] = [1, 2, 8]")));
     refuse_call<shape_error>(
         {.initial_alignment = ones({1, 2, 5})}, misshapen_memory("initial_alignment is [1, 2, 5] instead of [D, N, S] = [1, 2, 4]"));
     refuse_call<shape_error>(
-        {.initial_alignment = ones({2, 4})}, misshapen_memory("initial_alignment is [2, 4] instead of [D, N, S] = [1, 2, 4]"));
+        {.initial_alignment = ones({2, 4})}, reshapable(misshapen_memory("initial_alignment is [2, 4] instead of [D, N, S] = [1, 2, 4]")));
     refuse_call<shape_error>({.M = ones({1, 4, 6}), .initial_attention = ones({1, 1, 8}), .initial_alignment = ones({1, 1, 4})},
         misshapen_memory("M is [1, 4, 6] instead of [N, S, E] = [2, 4, 6], initial_attention is [1, 1, 8] instead of [D, N, C] = [1, 2, "
                          "8] and initial_alignment is [1, 1, 4] instead of [D, N, S] = [1, 2, 4]"));
@@ -344,7 +349,7 @@ TEST_CASE("attn_lstm_into names each output that has another shape")
     refuse_outputs<shape_error>({}, {.Y = steps}, misshapen_outputs(Y));
     refuse_outputs<shape_error>({}, {.Y_h = wrong}, misshapen_outputs(Y_h));
     refuse_outputs<shape_error>({}, {.Y_c = wrong}, misshapen_outputs(Y_c));
-    refuse_outputs<shape_error>({}, {.alignments = steps}, misshapen_outputs(alignments));
+    refuse_outputs<shape_error>({}, {.alignments = steps}, reshapable(misshapen_outputs(alignments)));
     refuse_outputs<shape_error>({}, {.Y_attention = wrong}, misshapen_outputs(Y_attention));
     refuse_outputs<shape_error>({}, {.Y_alignment = wrong}, misshapen_outputs(Y_alignment));
     refuse_outputs<shape_error>({}, {steps, wrong, wrong, steps, wrong, wrong},
@@ -459,7 +464,7 @@ TEST_CASE("attn_lstm_cell wants weights with attention, a direction that there i
         refuse<shape_error>("xloom::attn_lstm_cell: " + text, [&] { cell(weights, M); });
         refuse<shape_error>("xloom::attn_lstm_cell: " + text, [&] { made.set_memory(M); });
     };
-    refuse_memory(ones({4, 6}), "M must have 3 axes, but its shape is [4, 6]. Reshape it.");
+    refuse_memory(ones({4, 6}), "M must have 3 axes, but its shape is [4, 6]. Give it 3.");
     refuse_memory(ones({2, 4, 5}), misshapen("M is [2, 4, 5] instead of [N, S, E] = [2, 4, 6]", "D = 1, N = 2, S = 4, E = 6 and C = 8"));
     lengths const short_one{4}, long_ones{5, 4};
     refuse<shape_error>("xloom::attn_lstm_cell: memory_seq_lens must have the shape [N] = [2], but it is [1]. Give a length for each row.",

@@ -128,8 +128,11 @@ void refuse_call(rnn_case const& wrong, std::string const& text)
 /// The sentence about the constants' shapes, around the facts.
 std::string misshapen(std::string const& facts, std::string const& sizes = "D = 1, I = 3 and H = 2")
 {
-    return "the operands must have the shapes that " + sizes + " give them, but " + facts + ". Reshape it.";
+    return "the operands must have the shapes that " + sizes + " give them, but " + facts + ". Give it that shape.";
 }
+
+/// The same sentence of operands that have as many items as they must.
+std::string reshapable(std::string const& sentence) { return sentence.substr(0, sentence.rfind(". ")) + ". Reshape it."; }
 
 std::string const batch = "T = 5, N = 2, D = 1 and H = 2";
 
@@ -144,8 +147,8 @@ TEST_CASE_TEMPLATE("recurrent operators want W and R of rank 3", Case, lstm_case
 {
     refuse_weights<shape_error>(Case{.W = {}}, "W must be given, but it is left out. Give it 3 axes.");
     refuse_weights<shape_error>(Case{.R = {}}, "R must be given, but it is left out. Give it 3 axes.");
-    refuse_weights<shape_error>(Case{.W = ones({8, 3})}, "W must have 3 axes, but its shape is [8, 3]. Reshape it.");
-    refuse_weights<shape_error>(Case{.R = ones({1, 2, 4, 2})}, "R must have 3 axes, but its shape is [1, 2, 4, 2]. Reshape it.");
+    refuse_weights<shape_error>(Case{.W = ones({8, 3})}, "W must have 3 axes, but its shape is [8, 3]. Give it 3.");
+    refuse_weights<shape_error>(Case{.R = ones({1, 2, 4, 2})}, "R must have 3 axes, but its shape is [1, 2, 4, 2]. Give it 3.");
 }
 
 TEST_CASE("recurrent operators want weights whose sizes can be counted, be they empty")
@@ -177,14 +180,34 @@ TEST_CASE("lstm names each constant that has another shape")
     refuse_weights<shape_error>(lstm_case{.W = ones({2, 8, 3})}, misshapen("W is [2, 8, 3] instead of [D, 4H, I] = [1, 8, 3]"));
     refuse_weights<shape_error>(lstm_case{.R = ones({1, 2, 2})}, misshapen("R is [1, 2, 2] instead of [D, 4H, H] = [1, 8, 2]"));
     refuse_weights<shape_error>(lstm_case{.B = ones({1, 8})}, misshapen("B is [1, 8] instead of [D, 8H] = [1, 16]"));
-    refuse_weights<shape_error>(lstm_case{.B = ones({16})}, misshapen("B is [16] instead of [D, 8H] = [1, 16]"));
-    refuse_weights<shape_error>(lstm_case{.P = ones({1, 2, 3})}, misshapen("P is [1, 2, 3] instead of [D, 3H] = [1, 6]"));
+    refuse_weights<shape_error>(lstm_case{.B = ones({16})}, reshapable(misshapen("B is [16] instead of [D, 8H] = [1, 16]")));
+    refuse_weights<shape_error>(lstm_case{.P = ones({1, 2, 3})}, reshapable(misshapen("P is [1, 2, 3] instead of [D, 3H] = [1, 6]")));
     refuse_weights<shape_error>(lstm_case{.W = ones({2, 8, 3}), .R = ones({2, 8, 2}), .B = ones({2, 16}), .P = ones({2, 6})},
         misshapen("W is [2, 8, 3] instead of [D, 4H, I] = [1, 8, 3], R is [2, 8, 2] instead of [D, 4H, H] = [1, 8, 2], B is [2, 16] "
                   "instead of [D, 8H] = [1, 16] and P is [2, 6] instead of [D, 3H] = [1, 6]"));
     refuse_weights<shape_error>(lstm_case{.options = {.direction = direction::bidirectional}},
         misshapen("W is [1, 8, 3] instead of [D, 4H, I] = [2, 8, 3] and R is [1, 8, 2] instead of [D, 4H, H] = [2, 8, 2]",
             "D = 2, I = 3 and H = 2"));
+}
+
+TEST_CASE("recurrent operators name weights whose last axes are exchanged, as Keras has them")
+{
+    floats const lstm_W = ones({1, 3, 8}), lstm_R = ones({1, 2, 8});
+    refuse_weights<shape_error>(lstm_case{.W = lstm_W},
+        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 8] and R is [1, 8, 2]. Exchange the last two "
+        "axes of W by xt::transpose and a copy.");
+    refuse_weights<shape_error>(lstm_case{.R = lstm_R},
+        "the axis of the gates must come before the last one in W and R, but W is [1, 8, 3] and R is [1, 2, 8]. Exchange the last two "
+        "axes of R by xt::transpose and a copy.");
+    refuse_weights<shape_error>(lstm_case{.W = lstm_W, .R = lstm_R},
+        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 8] and R is [1, 2, 8]. Exchange the last two "
+        "axes of both by xt::transpose and a copy.");
+    refuse_weights<shape_error>(gru_case{.W = ones({1, 3, 6}), .R = ones({1, 2, 6})},
+        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 6] and R is [1, 2, 6]. Exchange the last two "
+        "axes of both by xt::transpose and a copy.");
+    refuse_weights<shape_error>(rnn_case{.W = ones({1, 3, 2})},
+        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 2] and R is [1, 2, 2]. Exchange the last two "
+        "axes of W by xt::transpose and a copy.");
 }
 
 TEST_CASE("gru names each constant that has another shape")
@@ -255,11 +278,11 @@ TEST_CASE("recurrent operators want activations that ONNX names")
 TEST_CASE_TEMPLATE("recurrent operators want X as W has it", Case, lstm_case, gru_case, rnn_case)
 {
     refuse_call<shape_error>(
-        Case{.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Reshape it.");
+        Case{.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Give X that shape.");
     refuse_call<shape_error>(
-        Case{.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 3]. Reshape it.");
+        Case{.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 3]. Give X that shape.");
     refuse_call<shape_error>(Case{.X = ones({5, 2, 1, 3}), .options = {.layout = 1}},
-        "X must have the shape [N, T, I] with I = 3, as W has it, but X is [5, 2, 1, 3]. Reshape it.");
+        "X must have the shape [N, T, I] with I = 3, as W has it, but X is [5, 2, 1, 3]. Give X that shape.");
 }
 
 TEST_CASE("recurrent operators name each initial state that has another shape")
@@ -267,12 +290,12 @@ TEST_CASE("recurrent operators name each initial state that has another shape")
     refuse_call<shape_error>(
         lstm_case{.initial_h = ones({1, 2, 3})}, misshapen("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]", batch));
     refuse_call<shape_error>(
-        lstm_case{.initial_c = ones({2, 2})}, misshapen("initial_c is [2, 2] instead of [D, N, H] = [1, 2, 2]", batch));
+        lstm_case{.initial_c = ones({2, 2})}, reshapable(misshapen("initial_c is [2, 2] instead of [D, N, H] = [1, 2, 2]", batch)));
     refuse_call<shape_error>(lstm_case{.initial_h = ones({2, 2, 2}), .initial_c = ones({1, 5, 2})},
         misshapen(
             "initial_h is [2, 2, 2] instead of [D, N, H] = [1, 2, 2] and initial_c is [1, 5, 2] instead of [D, N, H] = [1, 2, 2]", batch));
     refuse_call<shape_error>(lstm_case{.X = ones({2, 5, 3}), .initial_h = ones({1, 2, 2}), .options = {.layout = 1}},
-        misshapen("initial_h is [1, 2, 2] instead of [N, D, H] = [2, 1, 2]", batch));
+        reshapable(misshapen("initial_h is [1, 2, 2] instead of [N, D, H] = [2, 1, 2]", batch)));
     refuse_call<shape_error>(
         gru_case{.initial_h = ones({1, 2, 3})}, misshapen("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]", batch));
     refuse_call<shape_error>(
@@ -332,11 +355,11 @@ TEST_CASE("lstm_into, gru_into and rnn_into name each output that has another sh
     std::string const Y = "Y is [5, 2, 2] instead of [T, D, N, H] = [5, 1, 2, 2]";
     std::string const Y_h = "Y_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]";
     std::string const Y_c = "Y_c is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]";
-    refuse<shape_error>("xloom::lstm_into: " + misshapen(Y, batch), [&] { at.lstm_into(wrong, {}, {}); });
+    refuse<shape_error>("xloom::lstm_into: " + reshapable(misshapen(Y, batch)), [&] { at.lstm_into(wrong, {}, {}); });
     refuse<shape_error>("xloom::lstm_into: " + misshapen(Y_h, batch), [&] { at.lstm_into(at.Y, wide, at.Y_c); });
     refuse<shape_error>("xloom::lstm_into: " + misshapen(Y_c, batch), [&] { at.lstm_into({}, {}, wide); });
     refuse<shape_error>("xloom::lstm_into: " + misshapen(Y + ", " + Y_h + " and " + Y_c, batch), [&] { at.lstm_into(wrong, wide, wide); });
-    refuse<shape_error>("xloom::gru_into: " + misshapen(Y, batch), [&] { at.gru_into(wrong, at.Y_h); });
+    refuse<shape_error>("xloom::gru_into: " + reshapable(misshapen(Y, batch)), [&] { at.gru_into(wrong, at.Y_h); });
     refuse<shape_error>("xloom::rnn_into: " + misshapen(Y + " and " + Y_h, batch), [&] { at.rnn_into(wrong, wide); });
 
     at.in.options.layout = 1;

@@ -15,6 +15,7 @@ template <class Constants, class Options>
 recurrent_widths check_rnn_constants(std::string_view op, Constants const& in, Options const& options)
 {
     check_options(op, options);
+    check_not_transposed(op, 1, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));
     std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
     check_shapes(op,

@@ -31,6 +31,23 @@ struct batch_sizes {
 
 namespace detail {
 
+/// Refuses weights of which the last two axes are evidently exchanged, as in Keras: [D, I, gates H] and [D, H, gates H].
+constexpr void check_not_transposed(std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
+{
+    if (!W || !R || W->size() != 3 || R->size() != 3)
+        return;
+    auto const is_transposed = [&](shape const& dims, std::size_t H) { return dims[1] != gates * H && dims[2] == gates * H; };
+    bool const is_R_transposed = is_transposed(*R, (*R)[1]) && (*R)[1] != gates * (*R)[2];
+    bool const is_W_transposed = is_transposed(*W, is_R_transposed ? (*R)[1] : (*R)[2]);
+    if (is_W_transposed || is_R_transposed)
+        fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ", *W, " and R is ", *R,
+            ". Exchange the last two axes of ",
+            is_W_transposed && is_R_transposed ? "both"
+            : is_W_transposed                  ? "W"
+                                               : "R",
+            " by xt::transpose and a copy.");
+}
+
 /// W [D, gates H, I], R [D, gates H, H]. `narrower` is what W is wider than I by.
 template <class Options>
 constexpr recurrent_widths check_weights(
@@ -129,7 +146,7 @@ constexpr batch_sizes check_X(std::string_view op, shape const& X, recurrent_wid
 {
     if (X.size() != 3 || X[2] != sizes.I)
         fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]", " with I = ", sizes.I,
-            ", as W has it, but X is ", X, ". Reshape it.");
+            ", as W has it, but X is ", X, ". Give X that shape.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
         fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H, ". Shorten X.");

@@ -1,6 +1,8 @@
 #pragma once
 // Several operands whose shapes follow from a few sizes: what is wrong with any of them, in one sentence.
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -23,13 +25,46 @@ struct shape_law {
     std::optional<shape> actual; ///< none: the operand is left out
 };
 
+/// True if both have the same axes, in another order, without those of length 1: transposing makes one of the other.
+constexpr bool are_transposed(shape a, shape b)
+{
+    auto const drop_ones = [](shape const& dims) {
+        shape longer;
+        for (std::size_t const dim : dims)
+            if (dim != 1)
+                longer.push_back(dim);
+        return longer;
+    };
+    a = drop_ones(a);
+    b = drop_ones(b);
+    if (a == b)
+        return false;
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    return a == b;
+}
+
+/// What would make the operands right: a reshape needs as many items, a transposition the same axes.
+constexpr std::string_view shape_remedy(std::span<shape_law const> laws)
+{
+    bool all_transposed = true, all_reshaped = true;
+    for (shape_law const& law : laws)
+        if (law.actual && *law.actual != law.expected) {
+            bool const is_transposed = are_transposed(*law.actual, law.expected);
+            bool const has_the_items = element_count(*law.actual) == element_count(law.expected);
+            all_transposed &= is_transposed;
+            all_reshaped &= has_the_items && !is_transposed;
+        }
+    return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
+}
+
 [[noreturn]] inline void fail_shapes(std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
 {
     std::vector<std::string> facts;
     for (shape_law const& law : laws)
         if (law.actual && *law.actual != law.expected)
             facts.push_back(concat(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected));
-    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", join(facts), ". Reshape it.");
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", join(facts), shape_remedy(laws));
 }
 
 /// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
@@ -46,7 +81,7 @@ constexpr void check_given(std::string_view op, std::string_view operand, std::o
     if (!dims)
         fail<shape_error>(op, ": ", operand, " must be given, but it is left out. Give it ", rank, " axes.");
     if (dims->size() != rank)
-        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims, ". Reshape it.");
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims, ". Give it ", rank, ".");
 }
 
 } // namespace xloom::detail
