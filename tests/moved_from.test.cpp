@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
+#include <xloom/tbb.hpp>
 
 using namespace xloom;
 
@@ -69,6 +71,15 @@ TEST_CASE("packed weights and matrices that are moved from are what they were")
         matrix(1, A.data(), 2, C.data(), 3);
         return C;
     });
+}
+
+TEST_CASE("a policy that is moved from has its threads still")
+{
+    tbb_policy policy(2);
+    move_away(policy);
+    std::atomic<std::size_t> sum = 0;
+    policy.for_each(10, [&](std::size_t part) { sum += part; });
+    CHECK(sum == 45);
 }
 
 TEST_CASE("a cell that is moved from has no rows, until it is assigned to")

@@ -35,7 +35,8 @@ class lstm_cell {
     using T = detail::compute_t<Item>;
 
 public:
-    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a d that is none an option_error.
+    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a d that is none an
+    /// option_error.
     explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0) : weights_(std::move(weights)), N_(N), d_(d)
     {
         if (d >= weights_.sizes().D)

@@ -13,7 +13,7 @@
 namespace xloom {
 
 /// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included, nor more than
-/// the processor has. Copies share the arena. May be used from many threads at once.
+/// the processor has. Copies share the arena, moves copy. May be used from many threads at once.
 /// Example
 /// ```cpp
 /// xt::xtensor<int, 1> const x = {1, 2, 3};
@@ -26,6 +26,8 @@ public:
         : concurrency_(std::clamp<std::size_t>(concurrency, 1, static_cast<std::size_t>(tbb::info::default_concurrency()))),
           arena_(std::make_shared<tbb::task_arena>(static_cast<int>(concurrency_)))
     {}
+    tbb_policy(tbb_policy const&) = default;
+    tbb_policy& operator=(tbb_policy const&) = default;
 
     std::size_t concurrency() const noexcept { return concurrency_; }
 
