@@ -266,3 +266,15 @@ TEST_CASE("lengths that differ")
     CHECK_THROWS_WITH_AS(activate<float>({activation::tanh}, x, y),
         "xloom::activate: x and y must be equally long, but x has 3 items and y has 2. Give them one length.", shape_error);
 }
+
+TEST_CASE("a number that is no activation is refused before anything is written")
+{
+    std::vector<float> const x{1, 2};
+    std::vector<float> y{5, 6};
+    CHECK_THROWS_WITH_AS(activate<float>({static_cast<activation>(42)}, x, y),
+        "xloom::activate: an activation must be one that ONNX names, but function.kind is 42. Choose one of Relu, Tanh, Sigmoid, Affine, "
+        "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus and Softmax.",
+        option_error);
+    CHECK(y == std::vector<float>{5, 6});
+    CHECK_THROWS_AS(activate<float>({static_cast<activation>(activation_count)}, x, y), option_error);
+}

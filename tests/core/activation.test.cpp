@@ -72,6 +72,12 @@ TEST_CASE("every name is its own")
     CHECK(name_of(activation::softmax) == "Softmax");
 }
 
+TEST_CASE("a number that is no activation has no name")
+{
+    static_assert(name_of(static_cast<activation>(activation_count)) == "unknown");
+    CHECK(name_of(static_cast<activation>(255)) == "unknown");
+}
+
 TEST_CASE("what is refused")
 {
     CHECK_THROWS_WITH_AS(parse_activations("xloom::lstm", names{"Sigmoid", "Tan", "Tanh"}),

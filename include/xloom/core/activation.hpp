@@ -69,8 +69,6 @@ inline constexpr std::array<activation_entry, activation_count> activation_entri
     {"Softmax"},
 }};
 
-constexpr activation_entry const& entry_of(activation kind) noexcept { return activation_entries[static_cast<std::size_t>(kind)]; }
-
 constexpr char lower(char c) noexcept { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 constexpr bool is_same_name(std::string_view a, std::string_view b) noexcept
@@ -95,7 +93,11 @@ inline std::string activation_names()
 } // namespace detail
 
 /// As ONNX spells it: "LeakyRelu".
-constexpr std::string_view name_of(activation kind) noexcept { return detail::entry_of(kind).name; }
+constexpr std::string_view name_of(activation kind) noexcept
+{
+    auto const number = static_cast<std::size_t>(kind);
+    return number < activation_count ? detail::activation_entries[number].name : "unknown";
+}
 
 /// Six names suffice: f, g and h for each of two directions.
 inline constexpr std::size_t max_activations = 6;
