@@ -134,6 +134,14 @@ TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_work
     }
 }
 
+TEST_CASE("the bytes of a workspace are those of what its rows attend to, too")
+{
+    auto const workspace = attn_lstm_workspace_for(constants().packed(), {4, 9, 7});
+    recurrent_workspace<float> const& without = workspace;
+    CHECK(workspace.bytes() - without.bytes() == workspace.attending.capacity() * sizeof(workspace.attending[0]));
+    CHECK(workspace.attending.capacity() >= 2 * 9);
+}
+
 TEST_CASE("attn_lstm_into allocates nothing for several threads, nor without attention")
 {
     auto const weights = constants().packed();

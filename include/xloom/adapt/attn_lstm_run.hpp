@@ -113,6 +113,12 @@ private:
 template <class Item>
 struct attn_lstm_workspace : recurrent_workspace<Item> {
     std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< the operator's own
+
+    /// What it holds.
+    std::size_t bytes() const noexcept
+    {
+        return recurrent_workspace<Item>::bytes() + attending.capacity() * sizeof(kernel::attending_row<detail::compute_t<Item>, Item>);
+    }
 };
 
 } // namespace xloom
