@@ -64,17 +64,17 @@ consteval scan_batched_fault find_scan_batched_fault()
 
 /// sequence_lens as numbers; T for every row where it is absent.
 template <class Lens>
-std::vector<std::int64_t> sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
+auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
 {
     if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
-        return std::vector<std::int64_t>(extent.batch, static_cast<std::int64_t>(extent.length));
+        return std::vector<std::size_t>(extent.batch, extent.length);
     } else {
         strided_layout const layout = layout_of(sequence_lens);
-        std::vector<std::int64_t> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
+        using number = std::conditional_t<std::is_unsigned_v<item_t<Lens>>, std::uint64_t, std::int64_t>;
+        std::vector<number> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
         for (std::size_t b = 0; b < lengths.size(); ++b)
-            lengths[b] =
-                static_cast<std::int64_t>(enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.steps[0]]);
-        check_sequence_lens(op, layout.dims, lengths, extent);
+            lengths[b] = static_cast<number>(enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.steps[0]]);
+        detail::check_sequence_lens(op, layout.dims, std::span<number const>(lengths), extent);
         return lengths;
     }
 }
@@ -85,7 +85,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     static constexpr std::string_view op = "xloom::scan_batched";
     auto const states = leaves(state);
     batch_extent const extent = check_scan_batched(op, shapes_of(states), shapes_of(inputs), options);
-    std::vector<std::int64_t> const lengths = sequence_lengths(op, sequence_lens, extent);
+    auto const lengths = sequence_lengths(op, sequence_lens, extent);
 
     typename row_pack<leaves_t<State>>::type row{};
     using stack = batch_stack<typename as_tuple<decltype(Step::scan_outputs)>::type>;

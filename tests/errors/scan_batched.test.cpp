@@ -77,6 +77,10 @@ TEST_CASE("scan_batched refuses wrong sequence_lens")
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, xt::xtensor<std::uint8_t, 1>{3, 255}),
         "xloom::scan_batched: a sequence length must lie in [0, 3], but sequence_lens[1] is 255. Count only the elements that the row has.",
         index_error);
+    CHECK_THROWS_WITH_AS(scan_batched(never, h, x, xt::xtensor<std::uint64_t, 1>{18446744073709551615u, 3}),
+        "xloom::scan_batched: a sequence length must lie in [0, 3], but sequence_lens[0] is 18446744073709551615. Count only the elements "
+        "that the row has.",
+        index_error);
 }
 
 TEST_CASE("scan_batched refuses wrong directions")

@@ -1,6 +1,8 @@
 #pragma once
 // The law of Scan-8 on concrete shapes: axis 0 is the batch, axis 1 of inputs and outputs is time.
 
+#include <utility>
+
 #include <xloom/check/scan.hpp>
 
 namespace xloom {
@@ -54,8 +56,8 @@ inline std::string describe_batches(std::span<shape const> states, std::span<sha
     return join(batches);
 }
 
-template <class IsWrong>
-std::string describe_lens(std::span<std::int64_t const> lens, IsWrong const& is_wrong)
+template <class Integer, class IsWrong>
+std::string describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
 {
     std::vector<std::string> wrong;
     for (std::size_t b = 0; b < lens.size(); ++b)
@@ -115,16 +117,26 @@ constexpr batch_extent check_scan_batched(
     return {*batch, length ? *length : *options.length};
 }
 
+namespace detail {
+
+template <class Integer>
+constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
+{
+    if (dims != shape{extent.batch})
+        fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch, " rows, but its shape is ", dims,
+            ". Give it the shape ", shape{extent.batch}, ".");
+    auto const is_wrong = [&](Integer len) { return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length); };
+    if (std::any_of(lens.begin(), lens.end(), is_wrong))
+        fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ", describe_lens(lens, is_wrong),
+            ". Count only the elements that the row has.");
+}
+
+} // namespace detail
+
 /// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
 constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
 {
-    if (dims != shape{extent.batch})
-        detail::fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch, " rows, but its shape is ",
-            dims, ". Give it the shape ", shape{extent.batch}, ".");
-    auto const is_wrong = [&](std::int64_t len) { return len < 0 || static_cast<std::uint64_t>(len) > extent.length; };
-    if (std::any_of(lens.begin(), lens.end(), is_wrong))
-        detail::fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ",
-            detail::describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
+    detail::check_sequence_lens(op, dims, lens, extent);
 }
 
 } // namespace xloom
