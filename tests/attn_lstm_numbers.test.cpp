@@ -33,6 +33,25 @@ TEST_CASE("attn_lstm: scores of any size")
     }
 }
 
+TEST_CASE("attn_lstm: a V whose double is infinite")
+{
+    for (float const V : {0.75f * std::numeric_limits<float>::max(), -std::numeric_limits<float>::max()})
+        CHECK(difference(call_attn_lstm(with_large_scores(V, 1)), textbook_attn_lstm(with_large_scores(V, 1))) < 4e-6);
+}
+
+// A tanh near 0 has all its digits, 1 - 2 / (1 + exp) those of 1: of a V of 1000 three more are lost.
+TEST_CASE("attn_lstm: keys and queries near 0 that a large V makes scores of")
+{
+    std::mt19937 random(21);
+    auto in = random_attn_lstm<float>(random, {6, 3, 2, 5}, {7, 4, 5, 3}, with_all, {.weights = 1, .inputs = 1, .shortest = 2});
+    for (std::vector<float>* small : {&in.MW.items, &in.QW.items})
+        for (float& item : *small)
+            item /= 1024;
+    for (float& item : in.V.items)
+        item *= 1000;
+    CHECK(difference(call_attn_lstm(in), textbook_attn_lstm(in)) < 4e-6);
+}
+
 TEST_CASE("attn_lstm: infinities go where the textbook has them, whatever the widths")
 {
     for (std::size_t const A : {1u, 5u, 8u, 16u, 17u})

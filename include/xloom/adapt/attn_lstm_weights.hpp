@@ -22,15 +22,16 @@ kernel::score_weights<T> pack_score_weights(tensor_ref<Item const> const& V, std
 {
     std::size_t const padded = kernel::whole_batches<T>(A);
     T *const plain = memory.take(padded), *const minus_twice = memory.take(padded);
-    T sum(0);
+    T sum(0), size(0);
     if (!memory.only_counts()) {
         load_row(V, d, 0, A, plain);
         for (std::size_t a = 0; a < A; ++a) {
             minus_twice[a] = T(-2) * plain[a];
             sum += plain[a];
+            size += plain[a] < T(0) ? -plain[a] : plain[a];
         }
     }
-    return {plain, minus_twice, sum};
+    return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};
 }
 
 /// Packs direction d.

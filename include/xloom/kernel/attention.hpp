@@ -3,7 +3,8 @@
 //
 // Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key) exp(2 query)). With the
 // exponentials of both at hand an element costs a multiplication and a division in place of a tanh. The price: where key + query is near 0
-// the digits cancel; a score's error is 2^-24 sum |V| of a float, while that of a tanh would shrink with it.
+// the digits cancel; a score's error is 2^-24 sum |V| of a float, while that of a tanh would shrink with it. So the exponentials are left
+// alone where sum |V| is large.
 
 #include <cmath>
 #include <cstddef>
@@ -19,6 +20,9 @@ template <>
 inline constexpr float largest_key<float> = 16;
 template <>
 inline constexpr double largest_key<double> = 150;
+
+/// The largest sum of |V| with which scores are made of exponentials.
+inline constexpr double largest_weights = 64;
 
 /// The keys of one memory: `length` rows, `step` apart, padded to whole batches.
 template <class T>
@@ -91,7 +95,7 @@ void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t 
 template <class T>
 struct score_weights {
     T const* V;
-    T const* minus_2V;
+    T const* minus_2V; ///< null: V is too large for exponentials
     T sum;
 };
 

@@ -78,7 +78,7 @@ void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from
     multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
     for (std::size_t m = 0; m < from.length; ++m)
         clear_padding(to.keys.first + m * to.keys.step, p.A);
-    if (with_exponentials)
+    if (with_exponentials && p.V.minus_2V != nullptr)
         make_exponentials(to.keys, p.A);
 }
 
