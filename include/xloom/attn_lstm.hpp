@@ -55,9 +55,9 @@ struct attn_lstm_sizes {
 /// The attributes. Names and lists are read during the call that they are handed to.
 struct attn_lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    static_vector<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
-    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
-    static_vector<double, max_operands> activation_beta{};
+    option_list<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
+    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
     bool input_forget = false;                 ///< f = 1 - i
@@ -85,14 +85,15 @@ public:
 private:
     attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants, attn_lstm_options const& options,
         attention_widths const& attention)
-        : attn_lstm_weights(constants, options, attention, detail::check_lstm_constants(op, constants, options, attention.C),
-              detail::check_activations(op, options, detail::lstm_activations, activation_dialect::microsoft))
+        : attn_lstm_weights(constants, options, attention,
+              detail::checked_weights{detail::check_lstm_constants(op, constants, options, attention.C),
+                  detail::check_activations(op, options, detail::lstm_activations, activation_dialect::microsoft)})
     {}
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options, attention_widths const& attention,
-        recurrent_widths const& sizes, activation_list const& functions)
-        : detail::packed_weights<kernel::attn_lstm_parameters<T>>(sizes, options,
+        detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::attn_lstm_parameters<T>>(checked.sizes, options,
               [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_attn_lstm<T>(constants, sizes, attention, options, functions, d, memory);
+                  return detail::pack_attn_lstm<T>(constants, checked.sizes, attention, options, checked.functions, d, memory);
               }),
           attention_(attention)
     {}
@@ -222,11 +223,13 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 ///           passes through.
 /// Order     as lstm: the bits of a row depend on nothing but the row; a sequence in pieces, with Y_h, Y_c, Y_attention and, if the score
 ///           reads it, Y_alignment handed on, gives the bits of one call (float and wider types).
-/// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
-///           NaN stays NaN. What lies beyond a row's lengths is not read; a
-///           memory of length 0 gives alignments and a context of zeros.
+/// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6. Rounding of the scores changes an
+///           alignment by at most 2^-21 sum |V| of itself. Where sum |V| is above 64 each score is a sum of tanh, which keeps the digits of
+///           those near 0. NaN stays NaN. What lies beyond a row's lengths is not read; a memory of length 0 gives alignments and a
+///           context of zeros.
 /// Cost      multiply-adds of T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A, for shorter rows fewer, and T N D S A times a
-///           multiplication and a division for the scores. Packing is a pass over the weights; attn_lstm_weights are packed once.
+///           multiplication and a division for the scores, a tanh where sum |V| is above 64. Packing is a pass over the weights;
+///           attn_lstm_weights are packed once.
 /// Differs   from ONNX Runtime: softmax subtracts the maximum, NaN is not clipped to a number, lengths of 0 and T, N, S = 0 are defined,
 ///           ThresholdedRelu keeps x >= alpha, all types work. hidden_size may be left out.
 /// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.

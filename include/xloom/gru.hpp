@@ -43,9 +43,9 @@ struct gru_result {
 /// ONNX's attributes. Names and lists are read during the call that they are handed to.
 struct gru_options {
     xloom::direction direction = xloom::direction::forward;
-    static_vector<std::string_view, max_activations> activations{}; ///< f, g of each direction; none: Sigmoid, Tanh
-    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
-    static_vector<double, max_operands> activation_beta{};
+    option_list<std::string_view, max_activations> activations{}; ///< f, g of each direction; none: Sigmoid, Tanh
+    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
     bool linear_before_reset = false;          ///< r meets R h + Rb instead of h
@@ -66,15 +66,16 @@ public:
         : gru_weights("xloom::gru_weights", constants, options)
     {}
     gru_weights(std::string_view op, gru_constants<Item> const& constants, gru_options const& options)
-        : gru_weights(constants, options, detail::check_gru_constants(op, constants, options),
-              detail::check_activations(op, options, detail::gru_activations, activation_dialect::onnx))
+        : gru_weights(constants, options,
+              detail::checked_weights{detail::check_gru_constants(op, constants, options),
+                  detail::check_activations(op, options, detail::gru_activations, activation_dialect::onnx)})
     {}
 
 private:
-    gru_weights(
-        gru_constants<Item> const& constants, gru_options const& options, recurrent_widths const& sizes, activation_list const& functions)
-        : detail::packed_weights<kernel::gru_parameters<T>>(sizes, options,
-              [&](std::size_t d, kernel::arena<T>& memory) { return detail::pack_gru<T>(constants, sizes, options, functions, d, memory); })
+    gru_weights(gru_constants<Item> const& constants, gru_options const& options, detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::gru_parameters<T>>(checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+              return detail::pack_gru<T>(constants, checked.sizes, options, checked.functions, d, memory);
+          })
     {}
 };
 

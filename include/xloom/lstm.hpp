@@ -47,9 +47,9 @@ struct lstm_result {
 /// ONNX's attributes. Names and lists are read during the call that they are handed to.
 struct lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    static_vector<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
-    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
-    static_vector<double, max_operands> activation_beta{};
+    option_list<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
+    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
     bool input_forget = false;                 ///< f = 1 - i
@@ -70,15 +70,15 @@ public:
         : lstm_weights("xloom::lstm_weights", constants, options)
     {}
     lstm_weights(std::string_view op, lstm_constants<Item> const& constants, lstm_options const& options)
-        : lstm_weights(constants, options, detail::check_lstm_constants(op, constants, options),
-              detail::check_activations(op, options, detail::lstm_activations, activation_dialect::onnx))
+        : lstm_weights(constants, options,
+              detail::checked_weights{detail::check_lstm_constants(op, constants, options),
+                  detail::check_activations(op, options, detail::lstm_activations, activation_dialect::onnx)})
     {}
 
 private:
-    lstm_weights(
-        lstm_constants<Item> const& constants, lstm_options const& options, recurrent_widths const& sizes, activation_list const& functions)
-        : detail::packed_weights<kernel::lstm_parameters<T>>(sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-              return detail::pack_lstm<T>(constants, sizes, options, functions, d, memory);
+    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options, detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::lstm_parameters<T>>(checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+              return detail::pack_lstm<T>(constants, checked.sizes, options, checked.functions, d, memory);
           })
     {}
 };

@@ -43,9 +43,9 @@ struct rnn_result {
 /// ONNX's attributes. Names and lists are read during the call that they are handed to.
 struct rnn_options {
     xloom::direction direction = xloom::direction::forward;
-    static_vector<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
-    static_vector<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
-    static_vector<double, max_operands> activation_beta{};
+    option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
+    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
@@ -79,15 +79,17 @@ public:
         : rnn_weights("xloom::rnn_weights", constants, options)
     {}
     rnn_weights(std::string_view op, rnn_constants<Item> const& constants, rnn_options const& options)
-        : rnn_weights(constants, options, detail::check_rnn_constants(op, constants, options),
-              detail::check_activations(op, detail::without_schema_default(options), detail::rnn_activations, activation_dialect::onnx))
+        : rnn_weights(constants, options,
+              detail::checked_weights{detail::check_rnn_constants(op, constants, options),
+                  detail::check_activations(
+                      op, detail::without_schema_default(options), detail::rnn_activations, activation_dialect::onnx)})
     {}
 
 private:
-    rnn_weights(
-        rnn_constants<Item> const& constants, rnn_options const& options, recurrent_widths const& sizes, activation_list const& functions)
-        : detail::packed_weights<kernel::rnn_parameters<T>>(sizes, options,
-              [&](std::size_t d, kernel::arena<T>& memory) { return detail::pack_rnn<T>(constants, sizes, options, functions, d, memory); })
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options, detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::rnn_parameters<T>>(checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+              return detail::pack_rnn<T>(constants, checked.sizes, options, checked.functions, d, memory);
+          })
     {}
 };
 

@@ -19,8 +19,8 @@ constexpr std::string_view op = "xloom::op";
 
 struct options {
     xloom::direction direction = xloom::direction::forward;
-    static_vector<std::string_view, max_activations> activations{};
-    static_vector<double, 8> activation_alpha{}, activation_beta{};
+    option_list<std::string_view, max_activations> activations{};
+    option_list<double, 8> activation_alpha{}, activation_beta{};
     std::optional<double> clip{};
     std::optional<std::int64_t> hidden_size{};
     std::int64_t layout = 0;
@@ -101,6 +101,7 @@ struct some_lengths {
     bool is_given() const { return given; }
     xloom::shape shape() const { return {items.size()}; }
     std::int64_t operator[](std::size_t n) const { return items[n]; }
+    std::string text(std::size_t n) const { return std::to_string(items[n]); }
 };
 
 memory_block block(std::uintptr_t address, shape const& dims, strides const& steps) { return {address, 4, {dims, steps}}; }

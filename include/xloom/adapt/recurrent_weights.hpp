@@ -8,6 +8,12 @@
 
 namespace xloom::detail {
 
+/// What the checks of constants and options tell. Made in braces, which keep the order of the checks.
+struct checked_weights {
+    recurrent_widths sizes;
+    activation_list functions;
+};
+
 /// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each direction.
 template <class Parameters>
 class packed_weights {

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <type_traits>
+#include <utility>
 
 #include <xloom/adapt/borrowed.hpp>
 #include <xloom/adapt/operands.hpp>
+#include <xloom/core/error.hpp>
 
 namespace xloom {
 
@@ -20,6 +23,16 @@ strided_layout layout_at(void const* data, X const& operand)
     if (data == nullptr)
         layout.steps = strides(layout.dims.size(), 0);
     return layout;
+}
+
+/// The first item of an operand that is referred to as a T: read through a const operand if T is const.
+template <class T, class X>
+auto* data_as(X& operand)
+{
+    if constexpr (std::is_const_v<T>)
+        return enable_tensor<bare<X>>::data(std::as_const(operand));
+    else
+        return enable_tensor<bare<X>>::data(operand);
 }
 
 /// What can be wrong at compile time with an operand that is referred to.
@@ -38,8 +51,7 @@ consteval ref_fault find_ref_fault()
     else if constexpr (!outlives_expression<X>)
         return ref_fault::temporary;
     else
-        return std::is_convertible_v<decltype(enable_tensor<bare<X>>::data(std::declval<X&>())), T*> ? ref_fault::none
-                                                                                                     : ref_fault::constant;
+        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none : ref_fault::constant;
 }
 
 /// The item of an operator's first operand; float for one that is refused.
@@ -70,7 +82,7 @@ public:
             "xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used");
         static_assert(fault != detail::ref_fault::constant, "xloom: an output is written, so it must not be const");
         if constexpr (fault == detail::ref_fault::none) {
-            data_ = enable_tensor<detail::bare<X>>::data(operand);
+            data_ = detail::data_as<T>(operand);
             layout_ = detail::layout_at(data_, operand);
         }
     }
@@ -106,12 +118,13 @@ public:
             "xloom: lengths must be a variable or a view of one, but a temporary was passed, which is gone when it is used");
         static_assert(fault != detail::ref_fault::none || is_integral, "xloom: lengths must be integers, of any integer type");
         if constexpr (fault == detail::ref_fault::none && is_integral) {
-            data_ = enable_tensor<detail::bare<X>>::data(operand);
+            data_ = detail::data_as<detail::item_t<X> const>(operand);
             layout_ = detail::layout_at(data_, operand);
             item_bytes_ = sizeof(detail::item_t<X>);
             read_ = [](void const* data, std::ptrdiff_t at) {
                 return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
             };
+            text_ = [](void const* data, std::ptrdiff_t at) { return detail::concat(static_cast<detail::item_t<X> const*>(data)[at]); };
         }
     }
 
@@ -119,6 +132,8 @@ public:
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     /// Item n of a tensor of rank 1.
     std::int64_t operator[](std::size_t n) const { return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
+    /// The same as text. An item beyond std::int64_t, which reads as a negative number, is told as it is.
+    std::string text(std::size_t n) const { return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
     memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_}; }
 
 private:
@@ -126,6 +141,7 @@ private:
     strided_layout layout_{};
     std::size_t item_bytes_ = 1;
     std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
+    std::string (*text_)(void const*, std::ptrdiff_t) = nullptr;
 };
 
 namespace detail {

@@ -14,6 +14,7 @@
 #include <xloom/core/activation.hpp>
 #include <xloom/core/direction.hpp>
 #include <xloom/core/error.hpp>
+#include <xloom/core/option_list.hpp>
 #include <xloom/core/overlap.hpp>
 #include <xloom/core/shape.hpp>
 
@@ -95,16 +96,27 @@ constexpr void check_options(std::string_view op, Options const& options)
             ". Choose one of them.");
 }
 
+/// A list of numbers that has room for all that were given.
+template <class List>
+constexpr void check_list(std::string_view op, std::string_view operand, List const& list)
+{
+    if (list.given() > list.capacity())
+        fail<option_error>(
+            op, ": ", operand, " may have at most ", list.capacity(), " numbers, but it has ", list.given(), ". Give fewer.");
+}
+
 /// The activations of all directions: those of the options, or the defaults.
 template <class Options>
 constexpr activation_list check_activations(
     std::string_view op, Options const& options, std::span<std::string_view const> defaults, activation_dialect dialect)
 {
     std::size_t const D = direction_count(options.direction);
-    std::size_t const count = options.activations.size();
+    std::size_t const count = options.activations.given();
     if (count != 0 && count != D * defaults.size())
         fail<option_error>(op, ": there must be ", defaults.size(), " activations for each direction, but direction is ",
             name_of(options.direction), " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
+    check_list(op, "activation_alpha", options.activation_alpha);
+    check_list(op, "activation_beta", options.activation_beta);
     activation_list const own = parse_activations(op, options.activations, options.activation_alpha, options.activation_beta, dialect);
     if (count != 0)
         return own;
@@ -203,7 +215,7 @@ void check_lengths(
     for (std::size_t n = 0; n < N; ++n)
         if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most) {
             if (facts.size() < most_facts)
-                facts.push_back(concat(operand, "[", n, "] is ", length));
+                facts.push_back(concat(operand, "[", n, "] is ", lengths.text(n)));
             else
                 ++more;
         }

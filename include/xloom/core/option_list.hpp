@@ -1,0 +1,51 @@
+#pragma once
+// A list among an operator's options, which the operator can refuse by name where it is too long.
+
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+
+#include <xloom/core/static_vector.hpp>
+
+namespace xloom {
+
+/// The first Capacity items of a list, and how many were given. Whoever reads it checks that.
+template <class T, std::size_t Capacity>
+class option_list : public static_vector<T, Capacity> {
+    using items = static_vector<T, Capacity>;
+
+public:
+    constexpr option_list() = default;
+    constexpr option_list(items const& all) : items(all) {}
+    /// `count` copies of `value`.
+    constexpr option_list(std::size_t count, T const& value)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            push_back(value);
+    }
+    constexpr option_list(std::initializer_list<T> all) : option_list(all.begin(), all.end()) {}
+
+    template <std::input_iterator Iterator>
+    constexpr option_list(Iterator first, Iterator last)
+    {
+        for (; first != last; ++first)
+            push_back(static_cast<T>(*first));
+    }
+
+    constexpr void push_back(T const& item)
+    {
+        if (this->size() < Capacity)
+            items::push_back(item);
+        else
+            ++surplus_;
+    }
+
+    /// How many items were given, those without room included.
+    constexpr std::size_t given() const noexcept { return this->size() + surplus_; }
+
+private:
+    std::size_t surplus_ = 0;
+};
+
+} // namespace xloom
