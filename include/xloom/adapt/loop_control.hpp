@@ -1,10 +1,9 @@
 #pragma once
 // When a loop ends: the options, the status, and the one place that decides.
 
-#include <stop_token>
-
 #include <xloom/adapt/pack.hpp>
 #include <xloom/check/loop.hpp>
+#include <xloom/core/stop_token.hpp>
 
 namespace xloom {
 
@@ -12,7 +11,7 @@ namespace xloom {
 struct loop_options {
     std::optional<std::int64_t> max_trip_count{}; ///< at most so many iterations; negative counts as 0
     std::optional<bool> cond = true;              ///< tested before each iteration; std::nullopt: true, and what the body says is ignored
-    std::stop_token stop{};                       ///< asked before each iteration
+    stop_token stop{};                            ///< asked before each iteration
 };
 
 /// How a loop ended. `cond` is the last condition, true if it was omitted; `stopped` tells that options.stop ended it.
@@ -70,7 +69,7 @@ private:
     bool has_cond_;
     bool can_stop_;
     bool is_certain_;
-    std::stop_token const& stop_;
+    stop_token const& stop_;
     bool cond_;
     std::int64_t trip_count_ = 0;
     bool stopped_ = false;

@@ -1,0 +1,28 @@
+#pragma once
+// std::stop_token, or what stands in for it where the standard library has none: libc++ before 20.
+
+#include <version>
+
+#ifdef __cpp_lib_jthread
+
+#include <stop_token>
+
+namespace xloom {
+
+using std::stop_token;
+
+} // namespace xloom
+
+#else
+
+namespace xloom {
+
+/// A token that never stops anything.
+struct stop_token {
+    static constexpr bool stop_possible() noexcept { return false; }
+    static constexpr bool stop_requested() noexcept { return false; }
+};
+
+} // namespace xloom
+
+#endif
