@@ -120,9 +120,9 @@ constexpr bool is_sound(
 /// Source    ONNX If-1, 11, 13 .. 25. The condition is not looked at; is_allowed has the types.
 /// Example
 /// ```cpp
-/// using enum xloom::element_type;
-/// auto const two = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(float_, {2, 4})}; };
-/// auto const three = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(float_, {3, 4})}; };
+/// using element = xloom::element_type;
+/// auto const two = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(element::float_, {2, 4})}; };
+/// auto const three = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(element::float_, {3, 4})}; };
 /// xloom::infer_if(two, three, {xloom::untyped}); // = [float[?, 4]]
 /// ```
 template <class Then, class Else>

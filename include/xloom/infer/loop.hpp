@@ -140,9 +140,11 @@ constexpr type_list loop_outputs(type_list const& inputs, type_list const& retur
 /// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the others.
 /// Example
 /// ```cpp
-/// using enum xloom::element_type;
-/// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[1], given[2], xloom::tensor_type(int64, {2})}; };
-/// xloom::infer_loop({xloom::untyped, xloom::tensor_type(bool_, {}), xloom::tensor_type(float_, {3})}, body,
+/// using element = xloom::element_type;
+/// auto const body = [](xloom::type_list const& given) {
+///     return xloom::type_list{given[1], given[2], xloom::tensor_type(element::int64, {2})};
+/// };
+/// xloom::infer_loop({xloom::untyped, xloom::tensor_type(element::bool_, {}), xloom::tensor_type(element::float_, {3})}, body,
 ///     {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
 /// ```
 template <class Body>

@@ -265,9 +265,9 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 /// Example
 /// ```cpp
 /// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[0], given[1]}; };
-/// using enum xloom::element_type;
-/// xloom::infer_scan({xloom::tensor_type(float_, {3}), xloom::tensor_type(float_, {"T", 2})}, body, {xloom::untyped, xloom::untyped},
-///     {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
+/// using element = xloom::element_type;
+/// xloom::infer_scan({xloom::tensor_type(element::float_, {3}), xloom::tensor_type(element::float_, {"T", 2})}, body,
+///     {xloom::untyped, xloom::untyped}, {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
 /// ```
 template <class Body>
 constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)

@@ -65,9 +65,9 @@ constexpr void require_reduction(scatter_nd_attributes const& attributes)
 /// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed has data's.
 /// Example
 /// ```cpp
-/// using enum xloom::element_type;
-/// auto const data = xloom::tensor_type(float_, {"N", 4}), updates = xloom::tensor_type(float_, {"K", 4});
-/// xloom::infer_scatter_nd(data, xloom::tensor_type(int64, {"K", 1}), updates); // = float[N, 4]
+/// using element = xloom::element_type;
+/// auto const data = xloom::tensor_type(element::float_, {"N", 4}), updates = xloom::tensor_type(element::float_, {"K", 4});
+/// xloom::infer_scatter_nd(data, xloom::tensor_type(element::int64, {"K", 1}), updates); // = float[N, 4]
 /// ```
 constexpr partial_type infer_scatter_nd(partial_type const& data, [[maybe_unused]] partial_type const& indices,
     [[maybe_unused]] partial_type const& updates, partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
