@@ -46,3 +46,41 @@ TEST_CASE("numbers that carry derivatives")
     dual const larger = reduced<dual>(dual(1.0), {x}, {.reduction = reduction::max});
     CHECK(larger.derivative(1) == 1);
 }
+
+namespace {
+
+/// A sum and nothing else: no product, no order, no division.
+struct money {
+    long cents = 0;
+    friend money operator+(money a, money b) { return {a.cents + b.cents}; }
+};
+
+/// A vector of a simulation, divided by numbers only.
+struct vec3 {
+    using value_type = float;
+    float x = 0, y = 0, z = 0;
+    friend vec3 operator+(vec3 a, vec3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+    friend vec3 operator/(vec3 a, float b) { return {a.x / b, a.y / b, a.z / b}; }
+};
+
+} // namespace
+
+TEST_CASE("a scalar that has + alone")
+{
+    CHECK(reduced<money>({100}, {{20}, {3}}, {.reduction = reduction::add}).cents == 123);
+    CHECK_THROWS_WITH_AS(reduced<money>({100}, {{20}, {3}}, {.reduction = reduction::mean}),
+        "xloom::scatter_nd: a reduction must mean something for data's elements, but reduction is mean and data holds values that ONNX "
+        "does not know. Choose another.",
+        option_error);
+}
+
+TEST_CASE("vectors as scalars")
+{
+    vec3 const mean = reduced<vec3>({1, 2, 3}, {{3, 4, 5}}, {.reduction = reduction::mean});
+    CHECK(mean.x == 2);
+    CHECK(mean.z == 4);
+    using Eigen::Vector3d;
+    CHECK(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}, {6, 6, 6}}, {.reduction = reduction::add}) == Vector3d(10, 12, 14));
+    CHECK(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}}, {.reduction = reduction::mean}) == Vector3d(2, 3, 4));
+    CHECK_THROWS_AS(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}}, {.reduction = reduction::mul}), option_error);
+}

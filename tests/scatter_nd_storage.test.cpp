@@ -63,3 +63,26 @@ TEST_CASE("16-bit floats: NaN wins in max and min")
     CHECK(isnan(reduced<float16>(nan, {1, 5}, {.reduction = reduction::min})));
     CHECK(isnan(reduced<bfloat16>(1, {bfloat16(nan), 5}, {.reduction = reduction::min})));
 }
+
+TEST_CASE("the mean of 4-bit and 2-bit integers rounds down, as that of all integers")
+{
+    CHECK(reduced<int4>(-4, {int4(1)}, {.reduction = reduction::mean}) == -2); // -3 / 2
+    CHECK(reduced<int4>(3, {int4(2)}, {.reduction = reduction::mean}) == 2);
+    CHECK(reduced<int2>(-1, {int2(0)}, {.reduction = reduction::mean}) == -1); // -1 / 2
+    CHECK(reduced<uint4>(4, {uint4(1)}, {.reduction = reduction::mean}) == 2);
+}
+
+TEST_CASE("a generic callable is called with data's own type")
+{
+    xt::xtensor<float16, 1> const data = {float16(1.0f)}, updates = {float16(2.0f)};
+    xt::xtensor<int, 2> const indices = {{0}};
+    auto const add = [](auto a, auto b) {
+        static_assert(std::is_same_v<decltype(a), float16>);
+        return decltype(a)(static_cast<float>(a) + static_cast<float>(b));
+    };
+    CHECK(scatter_nd(data, indices, updates, add)(0) == 3);
+    CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, add, {.accumulate_in_float = true}),
+        "xloom::scatter_nd: accumulate_in_float goes with the reductions of xloom alone, but a callable of yours reduces. Leave it out, or "
+        "convert data and updates to float.",
+        option_error);
+}

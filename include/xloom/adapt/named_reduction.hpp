@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include <xloom/check/scatter_nd.hpp>
+#include <xloom/core/cast.hpp>
 #include <xloom/core/element_type_of.hpp>
 
 namespace xloom::detail {
@@ -58,6 +59,15 @@ struct named_reduction {};
 template <class Reduce>
 inline constexpr bool is_named = std::is_same_v<Reduce, named_reduction const>;
 
+template <class Reduce, class... Reductions>
+inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
+
+/// True if the reduction is one of xloom's: named by an option, or one of its function objects. Nobody sees in which order they are
+/// called, nor with which type.
+template <class Reduce>
+inline constexpr bool is_built_in =
+    is_named<Reduce> || is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
+
 /// Requires that the options go with the element type, or with a reduction of the caller's.
 template <class T, class Reduce>
 void check_reduction(std::string_view op, scatter_nd_options const& options)
@@ -69,6 +79,10 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
         if (options.reduction != reduction::none)
             fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(options.reduction),
                 ". Leave it out.");
+        if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
+            fail<option_error>(op,
+                ": accumulate_in_float goes with the reductions of xloom alone, but a callable of yours reduces. Leave it "
+                "out, or convert data and updates to float.");
         if (!replaces && options.duplicates == duplicates::first)
             fail<option_error>(op,
                 ": that the first update counts means something for reduction none alone, but a callable reduces. Choose "

@@ -6,17 +6,9 @@
 
 namespace xloom::detail {
 
-template <class Reduce, class... Reductions>
-inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
-
-/// A reduction of which nobody sees in which order slices are met: a callable of the caller's may look at that.
-template <class Reduce>
-inline constexpr bool has_no_order =
-    is_named<Reduce> || is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
-
 /// May slices be copied one after the other, into memory that nothing was written to? Not strings, and no types that set their items.
 template <class Data, class Reduce>
-inline constexpr bool can_go_by_row = has_no_order<Reduce>&& std::is_trivial_v<item_t<Data>>&& is_always_row_major<owned_t<Data>> &&
+inline constexpr bool can_go_by_row = is_built_in<Reduce>&& std::is_trivial_v<item_t<Data>>&& is_always_row_major<owned_t<Data>> &&
                                       !is_fixed_shape<shape_type_t<owned_t<Data>>>;
 
 /// Must something be remembered of a slice from one update to the next?

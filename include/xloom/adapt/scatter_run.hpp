@@ -181,7 +181,7 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
     if (call.is_empty())
         return;
     kernel::tracking const rule = tracking_of(call.options(), replaces);
-    if constexpr (is_small_float<T> && !replaces && std::is_invocable_v<Reduce&, float, float const&>)
+    if constexpr (is_small_float<T> && !replaces && is_built_in<Reduce>)
         if (call.options().accumulate_in_float)
             return run_tracked<float>(call, data, rule, reduce, policy);
     if (needs_tracking(rule, replaces))

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <xloom/core/number.hpp>
 
@@ -31,6 +32,14 @@ inline constexpr bool is_string = false;
 template <class Char, class Traits, class Allocator>
 inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
 
+/// Strings, vectors and matrices: what * and < mean of them, if anything, is no number's product and order.
+template <class T>
+concept array_like = requires(T const& a)
+{
+    a.size();
+    a[0];
+};
+
 template <class T>
 concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
 
@@ -44,12 +53,12 @@ concept summable = requires(T const& a)
     static_cast<T>(a + a);
 };
 template <class T>
-concept multipliable = !is_string<T> && requires(T const& a)
+concept multipliable = !array_like<T> && requires(T const& a)
 {
     static_cast<T>(a * a);
 };
 template <class T>
-concept ordered = !is_string<T> && requires(T const& a)
+concept ordered = !array_like<T> && requires(T const& a)
 {
     static_cast<bool>(a < a);
     static_cast<bool>(a != a);
@@ -144,21 +153,39 @@ struct part_of<T> {
     using type = typename T::value_type;
 };
 
+template <class T>
+using part_t = typename part_of<T>::type;
+
+template <class T>
+concept divisible_by_itself = requires(T const& sum, std::size_t count)
+{
+    static_cast<T>(sum / T(static_cast<part_t<T>>(count)));
+};
+template <class T>
+concept divisible_by_part = requires(T const& sum, std::size_t count)
+{
+    static_cast<T>(sum / static_cast<part_t<T>>(count));
+};
+
 /// sum / count; integers round down.
 struct divide_by_count {
     template <summable T>
-        requires(!is_string<T> && !std::same_as<T, bool>)
+        requires(!is_string<T> && !std::same_as<T, bool> && (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
     constexpr T operator()(T const& sum, std::size_t count) const
     {
-        if constexpr (std::signed_integral<T>) {
-            auto const n = static_cast<std::int64_t>(count);
-            return static_cast<T>(sum / n - (sum % n < 0 ? 1 : 0));
-        } else if constexpr (std::unsigned_integral<T>) {
+        if constexpr (std::unsigned_integral<T>) {
             return static_cast<T>(sum / count);
         } else if constexpr (number<T>) {
-            return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
+            if constexpr (std::integral<decltype(+sum)>) {
+                auto const all = static_cast<std::int64_t>(+sum), n = static_cast<std::int64_t>(count);
+                return static_cast<T>(all / n - (all % n < 0 ? 1 : 0));
+            } else {
+                return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
+            }
+        } else if constexpr (divisible_by_itself<T>) {
+            return static_cast<T>(sum / T(static_cast<part_t<T>>(count)));
         } else {
-            return static_cast<T>(sum / T(static_cast<typename part_of<T>::type>(count)));
+            return static_cast<T>(sum / static_cast<part_t<T>>(count));
         }
     }
 };
