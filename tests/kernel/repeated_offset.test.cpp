@@ -74,3 +74,12 @@ TEST_CASE("no tuples, and tuples of no index")
     CHECK(found({}, {}, 2).repeated == std::pair<std::size_t, std::size_t>{0, 1});
     CHECK(found({}, {}, 2).descent == std::nullopt);
 }
+
+TEST_CASE("few tuples of many slices take memory for the tuples only")
+{
+    constexpr std::size_t many = std::size_t{1} << (sizeof(std::size_t) == 8 ? 40 : 28);
+    CHECK(found({3, 1 << 20, 4, 0}, {many}, 4).repeated == std::nullopt);
+    CHECK(found({3, 1, 4, 1, 3, 3, 4}, {many}, 7).repeated == std::pair<std::size_t, std::size_t>{1, 3});
+    CHECK(found({3, 1, -1, 3, 1}, {many}, 5, bounds::drop).repeated == std::pair<std::size_t, std::size_t>{0, 3});
+    CHECK(found({}, {many}, 0).repeated == std::nullopt);
+}

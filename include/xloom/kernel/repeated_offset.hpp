@@ -1,7 +1,9 @@
 #pragma once
 // Whether index tuples name a slice twice, or out of order.
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <xloom/kernel/offset_blocks.hpp>
@@ -14,9 +16,10 @@ struct tuple_pair {
     std::size_t later;
 };
 
-/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or `dropped`.
-/// Cost: a number for each slice.
-inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
+namespace detail {
+
+/// By a table of all slices. Cost: a number for each.
+inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
 {
     std::vector<std::size_t> named(slices); // by which tuple, counted from 1
     for (std::size_t i = 0; i < read.count(); ++i) {
@@ -30,6 +33,30 @@ inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::s
         earlier = i + 1;
     }
     return std::nullopt;
+}
+
+/// By sorting the tuples. Cost: two numbers for each.
+inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
+{
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // which slice, by which tuple
+    named.reserve(read.count());
+    for_each_named(read, 0, read.count(), [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
+    std::sort(named.begin(), named.end());
+    std::optional<tuple_pair> first;
+    for (std::size_t i = 1; i < named.size(); ++i)
+        if (named[i - 1].first == named[i].first && (!first || named[i].second < first->later))
+            first = tuple_pair{named[i - 1].second, named[i].second};
+    return first;
+}
+
+} // namespace detail
+
+/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or `dropped`.
+/// Cost: a number for each slice or, where the tuples are few, two for each tuple.
+inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
+{
+    bool const are_few = read.count() < slices / 8;
+    return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
 }
 
 /// The first tuple that names a slice before that of the one which precedes it; left-out tuples are passed over.
