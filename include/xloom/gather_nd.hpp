@@ -11,13 +11,15 @@ namespace xloom {
 namespace detail {
 
 /// What a GatherND call can be found guilty of at compile time.
-enum class gather_nd_fault { none, data, indices, rank, output, output_type, output_const, output_temporary };
+enum class gather_nd_fault { none, data, indices_container, indices, rank, output, output_type, output_const, output_temporary };
 
 template <class Data, class Indices>
 consteval gather_nd_fault find_gather_nd_fault()
 {
     if constexpr (!tensor<Data> && !lazy<Data>)
         return gather_nd_fault::data;
+    else if constexpr (!can_hold_indices<Indices>)
+        return gather_nd_fault::indices_container;
     else
         return holds_indices<Indices> ? gather_nd_fault::none : gather_nd_fault::indices;
 }
@@ -71,6 +73,8 @@ auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, g
 {
     constexpr gather_nd_fault fault = find_gather_nd_result_fault<Rank, Data, Indices>();
     static_assert(fault != gather_nd_fault::data, "xloom::gather_nd: data must be a tensor");
+    static_assert(fault != gather_nd_fault::indices_container,
+        "xloom::gather_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k");
     static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd: indices must hold integers");
     static_assert(fault != gather_nd_fault::rank,
         "xloom::gather_nd: data is a container of your own with a static rank, so name the output's: gather_nd<Rank>(...)");
@@ -98,6 +102,8 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 {
     constexpr gather_nd_fault fault = find_gather_nd_into_fault<Data, Indices, Output>();
     static_assert(fault != gather_nd_fault::data, "xloom::gather_nd_into: data must be a tensor");
+    static_assert(fault != gather_nd_fault::indices_container,
+        "xloom::gather_nd_into: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k");
     static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd_into: indices must hold integers");
     static_assert(fault != gather_nd_fault::output, "xloom::gather_nd_into: output must be a tensor in memory");
     static_assert(fault != gather_nd_fault::output_type, "xloom::gather_nd_into: output must have data's element type");

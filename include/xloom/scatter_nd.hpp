@@ -11,7 +11,7 @@ namespace xloom {
 namespace detail {
 
 /// What a ScatterND call can be found guilty of at compile time.
-enum class scatter_nd_fault { none, data, data_const, data_temporary, indices, updates, reduction };
+enum class scatter_nd_fault { none, data, data_const, data_temporary, indices_container, indices, updates, reduction };
 
 /// reduce(old item, update item) gives a new one.
 template <class Reduce, class T>
@@ -30,6 +30,8 @@ consteval scatter_nd_fault find_scatter_nd_fault()
         return scatter_nd_fault::data_const;
     else if constexpr (InPlace && !outlives_call<Data>)
         return scatter_nd_fault::data_temporary;
+    else if constexpr (!can_hold_indices<Indices>)
+        return scatter_nd_fault::indices_container;
     else if constexpr (!holds_indices<Indices>)
         return scatter_nd_fault::indices;
     else if constexpr (!std::is_same_v<item_t<Updates>, T>)
@@ -55,6 +57,8 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     static_assert(fault != scatter_nd_fault::data_const, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
     static_assert(fault != scatter_nd_fault::data_temporary,
         "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
+    static_assert(fault != scatter_nd_fault::indices_container,
+        "xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k");
     static_assert(fault != scatter_nd_fault::indices, "xloom::scatter_nd: indices must hold integers");
     static_assert(fault != scatter_nd_fault::updates, "xloom::scatter_nd: updates must have data's element type; convert them first");
     static_assert(fault != scatter_nd_fault::reduction,
@@ -108,14 +112,15 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 /// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
 ///           serial. Threads are used where they help: for long slices from two on, for single items from eight on unless most updates go
 ///           to a few slices, or with a promise.
-///           Several threads may call a callable at once, never for the same slice.
+///           Several threads may call a callable at once, never for the same item: a long slice is cut among them.
 /// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error, index_error (all offending
 ///           positions and values), overlap_error, std::bad_alloc. What a callable throws passes through; then data that was moved in
 ///           holds what scatter_nd_into's would.
 /// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
 /// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
-///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides. Where many
-///           long slices are copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are read a third
+///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides;
+///           duplicates::error, and unique in debug builds: a number for each slice, or two for each update where these are few. Where
+///           many long slices are copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are read a third
 ///           time, and one allocation holds a number for each slice and update.
 ///           accumulate_in_float: also a float for each item. Threads: at most 128 KiB for each.
 /// Aliasing  data that is moved in shares no memory with indices or updates.

@@ -139,7 +139,7 @@ TEST_CASE("check_gather_nd wants tuples that are no longer than data has axes be
     // A list of indices that was meant as one tuple each.
     CHECK_THROWS_WITH_AS(gathered({4}, {3}),
         "xloom::gather_nd: indices' last axis must be no longer than data's rank less batch_dims, but indices is [3], data is [4] and "
-        "batch_dims is 0. indices [3] is one tuple of 3; reshape it to [3, 1] if it names 3 slices.",
+        "batch_dims is 0. indices [3] is one tuple of 3; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 3 slices.",
         shape_error);
 }
 

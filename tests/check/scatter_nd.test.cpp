@@ -130,7 +130,7 @@ TEST_CASE("check_scatter_nd wants tuples that are no longer than data has axes")
     // A list of indices that was meant as one tuple each.
     CHECK_THROWS_WITH_AS(check({4}, {3}, {3}),
         "xloom::scatter_nd: indices' last axis must be no longer than data's rank, but indices is [3] and data is [4]. indices [3] is one "
-        "tuple of 3; reshape it to [3, 1] if it names 3 slices.",
+        "tuple of 3; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 3 slices.",
         shape_error);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("check_scatter_nd wants updates of exactly that shape, no broadcasting
     // Two indices of rows are one tuple, which names one item.
     CHECK_THROWS_WITH_AS(check({4, 5}, {2}, {2, 5}),
         "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[2:] = [], but it is [2, 5] (data [4, 5], indices "
-        "[2]). Reshape it. indices [2] is one tuple of 2; reshape it to [2, 1] if it names 2 slices.",
+        "[2]). Reshape it. indices [2] is one tuple of 2; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 2 slices.",
         shape_error);
 }
 

@@ -13,6 +13,8 @@
 // 11: xloom::gather_nd_into: output is written, so it must not be const
 // 12: xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one
 // 60: xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one
+// 13: xloom::gather_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 14: xloom::gather_nd_into: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
 // clang-format on
 #include <vector>
 
@@ -70,6 +72,11 @@ int main()
 #elif CASE == 60 // a view of a temporary
     int const result = 0;
     xloom::gather_nd_into(data, indices, xt::transpose(xt::xtensor<float, 2>(output)));
+#elif CASE == 13
+    auto const result = xloom::gather_nd(data, std::vector<int>{0, 2});
+#elif CASE == 14
+    int const result = 0;
+    xloom::gather_nd_into(data, std::vector<int>{0, 2}, output);
 #endif
     static_cast<void>(result);
     static_cast<void>(output);

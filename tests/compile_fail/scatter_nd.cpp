@@ -17,6 +17,7 @@
 // 15: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 16: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 60: xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one
+// 17: xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
 // clang-format on
 #include <complex>
 #include <string>
@@ -80,6 +81,8 @@ int main()
 #elif CASE == 60 // a view of a temporary
     int const result = 0;
     xloom::scatter_nd_into(xt::view(xt::xtensor<float, 1>(data), xt::all()), indices, updates);
+#elif CASE == 17
+    auto const result = xloom::scatter_nd(data, std::vector<int>{0, 2}, updates);
 #endif
     static_cast<void>(result);
     static_cast<void>(constant), static_cast<void>(words), static_cast<void>(plane);

@@ -43,7 +43,7 @@ TEST_CASE("gather_nd refuses shapes that do not fit together")
 {
     refuse<shape_error>(
         "indices' last axis must be no longer than data's rank less batch_dims, but indices is [3], data is [4] and batch_dims "
-        "is 0. indices [3] is one tuple of 3; reshape it to [3, 1] if it names 3 slices.",
+        "is 0. indices [3] is one tuple of 3; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 3 slices.",
         data, xt::xtensor<std::int64_t, 1>{0, 1, 2});
     refuse<shape_error>("indices' last axis must be no longer than data's rank less batch_dims, but indices is [3, 2], data is [3, 4] and "
                         "batch_dims is 1. Index fewer axes.",

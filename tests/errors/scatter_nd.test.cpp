@@ -56,7 +56,7 @@ TEST_CASE("scatter_nd refuses shapes that do not fit together")
         data, tuples{{0, 1}}, vector{1});
     refuse<shape_error>(
         "indices' last axis must be no longer than data's rank, but indices is [2] and data is [4]. indices [2] is one tuple "
-        "of 2; reshape it to [2, 1] if it names 2 slices.",
+        "of 2; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 2 slices.",
         data, xt::xtensor<std::int64_t, 1>{0, 1}, vector{1, 2});
     refuse<shape_error>("updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [2], but it is [3] (data [4], indices [2, 1]). "
                         "Reshape it.",

@@ -14,6 +14,10 @@ namespace xloom::detail {
 template <class X>
 inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
 
+/// True if a tensor is passed as indices, whatever its items, or one index: not a std::vector, say.
+template <class X>
+inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
+
 /// A strided array's items, side by side.
 template <class T>
 xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)

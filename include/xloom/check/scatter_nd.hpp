@@ -61,8 +61,8 @@ constexpr void check_own_places(std::string_view op, std::string_view operand, s
 /// What to do if indices [n] was meant as n indices, while it is one n-tuple.
 inline std::string describe_one_tuple(shape const& indices)
 {
-    return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0], "; reshape it to [", indices[0],
-                                     ", 1] if it names ", indices[0], " slices.")
+    return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0],
+                                     "; pass xt::view(indices, xt::all(), xt::newaxis()) if it names ", indices[0], " slices.")
                                : std::string();
 }
 
