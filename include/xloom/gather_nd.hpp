@@ -58,7 +58,7 @@ using gathered_t = typename enable_tensor<owned_t<Data>>::template rebind<Rank>;
 template <class Call, tensor Output, class Policy>
 void gather_to(Call const& call, Output& output, Policy const& policy)
 {
-    strided_layout const layout = layout_of(output);
+    strided_layout const layout = detail::layout_of(output);
     auto* const items = enable_tensor<Output>::data(output);
     if (is_row_major(layout))
         return call.run(items, policy);
@@ -83,7 +83,7 @@ auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, g
     } else {
         static constexpr std::string_view op = "xloom::gather_nd";
         using result_type = gathered_t<Data, Rank>;
-        auto const [source, index_tensor] = evaluated_inputs(std::tie(data, indices));
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
         shape const& dims = call.output_shape();
         if (Rank != dynamic_rank && dims.size() != Rank)
@@ -112,9 +112,9 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
         "xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one");
     if constexpr (fault == gather_nd_fault::none) {
         static constexpr std::string_view op = "xloom::gather_nd_into";
-        auto const [source, index_tensor] = evaluated_inputs(std::tie(data, indices));
+        auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
-        check_gather_output(op, memory_of(output), call.output_shape(), memory_of(source), memory_of(index_tensor));
+        check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source), detail::memory_of(index_tensor));
         gather_to(call, output, policy);
     }
 }

@@ -16,8 +16,8 @@ bool is_true(std::string_view op, Cond const& cond)
     if constexpr (lazy<Cond>) {
         return is_true(op, owned_t<Cond>(cond));
     } else if constexpr (tensor<Cond>) {
-        if (element_count(shape_of(cond)) != 1)
-            fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ", shape_of(cond),
+        if (element_count(detail::shape_of(cond)) != 1)
+            fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ", detail::shape_of(cond),
                 ". Reduce it, for example with xt::all(cond).");
         return static_cast<bool>(*enable_tensor<Cond>::data(cond));
     } else {

@@ -89,9 +89,10 @@ consteval loop_fault find_loop_fault()
 template <class To, class From>
 void require_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
 {
-    if (!has_room_for(to, from))
-        fail<body_error>(op, ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ", shape_of(to),
-            " and the body made it ", shape_of(from), " at iteration ", iteration, ". Carry an xt::xarray to change it.");
+    if (!detail::has_room_for(to, from))
+        fail<body_error>(op, ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ",
+            detail::shape_of(to), " and the body made it ", detail::shape_of(from), " at iteration ", iteration,
+            ". Carry an xt::xarray to change it.");
 }
 
 template <class Step, class Body, class State>
@@ -100,16 +101,17 @@ auto run_loop(Body& body, State state, loop_options const& options)
     static constexpr std::string_view op = "xloom::loop";
     using stack = growing_stack<decltype(Step::scan_outputs)>;
     loop_control control(limit_of(op, options), options);
-    auto const carried = leaves(state);
+    auto const carried = detail::leaves(state);
     stack outputs(op, control.limit(), control.certain());
     block_cache recycled;
     while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
-        Step step = call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), const_leaves(carried));
-        for_each_leaf(
-            leaves(step.state), [&](auto i, auto const& value) { require_room(op, i, std::get<i>(carried), value, now.trip_count); });
-        outputs.push(leaves(step.scan_outputs), now.trip_count);
-        for_each_leaf(leaves(step.state), [&](auto i, auto& value) { assign_carried(std::get<i>(carried), value); });
+        Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        detail::for_each_leaf(detail::leaves(step.state),
+            [&](auto i, auto const& value) { detail::require_room(op, i, std::get<i>(carried), value, now.trip_count); });
+        outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
+        detail::for_each_leaf(
+            detail::leaves(step.state), [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
         control.finish_iteration(step.cond);
     }
     auto const [cond, trip_count, stopped] = control.status();

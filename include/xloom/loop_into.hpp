@@ -44,9 +44,9 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 {
     static constexpr std::string_view op = "xloom::loop_into";
     loop_control control(limit_of(op, options), options);
-    std::int64_t const room = check_loop_outputs(op, shapes_of(outputs), control.certain());
-    auto const places = places_of(outputs);
-    check_overlap(op, places_of(states), {}, places);
+    std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.certain());
+    auto const places = detail::places_of(outputs);
+    check_overlap(op, detail::places_of(states), {}, places);
 
     auto y = walk<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
     std::int64_t const end = (std::min)(control.limit(), room);
@@ -54,19 +54,20 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
         std::tuple<held_state<States>...> held(states);
         auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
         auto const iteration = [&] { return control.status().trip_count; };
-        run_bodies(op, y, iteration, [&] {
+        detail::run_bodies(op, y, iteration, [&] {
             while (control.goes_on(end))
                 do {
-                    enter_all(y);
-                    for_each_leaf(y, [](auto, auto& cursor) { poison(cursor.element()); });
-                    bool const cond = call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, output_elements(y));
-                    leave_all(y);
+                    detail::enter_all(y);
+                    detail::for_each_leaf(y, [](auto, auto& cursor) { detail::poison(cursor.element()); });
+                    bool const cond =
+                        detail::call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, detail::output_elements(y));
+                    detail::leave_all(y);
                     control.finish_iteration(cond);
                 } while (control.goes_on_unasked(end));
         });
     }
     if (control.goes_on(control.limit()))
-        fail_full(op, shapes_of(outputs), room);
+        fail_full(op, detail::shapes_of(outputs), room);
     return control.status();
 }
 
@@ -113,7 +114,7 @@ loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {},
         fault != loop_into_fault::arity, "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
     static_assert(fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
     if constexpr (fault == loop_into_fault::none)
-        return run_loop_into(body, leaves(states), leaves(scan_outputs), options);
+        return run_loop_into(body, detail::leaves(states), detail::leaves(scan_outputs), options);
     else
         return {};
 }

@@ -43,8 +43,8 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         check_list_count(op, "carried values", step.state.size(), carried.size(), t);
         check_list_count(op, "scan outputs", step.scan_outputs.size(), outputs, t);
         for (std::size_t k = 0; k < outputs && t != 0; ++k)
-            if (!have_same_shape(elements[0][k], step.scan_outputs[k]))
-                fail_reshaped(op, "scan_outputs", k, shape_of(elements[0][k]), shape_of(step.scan_outputs[k]), t);
+            if (!detail::have_same_shape(elements[0][k], step.scan_outputs[k]))
+                detail::fail_reshaped(op, "scan_outputs", k, detail::shape_of(elements[0][k]), detail::shape_of(step.scan_outputs[k]), t);
         elements.push_back(std::move(step.scan_outputs));
         carried = std::move(step.state);
         control.finish_iteration(step.cond);

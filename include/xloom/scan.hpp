@@ -46,14 +46,14 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     static constexpr std::string_view op = "xloom::scan";
     using stack = output_stack<decltype(Step::scan_outputs), Length>;
 
-    std::size_t const length = check_scan(op, shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
+    std::size_t const length = check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);
-    auto places = places_of(inputs);
-    place_in_time(places, options.input_axes, options.input_directions);
+    auto places = detail::places_of(inputs);
+    detail::place_in_time(places, options.input_axes, options.input_directions);
     auto elements = walk<Inputs, LeadingAxis>::start(inputs, places, length);
     stack outputs;
     block_cache recycled;
-    iterate<Step>(op, body, leaves(state), elements, length, [&](auto const& values, std::size_t t) {
+    detail::iterate<Step>(op, body, detail::leaves(state), elements, length, [&](auto const& values, std::size_t t) {
         if (t == 0)
             outputs.open(op, values, length, options);
         outputs.push(op, values, t);
@@ -67,7 +67,7 @@ template <bool LeadingAxis, class Body, class Init, class Inputs>
 auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
 {
     using state = owned_t<Init>;
-    using inputs = decltype(evaluated_inputs(scan_inputs));
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
 
     constexpr scan_fault fault = find_scan_fault<Body, state, inputs, LeadingAxis>();
     static_assert(fault != scan_fault::pack,
@@ -107,7 +107,8 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
         static_assert(carried::fits(step_fault::fixed_shape), "xloom::scan: a state must keep its shape");
         if constexpr (wrong == step_fault::none) {
             constexpr std::size_t length = LeadingAxis ? static_length<inputs>::value : dynamic_length;
-            return run_scan<step, length, LeadingAxis>(body, state(static_cast<Init&&>(init)), evaluated_inputs(scan_inputs), options);
+            return run_scan<step, length, LeadingAxis>(
+                body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
         } else {
             return scan_result<state, std::tuple<>>{};
         }

@@ -69,7 +69,7 @@ auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_exte
     if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
         return std::vector<std::size_t>(extent.batch, extent.length);
     } else {
-        strided_layout const layout = layout_of(sequence_lens);
+        strided_layout const layout = detail::layout_of(sequence_lens);
         using number = std::conditional_t<std::is_unsigned_v<item_t<Lens>>, std::uint64_t, std::int64_t>;
         std::vector<number> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
         for (std::size_t b = 0; b < lengths.size(); ++b)
@@ -83,8 +83,8 @@ template <class Step, class Body, class State, class Inputs, class Lens>
 auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens, scan_batched_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_batched";
-    auto const states = leaves(state);
-    batch_extent const extent = check_scan_batched(op, shapes_of(states), shapes_of(inputs), options);
+    auto const states = detail::leaves(state);
+    batch_extent const extent = check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
     auto const lengths = sequence_lengths(op, sequence_lens, extent);
 
     typename row_pack<leaves_t<State>>::type row{};
@@ -93,12 +93,12 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     block_cache recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
         auto const length = static_cast<std::size_t>(lengths[b]);
-        for_each_leaf(states, [&](auto i, auto const& each) { load_row(each, b, std::get<i>(row)); });
+        detail::for_each_leaf(states, [&](auto i, auto const& each) { load_row(each, b, std::get<i>(row)); });
         auto elements = row_walk<Inputs>::start(inputs, b, length, options.input_directions);
         outputs.start_row(b);
         auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
-        iterate<Step>(op, body, leaves(row), elements, length, push, b);
-        for_each_leaf(states, [&](auto i, auto& each) { store_row(each, b, std::get<i>(row)); });
+        detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
+        detail::for_each_leaf(states, [&](auto i, auto& each) { store_row(each, b, std::get<i>(row)); });
     }
 
     auto stacked = std::move(outputs).finish();
@@ -142,7 +142,7 @@ auto scan_batched(
 {
     using namespace detail;
     using state = owned_t<Init>;
-    using inputs = decltype(evaluated_inputs(scan_inputs));
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     constexpr scan_batched_fault fault = find_scan_batched_fault<Body, state, inputs, Lens>();
     static_assert(fault != scan_batched_fault::pack,
         "xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
@@ -181,7 +181,8 @@ auto scan_batched(
         static_assert(carried::fits(step_fault::rank), "xloom::scan_batched: a row of a state must keep its rank");
         static_assert(carried::fits(step_fault::fixed_shape), "xloom::scan_batched: a row of a state must keep its shape");
         if constexpr (wrong == step_fault::none)
-            return run_scan_batched<step>(body, state(static_cast<Init&&>(init)), evaluated_inputs(scan_inputs), sequence_lens, options);
+            return run_scan_batched<step>(
+                body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), sequence_lens, options);
         else
             return scan_result<state, std::tuple<>>{};
     } else {

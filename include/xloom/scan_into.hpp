@@ -78,15 +78,15 @@ void run_scan_into(
     Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_into";
-    std::size_t const length = check_scan(op, shapes_of(inputs), sizeof...(Outputs), options);
-    check_scan_outputs(op, shapes_of(outputs), length, options);
-    auto input_places = places_of(inputs);
-    auto output_places = places_of(outputs);
-    place_in_time(input_places, options.input_axes, options.input_directions);
-    place_in_time(output_places, options.output_axes, options.output_directions);
-    check_overlap(op, places_of(states), input_places, output_places);
+    std::size_t const length = check_scan(op, detail::shapes_of(inputs), sizeof...(Outputs), options);
+    check_scan_outputs(op, detail::shapes_of(outputs), length, options);
+    auto input_places = detail::places_of(inputs);
+    auto output_places = detail::places_of(outputs);
+    detail::place_in_time(input_places, options.input_axes, options.input_directions);
+    detail::place_in_time(output_places, options.output_axes, options.output_directions);
+    check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    std::array<bool, sizeof...(Outputs)> const holds_input = find_in_place(output_places, input_places);
+    std::array<bool, sizeof...(Outputs)> const holds_input = detail::find_in_place(output_places, input_places);
     auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
     auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
     auto const guards =
@@ -95,20 +95,20 @@ void run_scan_into(
     auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;
     auto const iteration = [&] { return t; };
-    run_bodies(op, y, iteration, [&] {
+    detail::run_bodies(op, y, iteration, [&] {
         for (; t < length; ++t) {
-            enter_all(x);
-            enter_all(y);
-            for_each_leaf(y, [&](auto k, auto& cursor) {
+            detail::enter_all(x);
+            detail::enter_all(y);
+            detail::for_each_leaf(y, [&](auto k, auto& cursor) {
                 if (!holds_input[k])
-                    poison(cursor.element());
+                    detail::poison(cursor.element());
             });
-            call_body(body, current, input_elements(x), output_elements(y));
-            leave_all(x);
-            leave_all(y);
-            for_each_leaf(guards, [&](auto i, auto const& guard) {
+            detail::call_body(body, current, detail::input_elements(x), detail::output_elements(y));
+            detail::leave_all(x);
+            detail::leave_all(y);
+            detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
                 if (!guard.holds(std::get<i>(current)))
-                    fail_reshaped(op, "states", i, guard.expected(), shape_of(std::get<i>(current)), t);
+                    detail::fail_reshaped(op, "states", i, guard.expected(), detail::shape_of(std::get<i>(current)), t);
             });
         }
     });
@@ -117,7 +117,7 @@ void run_scan_into(
 template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
 void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
 {
-    using inputs = decltype(evaluated_inputs(scan_inputs));
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     constexpr scan_into_fault fault = find_scan_into_fault<Body, States, inputs, Outputs, LeadingAxis>();
     static_assert(fault != scan_into_fault::pack,
         "xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
@@ -143,7 +143,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
         "the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state");
     static_assert(fault != scan_into_fault::result, "xloom::scan_into: the body writes through its references and must return void");
     if constexpr (fault == scan_into_fault::none)
-        run_scan_into<LeadingAxis>(body, leaves(states), evaluated_inputs(scan_inputs), leaves(scan_outputs), options);
+        run_scan_into<LeadingAxis>(
+            body, detail::leaves(states), detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options);
 }
 
 } // namespace detail

@@ -48,7 +48,7 @@ public:
     list_walk(std::vector<X> const& inputs, std::size_t length, scan_options const& options)
     {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
-            strided_layout const layout = layout_of(inputs[i]);
+            strided_layout const layout = detail::layout_of(inputs[i]);
             kernel::time_axis const time(
                 layout, wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length, is_reverse(options.input_directions, i));
             cursors_.emplace_back(enable_tensor<X>::data(inputs[i]), time, length);
@@ -83,7 +83,7 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
     std::vector<shape> shapes;
     shapes.reserve(inputs.size());
     for (X const& input : inputs)
-        shapes.push_back(shape_of(input));
+        shapes.push_back(detail::shape_of(input));
     check_count(op, states.size(), "states");
     std::size_t const length = check_scan(op, shapes, outputs, options);
     check_output_axes(op, std::vector<std::size_t>(outputs, element_rank<output>), options);
@@ -94,8 +94,8 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
         walk.leave();
         check_list_count(op, "states", step.state.size(), states.size(), t);
         for (std::size_t i = 0; i < states.size(); ++i)
-            if (!have_same_shape(states[i], step.state[i]))
-                fail_reshaped(op, "states", i, shape_of(states[i]), shape_of(step.state[i]), t);
+            if (!detail::have_same_shape(states[i], step.state[i]))
+                detail::fail_reshaped(op, "states", i, detail::shape_of(states[i]), detail::shape_of(step.state[i]), t);
         stack.push(step.scan_outputs, t);
         states = std::move(step.state);
     }

@@ -69,14 +69,14 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     } else if constexpr (lazy<bare<Data>>) {
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
     } else {
-        auto const [index_tensor, update_tensor] = evaluated_inputs(std::tie(indices, updates));
+        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
         scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
             op, data, index_tensor, update_tensor, options);
         check_reduction<item_t<Data>, Reduce>(op, options);
         if constexpr (!InPlace && !is_moved_in<Data>) {
             return scattered_copy(call, data, reduce, policy);
         } else {
-            check_scatter_overlap(op, memory_of(data), memory_of(index_tensor), memory_of(update_tensor));
+            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor), detail::memory_of(update_tensor));
             run_with_reduction(call, data, reduce, policy);
             if constexpr (!InPlace)
                 return owned_t<Data>(std::move(data));

@@ -36,7 +36,7 @@ struct row_pack<std::tuple<Xs...>> {
 template <class X>
 auto row_of(X& operand, std::size_t b)
 {
-    kernel::time_axis const rows(layout_of(operand), 0, 1, false);
+    kernel::time_axis const rows(detail::layout_of(operand), 0, 1, false);
     return std::pair(enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
 }
 
@@ -46,7 +46,7 @@ void load_row(State const& state, std::size_t b, Row& row)
     auto const [first, rows] = row_of(state, b);
     if constexpr (tensor<Row>) {
         make_shape(row, rows.element.dims);
-        kernel::strided_copy(rows.element.dims, rows.element.steps, layout_of(row).steps)(first, enable_tensor<Row>::data(row));
+        kernel::strided_copy(rows.element.dims, rows.element.steps, detail::layout_of(row).steps)(first, enable_tensor<Row>::data(row));
     } else {
         row = *first;
     }
@@ -103,7 +103,7 @@ public:
     {
         row_ = b;
         if (is_open_)
-            for_each_leaf(results_, [&](auto k, auto& result) {
+            detail::for_each_leaf(results_, [&](auto k, auto& result) {
                 auto const [first, rows] = row_of(result, b);
                 std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
             });
@@ -113,22 +113,22 @@ public:
     void push(Values const& values, std::size_t t)
     {
         if (!is_open_) {
-            for_each_leaf(values, [&](auto k, auto const& value) { open(k, shape_of(value)); });
+            detail::for_each_leaf(values, [&](auto k, auto const& value) { open(k, detail::shape_of(value)); });
             is_open_ = true;
             start_row(row_);
         }
-        for_each_leaf(values, [&](auto k, auto const& value) {
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!is_shaped_like(value, writer.element_shape()))
-                fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), shape_of(value), t, row_);
+                detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t, row_);
         });
-        for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
 
     type&& finish() &&
     {
         if (!is_open_)
-            for_each_leaf(results_, [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
+            detail::for_each_leaf(results_, [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
         return std::move(results_);
     }
 
@@ -141,7 +141,7 @@ private:
         using item = item_t<stacked>;
         shape const row = stacked_shape(op_, K, element, extent_.length, sizeof(item), {});
         result = enable_tensor<stacked>::make(stacked_shape(op_, K, row, extent_.batch, sizeof(item), {}));
-        std::fill_n(enable_tensor<stacked>::data(result), element_count(shape_of(result)), item{});
+        std::fill_n(enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
     }
 
     std::string_view op_;

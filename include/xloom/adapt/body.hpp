@@ -147,13 +147,13 @@ decltype(auto) call_body(Body& body, Arguments&&... arguments)
 template <class... Cursors>
 void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found, std::size_t iteration)
 {
-    for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
         if (cursor.is_own(found))
-            fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
     });
-    for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
         if (cursor.is_copy(found))
-            fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
     });
 }
 

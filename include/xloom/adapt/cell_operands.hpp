@@ -126,9 +126,9 @@ sized_operand sized(std::string_view operand, std::string_view letters, std::siz
     if constexpr (!tensor<Range>)
         return {operand, letters, expected, range.size(), true};
     else if constexpr (is_always_row_major<Range>)
-        return {operand, letters, expected, element_count(shape_of(range)), true};
+        return {operand, letters, expected, element_count(detail::shape_of(range)), true};
     else
-        return {operand, letters, expected, element_count(shape_of(range)), is_row_major(layout_of(range))};
+        return {operand, letters, expected, element_count(detail::shape_of(range)), is_row_major(detail::layout_of(range))};
 }
 
 template <std::size_t Count>

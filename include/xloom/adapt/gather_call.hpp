@@ -17,12 +17,12 @@ class gather_call {
 public:
     gather_call(std::string_view op, Data const& data, Indices const& indices, gather_nd_options const& options)
         : options_(options),
-          layout_(layout_of(data)),
-          output_shape_(check_gather_nd(op, layout_.dims, shape_of(indices), options, sizeof(T))),
+          layout_(detail::layout_of(data)),
+          output_shape_(check_gather_nd(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
           data_(enable_tensor<Data>::data(data)),
           indices_(indices)
     {
-        shape const dims = shape_of(indices);
+        shape const dims = detail::shape_of(indices);
         auto const b = static_cast<std::size_t>(options.batch_dims);
         std::size_t const k = dims.back();
         batch_ = part_of_layout(0, b);

@@ -42,7 +42,7 @@ public:
             open(values);
         for (std::size_t k = 0; k < values.size(); ++k)
             if (!is_shaped_like(values[k], writers_[k].element_shape()))
-                fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), shape_of(values[k]), t);
+                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::shape_of(values[k]), t);
         for (std::size_t k = 0; k < values.size(); ++k)
             writers_[k].push(values[k]);
     }
@@ -63,12 +63,12 @@ private:
     {
         std::vector<shape> dims;
         for (std::size_t k = 0; k < values.size(); ++k)
-            dims.push_back(stacked_shape(op_, k, shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
+            dims.push_back(stacked_shape(op_, k, detail::shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
             make_shape(results_[k], dims[k]);
             std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
             writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
-                kernel::time_axis(layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));
+                kernel::time_axis(detail::layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));
         }
     }
 

@@ -43,7 +43,7 @@ public:
     explicit row_major_items(X const& operand)
     {
         if constexpr (tensor<X>) {
-            strided_layout const layout = layout_of(operand);
+            strided_layout const layout = detail::layout_of(operand);
             data_ = enable_tensor<X>::data(operand);
             if (!is_row_major(layout)) {
                 copy_.emplace(pack_items(data_, layout));

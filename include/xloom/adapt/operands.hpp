@@ -17,20 +17,20 @@ using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 template <class Pack>
 auto evaluated_inputs(Pack const& inputs)
 {
-    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); }, leaves(inputs));
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); }, detail::leaves(inputs));
 }
 
 template <class... Xs>
 std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
 {
-    return std::apply([](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{shape_of(operand)...}; }, operands);
+    return std::apply([](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; }, operands);
 }
 
 template <class X>
 memory_block memory_of(X const& value)
 {
     if constexpr (tensor<X>)
-        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>), layout_of(value)};
+        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>), detail::layout_of(value)};
     else
         return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
 }
@@ -40,7 +40,8 @@ template <class... Xs>
 std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
 {
     return std::apply(
-        [](auto const&... operand) { return std::array<placed_operand, sizeof...(Xs)>{placed_operand{memory_of(operand)}...}; }, operands);
+        [](auto const&... operand) { return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...}; },
+        operands);
 }
 
 /// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of variables by value.

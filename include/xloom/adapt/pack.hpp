@@ -41,7 +41,7 @@ constexpr auto leaves(Pack& pack)
 
 /// The types of the leaves: std::tuple<T&...>.
 template <class Pack>
-using leaves_t = decltype(leaves(std::declval<std::remove_reference_t<Pack>&>()));
+using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Pack>&>()));
 
 template <class Pack>
 inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;

@@ -60,16 +60,16 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
     std::optional<std::size_t> row = {})
 {
     for (std::size_t t = 0; t < length; ++t) {
-        enter_all(elements);
-        Step step = call_body(body, const_leaves(states), input_elements(elements));
-        leave_all(elements);
-        auto const returned = leaves(step.state);
-        for_each_leaf(returned, [&](auto i, auto const& value) {
-            if (!have_same_shape(std::get<i>(states), value))
-                fail_reshaped(op, "states", i, shape_of(std::get<i>(states)), shape_of(value), t, row);
+        detail::enter_all(elements);
+        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+        detail::leave_all(elements);
+        auto const returned = detail::leaves(step.state);
+        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
+            if (!detail::have_same_shape(std::get<i>(states), value))
+                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)), detail::shape_of(value), t, row);
         });
-        push(leaves(step.scan_outputs), t);
-        for_each_leaf(returned, [&](auto i, auto& value) { assign_carried(std::get<i>(states), value); });
+        push(detail::leaves(step.scan_outputs), t);
+        detail::for_each_leaf(returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
     }
 }
 

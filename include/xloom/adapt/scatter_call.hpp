@@ -18,9 +18,9 @@ public:
     scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options)
         : op_(op),
           options_(options),
-          data_shape_(shape_of(data)),
-          indices_shape_(shape_of(indices)),
-          width_(checked_width(shape_of(updates))),
+          data_shape_(detail::shape_of(data)),
+          indices_shape_(detail::shape_of(indices)),
+          width_(checked_width(detail::shape_of(updates))),
           indices_(indices),
           updates_(updates)
     {

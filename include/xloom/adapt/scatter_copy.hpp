@@ -79,8 +79,9 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
 {
     using T = item_t<Data>;
     if constexpr (can_go_by_row<Data, Reduce>)
-        if (!is_tracked<T, Reduce>(call.options()) && is_row_major(layout_of(data)) && is_going_by_row_worth(call, policy.concurrency())) {
-            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(shape_of(data));
+        if (!is_tracked<T, Reduce>(call.options()) && is_row_major(detail::layout_of(data)) &&
+            is_going_by_row_worth(call, policy.concurrency())) {
+            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
             with_reduction_of<T>(call, reduce, [&](auto& known) {
                 run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result), known, policy);
             });

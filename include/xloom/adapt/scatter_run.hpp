@@ -124,7 +124,7 @@ template <class Sum, class Call, tensor Data, class Reduce, class Policy>
 void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
-    strided_layout const layout = layout_of(data);
+    strided_layout const layout = detail::layout_of(data);
     T* items = enable_tensor<Data>::data(data);
     std::optional<xt::xtensor<T, 1>> copy;
     if (!is_row_major(layout)) {
@@ -149,7 +149,7 @@ template <class Call, tensor Data, class Reduce, class Policy>
 void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
     auto* const items = enable_tensor<Data>::data(data);
-    strided_layout const layout = layout_of(data);
+    strided_layout const layout = detail::layout_of(data);
     auto const tuples = call.tuples(layout.steps);
     kernel::offset_reader const read(tuples, call.options().bounds);
     std::size_t const size = call.slice_size();

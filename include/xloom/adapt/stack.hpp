@@ -64,7 +64,7 @@ public:
         else if (is_always_row_major<Y> && in_place_)
             std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
         else
-            kernel::strided_copy(element_.dims, layout_of(y).steps, element_.steps)(enable_tensor<Y>::data(y), data_ + at_);
+            kernel::strided_copy(element_.dims, detail::layout_of(y).steps, element_.steps)(enable_tensor<Y>::data(y), data_ + at_);
         at_ += step_;
     }
 
@@ -135,25 +135,25 @@ public:
     template <class Values>
     void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
     {
-        auto const results = leaves(results_);
+        auto const results = detail::leaves(results_);
         std::array<shape, std::tuple_size_v<Values>> all_dims;
-        for_each_leaf(values, [&](auto k, auto const& value) {
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
             using stacked = bare<decltype(std::get<k>(results))>;
-            all_dims[k] = stacked_shape(op, k, shape_of(value), length, sizeof(item_t<stacked>), options);
+            all_dims[k] = stacked_shape(op, k, detail::shape_of(value), length, sizeof(item_t<stacked>), options);
         });
-        for_each_leaf(results, [&](auto k, auto& result) {
+        detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
             std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
             make_shape(result, all_dims[k]);
             std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
-                kernel::time_axis(layout_of(result), axis, length, is_reverse(options.output_directions, k))};
+                kernel::time_axis(detail::layout_of(result), axis, length, is_reverse(options.output_directions, k))};
         });
     }
 
     /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank nothing is known but [0].
     void open_empty(std::string_view op, scan_options const& options)
     {
-        for_each_leaf(leaves(results_), [&](auto k, auto& result) {
+        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
             using value = std::tuple_element_t<k, typename pack::values>;
             using item = item_t<decltype(result)>;
             if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
@@ -167,24 +167,24 @@ public:
     template <class Values>
     void push(std::string_view op, Values const& values, std::size_t t)
     {
-        for_each_leaf(values, [&](auto k, auto const& value) {
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!is_shaped_like(value, writer.element_shape()))
-                fail_reshaped(op, "scan_outputs", k, writer.element_shape(), shape_of(value), t);
+                detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t);
         });
-        for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
 
     /// Gives every result, stacked along axis 0, room for `length` elements and keeps the first `kept`.
     void resize(std::string_view op, std::size_t length, std::size_t kept)
     {
-        for_each_leaf(leaves(results_), [&](auto k, auto& result) {
+        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
             auto& writer = std::get<k>(writers_);
             stacked resized =
                 enable_tensor<stacked>::make(stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
-            strided_layout const to = layout_of(resized);
-            kernel::strided_copy(insert_axis(writer.element_shape(), 0, kept), layout_of(result).steps, to.steps)(
+            strided_layout const to = detail::layout_of(resized);
+            kernel::strided_copy(insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).steps, to.steps)(
                 enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
             result = std::move(resized);
             writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};

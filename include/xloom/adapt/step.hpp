@@ -129,11 +129,11 @@ bool has_room_for(To const& to, From const& from)
     if constexpr (std::is_same_v<To, From> || !tensor<To>)
         return true;
     else if constexpr (is_fixed_shape<shape_type_t<To>>)
-        return have_same_shape(to, from);
+        return detail::have_same_shape(to, from);
     else if constexpr (enable_tensor<To>::rank == dynamic_rank || enable_tensor<To>::rank == enable_tensor<From>::rank)
         return true;
     else
-        return enable_tensor<To>::rank == shape_of(from).size();
+        return enable_tensor<To>::rank == detail::shape_of(from).size();
 }
 
 /// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is copied.
@@ -144,9 +144,9 @@ void assign_carried(To& to, From& from)
     if constexpr (std::is_same_v<To, From> || !tensor<To>) {
         to = std::move(from);
     } else {
-        if (!have_same_shape(to, from))
-            to = enable_tensor<To>::make(shape_of(from));
-        copy_items(from, to);
+        if (!detail::have_same_shape(to, from))
+            to = enable_tensor<To>::make(detail::shape_of(from));
+        detail::copy_items(from, to);
     }
 }
 

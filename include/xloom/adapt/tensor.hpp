@@ -170,7 +170,7 @@ template <tensor T>
 strided_layout layout_of(T const& value)
 {
     auto const& steps = enable_tensor<bare<T>>::strides(value);
-    return {shape_of(value), {steps.begin(), steps.end()}};
+    return {detail::shape_of(value), {steps.begin(), steps.end()}};
 }
 
 /// The shape in a type that is cheap to compare: an array where the rank is static.
@@ -228,7 +228,7 @@ void copy_items(From const& from, To& to)
     if constexpr (is_always_row_major<From> && is_always_row_major<To>)
         std::copy_n(source, from.size(), target);
     else
-        kernel::strided_copy(shape_of(from), layout_of(from).steps, layout_of(to).steps)(source, target);
+        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).steps, detail::layout_of(to).steps)(source, target);
 }
 
 } // namespace detail

@@ -19,7 +19,7 @@ namespace detail {
 template <class X>
 strided_layout layout_at(void const* data, X const& operand)
 {
-    strided_layout layout = layout_of(operand);
+    strided_layout layout = detail::layout_of(operand);
     if (data == nullptr)
         layout.steps = strides(layout.dims.size(), 0);
     return layout;
