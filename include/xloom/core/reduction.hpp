@@ -156,6 +156,16 @@ struct part_of<T> {
 template <class T>
 using part_t = typename part_of<T>::type;
 
+/// A count as a P: through double for a scalar of one's own whose constructor would narrow the count.
+template <class P>
+constexpr P part_from(std::size_t count)
+{
+    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double> && !requires { P{count}; })
+        return P(static_cast<double>(count));
+    else
+        return static_cast<P>(count);
+}
+
 template <class T>
 concept divisible_by_itself = requires(T const& sum, std::size_t count)
 {
@@ -183,9 +193,9 @@ struct divide_by_count {
                 return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
             }
         } else if constexpr (divisible_by_itself<T>) {
-            return static_cast<T>(sum / T(static_cast<part_t<T>>(count)));
+            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
         } else {
-            return static_cast<T>(sum / static_cast<part_t<T>>(count));
+            return static_cast<T>(sum / part_from<part_t<T>>(count));
         }
     }
 };
