@@ -87,8 +87,8 @@ public:
         take_memory(size, [](std::size_t, auto const&) {});
         take_scratch(N, longest, step_size);
         // What may throw comes first: until then the cell is as it was.
-        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
-        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+        numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
+        memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
 
         N_ = detail::row_count(N);
         S_ = S;

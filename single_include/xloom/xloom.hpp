@@ -5529,7 +5529,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     if (AW)
         check_given(op, "AW", AW, 3);
     std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
-    if (!has_strides({D, 2, std::max(H, E), std::max({A, E, L})}, padded_bytes))
+    if (!has_strides({D, 2, (std::max)(H, E), (std::max)({A, E, L})}, padded_bytes))
         fail<shape_error>(op, ": the weights must fit in memory, but ",
             AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW) : concat("R is ", *R, " and MW is ", *MW), ". Shorten them.");
     check_shapes(op,
@@ -5547,7 +5547,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
 constexpr void check_memory_sizes(std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
 {
     auto const& [A, E, C, attends, has_layer] = attention;
-    if (attends && !has_strides({D, N, S, std::max({A, E, C})}, padded_bytes))
+    if (attends && !has_strides({D, N, S, (std::max)({A, E, C})}, padded_bytes))
         fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N, ", S = ", S, ", A = ", A, ", E = ", E,
             " and C = ", C, ". Choose smaller sizes.");
 }
@@ -6188,8 +6188,8 @@ public:
         take_memory(size, [](std::size_t, auto const&) {});
         take_scratch(N, longest, step_size);
         // What may throw comes first: until then the cell is as it was.
-        numbers_.resize(std::max(numbers_.size(), step_size.used() + 1));
-        memory_.numbers.resize(std::max(memory_.numbers.size(), size.used() + 1));
+        numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
+        memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
 
         N_ = detail::row_count(N);
         S_ = S;
@@ -8059,7 +8059,7 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
 {
     std::ptrdiff_t offsets[offset_block];
     for (std::size_t begin = from; begin < to; begin += offset_block) {
-        std::size_t const block = std::min(offset_block, to - begin);
+        std::size_t const block = (std::min)(offset_block, to - begin);
         read(begin, block, offsets);
         for (std::size_t i = 0; i < block; ++i)
             if (offsets[i] != dropped)
@@ -8822,7 +8822,7 @@ private:
         std::size_t bytes;
     };
 
-    static std::size_t allocated(std::size_t bytes) { return std::max(bytes, sizeof(block)); }
+    static std::size_t allocated(std::size_t bytes) { return (std::max)(bytes, sizeof(block)); }
 
     void* take_block(std::size_t bytes)
     {
@@ -8832,7 +8832,7 @@ private:
         if (found)
             unlink(*found);
         void* const memory = found ? found : ::operator new(bytes);
-        most_in_use_ = std::max(most_in_use_, ++in_use_);
+        most_in_use_ = (std::max)(most_in_use_, ++in_use_);
         return memory;
     }
 
@@ -14104,7 +14104,7 @@ public:
             if (parts_ == 1 || can_be_cut())
                 return;
             if (is_sorting_worth(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
-                owner_of_.emplace(std::max(slice_size, thread_distance), parts_, read);
+                owner_of_.emplace((std::max)(slice_size, thread_distance), parts_, read);
             if (!owner_of_ || !is_sorting_worth(parts_, slice_size, owner_of_->load()))
                 parts_ = 1;
         }

@@ -43,7 +43,7 @@ private:
         std::size_t bytes;
     };
 
-    static std::size_t allocated(std::size_t bytes) { return std::max(bytes, sizeof(block)); }
+    static std::size_t allocated(std::size_t bytes) { return (std::max)(bytes, sizeof(block)); }
 
     void* take_block(std::size_t bytes)
     {
@@ -53,7 +53,7 @@ private:
         if (found)
             unlink(*found);
         void* const memory = found ? found : ::operator new(bytes);
-        most_in_use_ = std::max(most_in_use_, ++in_use_);
+        most_in_use_ = (std::max)(most_in_use_, ++in_use_);
         return memory;
     }
 

@@ -54,7 +54,7 @@ public:
             if (parts_ == 1 || can_be_cut())
                 return;
             if (is_sorting_worth(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
-                owner_of_.emplace(std::max(slice_size, thread_distance), parts_, read);
+                owner_of_.emplace((std::max)(slice_size, thread_distance), parts_, read);
             if (!owner_of_ || !is_sorting_worth(parts_, slice_size, owner_of_->load()))
                 parts_ = 1;
         }

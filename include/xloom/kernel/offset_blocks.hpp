@@ -38,7 +38,7 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
 {
     std::ptrdiff_t offsets[offset_block];
     for (std::size_t begin = from; begin < to; begin += offset_block) {
-        std::size_t const block = std::min(offset_block, to - begin);
+        std::size_t const block = (std::min)(offset_block, to - begin);
         read(begin, block, offsets);
         for (std::size_t i = 0; i < block; ++i)
             if (offsets[i] != dropped)
