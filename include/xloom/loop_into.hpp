@@ -81,7 +81,9 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 ///
 /// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first write. shape_error: the room
 ///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
-///           throws, carried values and outputs hold what was written so far.
+///           throws, carried values and outputs hold what was written so far; of the element of that iteration this may be nothing.
+/// Aliasing  any overlap is an overlap_error. A body that captured an output's tensor finds the elements of earlier iterations in it; what
+///           it finds there of the current one is unspecified.
 /// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
 /// Source    ONNX Loop-1 to 25.
 /// Example

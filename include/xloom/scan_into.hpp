@@ -62,15 +62,32 @@ consteval scan_into_fault find_scan_into_fault()
     }
 }
 
-/// Which outputs are an input's own tensor, so that their elements must not be touched before the body. Requires check_overlap.
-template <std::size_t K, std::size_t M>
-std::array<bool, K> find_in_place(std::array<placed_operand, K> const& outputs, std::array<placed_operand, M> const& inputs)
+/// Gives an input and an output that are one tensor one memory for the current element. That of packed elements is one already.
+template <class Input, class Output>
+void share_element(Input&, Output&)
+{}
+template <class T, class InputShape, class OutputShape>
+void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<T, OutputShape>& output)
 {
-    std::array<bool, K> in_place{};
-    for (std::size_t k = 0; k < K; ++k)
-        in_place[k] =
-            std::any_of(inputs.begin(), inputs.end(), [&](placed_operand const& input) { return is_walked_alike(outputs[k], input); });
-    return in_place;
+    input.share_buffer_of(output);
+}
+
+/// Finds the outputs that are an input's own tensor, whose elements must not be touched before the body, and lets the body see its
+/// writes to them through the input. Requires check_overlap.
+template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
+std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places, std::tuple<Inputs...>& inputs,
+    std::array<placed_operand, K> const& output_places, std::tuple<Outputs...>& outputs)
+{
+    std::array<bool, K> holds_input{};
+    detail::for_each_leaf(outputs, [&](auto k, auto& output) {
+        detail::for_each_leaf(inputs, [&](auto m, auto& input) {
+            if (is_walked_alike(output_places[k], input_places[m])) {
+                holds_input[k] = true;
+                detail::share_element(input, output);
+            }
+        });
+    });
+    return holds_input;
 }
 
 template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
@@ -86,9 +103,9 @@ void run_scan_into(
     detail::place_in_time(output_places, options.output_axes, options.output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    std::array<bool, sizeof...(Outputs)> const holds_input = detail::find_in_place(output_places, input_places);
     auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
     auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
+    std::array<bool, sizeof...(Outputs)> const holds_input = detail::join_in_place(input_places, x, output_places, y);
     auto const guards =
         std::apply([](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); }, states);
     std::tuple<held_state<States>...> held(states);
@@ -154,14 +171,18 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 ///     for t in range(T):
 ///         body(states, x[t], y[t])
 ///
-/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that goes
-/// home at the end. An output element is an element_view, or one item where the output's rank is statically 1; what it holds at first
-/// is unspecified (NaN in debug builds), so write all of it. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that is
+/// written back at the end. An output element is an element_view, or one item where the output's rank is statically 1. It is unspecified
+/// at first (NaN in debug builds), so write all of it; that of an input's own tensor is the input's element. `xt::noalias(y_t) = ...` and
+/// raw loops allocate nothing.
 ///
 /// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
 /// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an iteration: a state or an output
-///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far.
-/// Aliasing  an output may be an input's own tensor on the same axis in the same direction; any other overlap is an overlap_error.
+///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far;
+///           of the element of that iteration this may be nothing.
+/// Aliasing  an output may be an input's own tensor on the same axis in the same direction: x_t and y_t are then one memory, whatever the
+///           layout. Any other overlap is an overlap_error. A body that captured an output's tensor finds the elements of earlier
+///           iterations in it; what it finds there of the current one is unspecified.
 /// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
 ///           and for elements whose items do not lie side by side.
 /// Source    ONNX Scan-9 to 25.

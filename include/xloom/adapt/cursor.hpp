@@ -1,13 +1,11 @@
 #pragma once
 // Hands a body one element of an operand after the other.
 
-#include <cstdlib>
 #include <limits>
 #include <memory>
 
+#include <xloom/adapt/element_buffer.hpp>
 #include <xloom/adapt/tensor.hpp>
-#include <xloom/core/cache.hpp>
-#include <xloom/kernel/strided_copy.hpp>
 #include <xloom/kernel/time_axis.hpp>
 
 namespace xloom::detail {
@@ -30,94 +28,6 @@ struct element_shape<xt::fixed_shape<First, Rest...>, true> {
 };
 template <std::size_t... Dims>
 struct element_shape<xt::fixed_shape<Dims...>, false> : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
-
-/// Carries elements whose items do not lie side by side to or from a buffer made once. T is const for an input.
-///
-/// Why several at a time, an input's ahead and an output's afterwards: neighbours in time that share a cache line then fetch it once.
-template <class T>
-class element_buffer {
-    using item = std::remove_const_t<T>;
-    static constexpr bool is_output = !std::is_const_v<T>;
-
-public:
-    /// `length` counts the elements of an input; an output does not need it.
-    element_buffer(T* data, kernel::time_axis const& time, std::size_t length)
-        : time_(time),
-          next_(data + time.first),
-          left_(length),
-          element_size_(element_count(time.element.dims)),
-          capacity_(neighbours(time.step, element_size_)),
-          items_(xt::xtensor<item, 1>::from_shape({capacity_ * element_size_})),
-          copy_(copy_of(capacity_))
-    {}
-    element_buffer(element_buffer const&) = delete;
-    element_buffer& operator=(element_buffer const&) = delete;
-
-    /// Copies the elements that were left to the output, also when the body throws.
-    ~element_buffer() { scatter(); }
-
-    /// The current element.
-    item* enter()
-    {
-        if (!is_output && position_ == filled_)
-            gather();
-        return items_.data() + position_ * element_size_;
-    }
-
-    void leave()
-    {
-        ++position_;
-        if (is_output && position_ == capacity_)
-            scatter();
-    }
-
-private:
-    /// The elements that share a cache line; 1 where copying items may throw, since the destructor copies.
-    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
-    {
-        constexpr std::size_t most_bytes = std::size_t{1} << 20;
-        if (!std::is_trivially_copyable_v<item> || step == 0 || element_size == 0)
-            return 1;
-        std::size_t const in_a_line = cache_line / sizeof(item) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(1, (std::min)(in_a_line, most_bytes / sizeof(item) / element_size));
-    }
-
-    kernel::strided_copy copy_of(std::size_t count) const { return is_output ? time_.scattering(count) : time_.gathering(count); }
-
-    /// Copies the next `count` elements. Where copying an item throws, they are given up: the destructor must not copy them again.
-    void carry(std::size_t count, item const* from, item* to)
-    {
-        position_ = 0;
-        if (count < capacity_)
-            copy_of(count)(from, to);
-        else
-            copy_(from, to);
-        next_ += time_.step * static_cast<std::ptrdiff_t>(count);
-    }
-
-    [[gnu::noinline]] void gather()
-    {
-        filled_ = (std::min)(capacity_, left_);
-        left_ -= filled_;
-        carry(filled_, next_, items_.data());
-    }
-
-    [[gnu::noinline]] void scatter()
-    {
-        if constexpr (is_output)
-            carry(position_, items_.data(), next_);
-    }
-
-    kernel::time_axis time_;
-    T* next_;
-    std::size_t left_;
-    std::size_t element_size_;
-    std::size_t capacity_;
-    xt::xtensor<item, 1> items_; ///< aligned as xtensor's own
-    kernel::strided_copy copy_;
-    std::size_t position_ = 0;
-    std::size_t filled_ = 0;
-};
 
 /// Walks an operand along time, where each element's items lie side by side. T is const for an input.
 /// The last argument of the constructors is the number of elements.
@@ -179,7 +89,21 @@ public:
         base::leave();
     }
 
+    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its buffer, if it has one.
+    template <class OutputShape>
+    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
+    {
+        if (!output.buffer_)
+            return;
+        this->data_ = output.buffer_->start_from_input();
+        this->at_ = this->step_ = 0;
+        buffer_.reset();
+    }
+
 private:
+    template <class, class>
+    friend class buffered_cursor;
+
     std::unique_ptr<element_buffer<T>> buffer_{};
 };
 
