@@ -255,6 +255,23 @@ TEST_CASE("inputs may be views, adaptors and lazy expressions")
             scan([](auto const& state, auto const& a, auto const& b) { return scan_step{state + a + b}; }, h, std::tuple{x, x * 2});
         CHECK(both.final_state == scan(running_sum, h, x * 3).final_state);
     }
+    SUBCASE("a flattened view, whose items xtensor reaches through an iterator alone")
+    {
+        xt::xtensor<float, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+        auto const sum = [](float state, float x_t) { return scan_step{state + x_t, state + x_t}; };
+        CHECK(scan(sum, 0.0f, xt::ravel(xt::view(x, xt::all(), xt::range(1, 3)))).scan_outputs == xt::xtensor<float, 1>{2, 5, 10, 16});
+        CHECK(scan(sum, 0.0f, xt::flatten(xt::transpose(x))).scan_outputs == xt::xtensor<float, 1>{1, 5, 7, 12, 15, 21});
+        CHECK(scan(sum, 0.0f, xt::ravel<xt::layout_type::column_major>(x)).final_state == 21);
+        auto const items = xt::ravel(x);
+        CHECK(scan(sum, 0.0f, items).scan_outputs == xt::xtensor<float, 1>{1, 3, 6, 10, 15, 21});
+        auto const add = [](xt::xtensor<float, 1> next, float x_t) {
+            next += x_t;
+            return scan_step{xt::ravel(xt::view(next, xt::all()))};
+        };
+        auto const two = scan(add, xt::ravel(xt::view(x, xt::all(), 0)), items);
+        static_assert(std::is_same_v<decltype(two.final_state), xt::xtensor<float, 1>>);
+        CHECK(two.final_state == xt::xtensor<float, 1>{22, 25});
+    }
     SUBCASE("a view or an adaptor as the initial state is copied")
     {
         std::vector<float> items = {0, 0, 0};

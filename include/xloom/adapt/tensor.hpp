@@ -32,13 +32,23 @@ using bare = std::remove_cvref_t<T>;
 template <class T>
 concept expression = xt::is_xexpression<bare<T>>::value;
 
+/// False for a flattened view (xt::ravel) of items that an iterator alone reaches: xtensor declares a data() that does not compile.
+template <class T>
+inline constexpr bool has_items_in_storage = true;
+template <class T>
+    requires requires(T& t) { t.storage(); }
+inline constexpr bool has_items_in_storage<T> = requires(T & t)
+{
+    requires std::is_convertible_v<decltype(t.storage().data()), decltype(t.data())>;
+};
+
 template <class T>
 concept strided_expression = expression<T> && requires(bare<T>& t)
 {
     t.data();
     t.data_offset();
     t.strides();
-};
+} && has_items_in_storage<bare<T>>;
 
 template <class Shape>
 inline constexpr std::size_t rank_of_shape = dynamic_rank;
@@ -149,6 +159,12 @@ struct owned<T> {
 template <lazy T>
 struct owned<T> {
     using type = bare<decltype(xt::eval(std::declval<T const&>()))>;
+};
+/// Of what xtensor takes for a container, xt::eval makes none.
+template <lazy T>
+    requires std::is_base_of_v<xt::xcontainer<T>, T>
+struct owned<T> {
+    using type = typename temporary_of<item_t<T>, typename T::shape_type>::type;
 };
 template <class T>
 using owned_t = typename owned<bare<T>>::type;
