@@ -176,6 +176,9 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
                                                  "xloom::loop_step{...} without template arguments, or a container");
         static_assert(
             wrong != step_fault::output, "xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead");
+        static_assert(wrong != step_fault::output_item,
+            "xloom::loop: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "aligns items; hold others by std::shared_ptr");
         static_assert(wrong != step_fault::count, "xloom::loop: the body must return as many carried values as init has");
         static_assert(carried::fits(step_fault::kind),
             "xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence");

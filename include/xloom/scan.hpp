@@ -97,6 +97,9 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
                                                  "the body's dead local variables; return "
                                                  "xloom::scan_step{...} without template arguments, or a container");
         static_assert(wrong != step_fault::output, "xloom::scan: a scan output must be a tensor or a scalar");
+        static_assert(wrong != step_fault::output_item,
+            "xloom::scan: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "aligns items; hold others by std::shared_ptr");
         static_assert(wrong != step_fault::count, "xloom::scan: the body must return as many states as init has");
         static_assert(
             carried::fits(step_fault::kind), "xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar");

@@ -172,6 +172,9 @@ auto scan_batched(
                                                  "refer to the body's dead local variables; return "
                                                  "xloom::scan_step{...} without template arguments, or a container");
         static_assert(wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
+        static_assert(wrong != step_fault::output_item,
+            "xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "aligns items; hold others by std::shared_ptr");
         static_assert(wrong != step_fault::count, "xloom::scan_batched: the body must return as many states as init has");
         static_assert(carried::fits(step_fault::kind),
             "xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar");

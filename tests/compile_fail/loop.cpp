@@ -21,7 +21,10 @@
 // 63: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns
 // 64: xloom::loop: a carried value of a static rank must keep it; carry an xt::xarray to change the rank
 // 65: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
+// 66: xloom::loop: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // clang-format on
+#include <memory>
+
 #include <xloom/loop.hpp>
 
 int main()
@@ -93,15 +96,27 @@ int main()
 #elif CASE == 61 // a double for an optional int
     auto result = xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, 2.5}; }, std::optional<int>(1), twice);
 #elif CASE == 62
-    auto result =
-        xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, std::optional(2.5)}; }, std::optional<int>(1), twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const&) {
+            return loop_step{true, std::optional(2.5)};
+        },
+        std::optional<int>(1), twice);
 #elif CASE == 63 // doubles for an optional tensor of floats
     auto result = xloom::loop([](std::int64_t, bool, auto const& o) { return loop_step{true, 1.0 * *o}; }, std::optional(v), twice);
 #elif CASE == 64
-    auto result =
-        xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, xt::xtensor<float, 2>()}; }, std::optional(v), twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const&) {
+            return loop_step{true, xt::xtensor<float, 2>()};
+        },
+        std::optional(v), twice);
 #elif CASE == 65 // a tensor of the items for a sequence of them
     auto result = xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, 2.5}; }, std::vector<int>{1}, twice);
+#elif CASE == 66 // an output that cannot be copied
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const& state) {
+            return loop_step{true, state, std::make_unique<int>(1)};
+        },
+        v, twice);
 #endif
     static_cast<void>(result);
     static_cast<void>(body);

@@ -23,7 +23,11 @@
 // 21: xloom::scan: a scan output must be a tensor or a scalar
 // 60: xloom::scan: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
 // 61: xloom::scan: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
+// 62: xloom::scan: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
+// 63: xloom::scan: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // clang-format on
+#include <memory>
+
 #include <xloom/scan.hpp>
 
 int main()
@@ -106,6 +110,13 @@ int main()
             return scan_step<xt::xtensor<float, 1>, std::tuple<float, xt::xtensor<float, 1>&>>{sum, {1.0f, sum}};
         },
         h, x);
+#elif CASE == 62 // an output that cannot be copied
+    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::make_unique<int>(1)}; }, h, x);
+#elif CASE == 63 // an output that cannot be made before the body has returned one
+    struct position {
+        explicit position(float) {}
+    };
+    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::tuple{1, position(2)}}; }, h, x);
 #endif
     static_cast<void>(last);
     static_cast<void>(all);

@@ -18,7 +18,10 @@
 // 16: xloom::scan_batched: a scan output must be a tensor or a scalar
 // 17: xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
 // 60: xloom::scan_batched: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
+// 61: xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // clang-format on
+#include <memory>
+
 #include <xloom/scan_batched.hpp>
 
 int main()
@@ -76,6 +79,12 @@ int main()
         [](auto const& state, auto const& x_t) {
             xt::xtensor<float, 1> const sum = state + x_t;
             return scan_step<xt::xtensor<float, 1> const&>{sum};
+        },
+        h, x, lens);
+#elif CASE == 61 // an output that cannot be copied
+    auto [last, all] = xloom::scan_batched(
+        [](auto const& state, auto const&) {
+            return scan_step{state, std::make_unique<int>(1)};
         },
         h, x, lens);
 #endif

@@ -7,11 +7,16 @@
 #include <type_traits>
 
 #include <xloom/adapt/xtensor.hpp>
+#include <xloom/core/aligned_vector.hpp>
 #include <xloom/core/cache.hpp>
 #include <xloom/kernel/strided_copy.hpp>
 #include <xloom/kernel/time_axis.hpp>
 
 namespace xloom::detail {
+
+/// Items that a trivial type leaves unwritten, aligned for batches and for over-aligned types.
+template <class T>
+using item_buffer = xt::uvector<T, line_allocator<T>>;
 
 /// Holds the current element of an output, and copies it to its place when its iteration has ended, so that the next one finds it there.
 /// Why none is held longer: a body may read, through a variable that it captured, what it wrote in earlier iterations.
@@ -19,10 +24,7 @@ template <class T>
 class element_buffer {
 public:
     element_buffer(T* data, kernel::time_axis const& time, std::size_t)
-        : time_(time),
-          place_(data + time.first),
-          items_(xt::xtensor<T, 1>::from_shape({element_count(time.element.dims)})),
-          scatter_(time.scattering(1))
+        : time_(time), place_(data + time.first), items_(element_count(time.element.dims)), scatter_(time.scattering(1))
     {}
 
     /// Lets every element begin with what its place holds, for an input that is the same tensor. Returns the place of that input's items.
@@ -50,7 +52,7 @@ private:
 
     kernel::time_axis time_;
     T* place_;
-    xt::xtensor<T, 1> items_; ///< aligned as xtensor's own
+    item_buffer<T> items_;
     kernel::strided_copy scatter_;
     std::optional<kernel::strided_copy> gather_{};
 };
@@ -65,7 +67,7 @@ public:
           left_(length),
           element_size_(element_count(time.element.dims)),
           capacity_(neighbours(time.step, element_size_)),
-          items_(xt::xtensor<T, 1>::from_shape({capacity_ * element_size_})),
+          items_(capacity_ * element_size_),
           gather_(time.gathering(capacity_))
     {}
 
@@ -106,7 +108,7 @@ private:
     std::size_t left_;
     std::size_t element_size_;
     std::size_t capacity_;
-    xt::xtensor<T, 1> items_; ///< aligned as xtensor's own
+    item_buffer<T> items_;
     kernel::strided_copy gather_;
     std::size_t position_ = 0;
     std::size_t filled_ = 0;

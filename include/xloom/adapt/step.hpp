@@ -20,17 +20,20 @@ struct stored {
 template <class T>
     requires(lazy<T> || tensor_view<T>)
 struct stored<T> {
+    template <class Item>
+    using allocator =
+        std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__), recycling_allocator<Item>, std::allocator<Item>>;
     template <class Owner>
     struct recycled {
         using type = Owner;
     };
     template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
     struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
-        using type = xt::xtensor_container<xt::uvector<Item, recycling_allocator<Item>>, Rank, Layout, Tag>;
+        using type = xt::xtensor_container<xt::uvector<Item, allocator<Item>>, Rank, Layout, Tag>;
     };
     template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
     struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
-        using type = xt::xarray_container<xt::uvector<Item, recycling_allocator<Item>>, Layout, Shape, Tag>;
+        using type = xt::xarray_container<xt::uvector<Item, allocator<Item>>, Layout, Shape, Tag>;
     };
     using type = typename recycled<owned_t<T>>::type;
 };
@@ -57,8 +60,16 @@ inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
 template <class... Ts>
 inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
 
+/// True if the containers that stack values of type Y can make, copy and align its items; xtensor's with xsimd align all items alike.
+template <class Y>
+inline constexpr bool every_item_stacks =
+    std::is_default_constructible_v<item_t<Y>>&& std::is_copy_constructible_v<item_t<Y>>&& std::is_copy_assignable_v<item_t<Y>> &&
+    (XTENSOR_DEFAULT_ALIGNMENT == 0 || alignof(item_t<Y>) <= XTENSOR_DEFAULT_ALIGNMENT || (tensor<Y> && !expression<Y>));
+template <class... Ys>
+inline constexpr bool every_item_stacks<std::tuple<Ys...>> = (every_item_stacks<Ys> && ...);
+
 /// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
-enum class step_fault { none, reference, lazy, output, count, kind, item_type, rank, fixed_shape };
+enum class step_fault { none, reference, lazy, output, output_item, count, kind, item_type, rank, fixed_shape };
 
 /// The type of an optional's value; of others their own.
 template <class T>
@@ -109,6 +120,8 @@ consteval step_fault find_step_fault()
         return step_fault::lazy;
     } else if constexpr (!is_stackable<decltype(Step::scan_outputs)>) {
         return step_fault::output;
+    } else if constexpr (!every_item_stacks<decltype(Step::scan_outputs)>) {
+        return step_fault::output_item;
     } else if constexpr (leaf_count<State> != leaf_count<returned>) {
         return step_fault::count;
     } else {
