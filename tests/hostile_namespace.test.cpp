@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include <xloom/xloom.hpp>
 
 namespace hostile {
@@ -44,7 +46,53 @@ HOSTILE(input_elements)
 HOSTILE(output_elements)
 HOSTILE(const_leaves)
 HOSTILE(run_bodies)
+HOSTILE(share_element)
+HOSTILE(first_item)
+HOSTILE(sized)
+HOSTILE(make_shape)
+HOSTILE(is_shaped_like)
+HOSTILE(load_row)
+HOSTILE(store_row)
+HOSTILE(row_of)
+HOSTILE(fail_if_own)
+HOSTILE(sequence_lengths)
+HOSTILE(run_scan)
+HOSTILE(run_scan_into)
+HOSTILE(run_scan_batched)
+HOSTILE(run_scan_list)
+HOSTILE(run_loop)
+HOSTILE(run_loop_into)
+HOSTILE(run_loop_list)
+HOSTILE(extents_of)
+HOSTILE(is_walked_alike)
+HOSTILE(join_in_place)
+HOSTILE(stacked_shape)
+HOSTILE(check_list_count)
+HOSTILE(run_scatter_nd)
+HOSTILE(scattered_copy)
+HOSTILE(copy_row)
+HOSTILE(for_each_slice)
+HOSTILE(make_output)
+HOSTILE(gather_to)
+HOSTILE(for_each_offset)
+HOSTILE(with_reduction)
+HOSTILE(run_tracked)
+HOSTILE(run_untracked)
+HOSTILE(run_by_row)
+HOSTILE(run_with_reduction)
+HOSTILE(add_row)
+HOSTILE(activate)
+HOSTILE(scan_into)
+HOSTILE(scan)
+HOSTILE(loop)
+HOSTILE(scatter_nd)
+HOSTILE(gather_nd)
 #undef HOSTILE
+
+/// A range of this namespace, as an operand of a cell.
+struct room : std::vector<float> {
+    using std::vector<float>::vector;
+};
 
 /// Bodies of this namespace bring it in too.
 struct sum {
@@ -81,8 +129,41 @@ TEST_CASE("a caller's functions do not replace the library's")
     CHECK(doubled.final_state == number{8});
     CHECK(doubled.scan_outputs(2) == number{4});
 
+    xt::xtensor<number, 2> const rows = {{number{1}, number{2}}, {number{3}, number{4}}};
+    xt::xtensor<number, 1> const zeros = {number{0}, number{0}};
+    CHECK(xloom::scan_batched(hostile::sum(), zeros, rows).final_state(1) == number{7});
+
+    xt::xtensor<number, 2, xt::layout_type::column_major> columns = rows;
+    auto const add_rows = [](xt::xtensor<number, 1>& h, auto const& x_t, auto& y_t) {
+        for (std::size_t i = 0; i < 2; ++i)
+            y_t(i) = h(i) = h(i) + x_t(i);
+    };
+    xt::xtensor<number, 1> sums = zeros;
+    xloom::scan_into(add_rows, sums, columns, columns);
+    CHECK(columns(1, 1) == number{6});
+
+    xt::xtensor<number, 1> powers = zeros;
+    number power{1};
+    auto const double_up = [](std::int64_t, number& v, number& y_t) {
+        y_t = v = v + v;
+        return true;
+    };
+    xloom::loop_into(double_up, power, powers, {.max_trip_count = 2});
+    CHECK(powers(1) == number{4});
+
     xt::xtensor<int, 2> const indices = {{2}, {0}};
     CHECK(xloom::gather_nd<1>(x, indices)(0) == number{3});
     xt::xtensor<number, 1> const updates = {number{7}, number{8}};
     CHECK(xloom::scatter_nd(x, indices, updates)(2) == number{7});
+}
+
+TEST_CASE("nor do they where an operand of a cell is a range of a caller's own")
+{
+    xt::xtensor<float, 3> zeros = xt::xtensor<float, 3>::from_shape({1, 4, 1});
+    zeros.fill(0);
+    hostile::room h = {1}, c = {0}, x_t = {1}, y_t = {5};
+    xloom::lstm_cell<float> cell(xloom::lstm_weights<float>({.W = zeros, .R = zeros}));
+    cell(h, c, x_t, y_t);
+    CHECK(y_t[0] == 0);
+    CHECK(h[0] == 0);
 }

@@ -112,7 +112,7 @@ public:
                       detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t));
-            step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), nullptr);
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr, detail::first_item(x_t), nullptr);
         }
     }
 
@@ -126,7 +126,8 @@ public:
                       detail::is_cell_y_t<Item, Output>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
-            step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), first_item(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr, detail::first_item(x_t),
+                detail::first_item(y_t));
         }
     }
 
@@ -139,7 +140,8 @@ public:
                       detail::is_cell_x_t<Item, Element>() && detail::is_cell_y_t<Item, Output>()) {
             using detail::first_item;
             require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
-            step(first_item(h), first_item(c), first_item(attention), first_item(alignment), first_item(x_t), first_item(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), detail::first_item(alignment),
+                detail::first_item(x_t), detail::first_item(y_t));
         }
     }
 

@@ -61,8 +61,9 @@ public:
         if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() && detail::is_cell_x_t<Item, Element>()) {
             auto const& [D, I, H] = weights_.sizes();
             using namespace detail;
-            check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t)});
-            step(first_item(h), first_item(c), first_item(x_t), nullptr);
+            check_step(name,
+                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c), detail::sized("x_t", "N I", N_ * I, x_t)});
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), nullptr);
         }
     }
 
@@ -74,9 +75,9 @@ public:
                       detail::is_cell_y_t<Item, Output>()) {
             auto const& [D, I, H] = weights_.sizes();
             using namespace detail;
-            check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t),
-                                 sized("y_t", "N H", N_ * H, y_t)});
-            step(first_item(h), first_item(c), first_item(x_t), first_item(y_t));
+            check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                                 detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), detail::first_item(y_t));
         }
     }
 

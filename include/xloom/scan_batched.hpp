@@ -85,7 +85,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     static constexpr std::string_view op = "xloom::scan_batched";
     auto const states = detail::leaves(state);
     batch_extent const extent = check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
-    auto const lengths = sequence_lengths(op, sequence_lens, extent);
+    auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
 
     typename row_pack<leaves_t<State>>::type row{};
     using stack = batch_stack<typename as_tuple<decltype(Step::scan_outputs)>::type>;
@@ -93,12 +93,12 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     block_cache recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
         auto const length = static_cast<std::size_t>(lengths[b]);
-        detail::for_each_leaf(states, [&](auto i, auto const& each) { load_row(each, b, std::get<i>(row)); });
+        detail::for_each_leaf(states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
         auto elements = row_walk<Inputs>::start(inputs, b, length, options.input_directions);
         outputs.start_row(b);
         auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
         detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
-        detail::for_each_leaf(states, [&](auto i, auto& each) { store_row(each, b, std::get<i>(row)); });
+        detail::for_each_leaf(states, [&](auto i, auto& each) { detail::store_row(each, b, std::get<i>(row)); });
     }
 
     auto stacked = std::move(outputs).finish();

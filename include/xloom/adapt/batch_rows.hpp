@@ -43,9 +43,9 @@ auto row_of(X& operand, std::size_t b)
 template <class State, class Row>
 void load_row(State const& state, std::size_t b, Row& row)
 {
-    auto const [first, rows] = row_of(state, b);
+    auto const [first, rows] = detail::row_of(state, b);
     if constexpr (tensor<Row>) {
-        make_shape(row, rows.element.dims);
+        detail::make_shape(row, rows.element.dims);
         kernel::strided_copy(rows.element.dims, rows.element.steps, detail::layout_of(row).steps)(first, enable_tensor<Row>::data(row));
     } else {
         row = *first;
@@ -55,7 +55,7 @@ void load_row(State const& state, std::size_t b, Row& row)
 template <class State, class Row>
 void store_row(State& state, std::size_t b, Row const& row)
 {
-    auto const [first, rows] = row_of(state, b);
+    auto const [first, rows] = detail::row_of(state, b);
     stack_writer<item_t<State>>(first, rows).push(row);
 }
 
@@ -84,7 +84,7 @@ private:
     template <class X>
     static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
     {
-        auto const [first, rows] = row_of(input, b);
+        auto const [first, rows] = detail::row_of(input, b);
         return {first, kernel::time_axis(rows.element, 0, length, reverse), length};
     }
 };
@@ -104,7 +104,7 @@ public:
         row_ = b;
         if (is_open_)
             detail::for_each_leaf(results_, [&](auto k, auto& result) {
-                auto const [first, rows] = row_of(result, b);
+                auto const [first, rows] = detail::row_of(result, b);
                 std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
             });
     }
@@ -119,7 +119,7 @@ public:
         }
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
-            if (!is_shaped_like(value, writer.element_shape()))
+            if (!detail::is_shaped_like(value, writer.element_shape()))
                 detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t, row_);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });

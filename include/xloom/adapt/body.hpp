@@ -166,7 +166,7 @@ void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors c
     try {
         run();
     } catch (element_reshaped const& found) {
-        fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
         throw;
     }
 #else

@@ -27,7 +27,7 @@ template <class Range, class Item>
 concept items_of = (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range)
 {
     {
-        first_item(range)
+        detail::first_item(range)
         } -> std::convertible_to<Item const*>;
 };
 
@@ -36,7 +36,7 @@ template <class Range, class Item>
 concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range)
 {
     {
-        first_item(range)
+        detail::first_item(range)
         } -> std::convertible_to<Item*>;
 };
 

@@ -193,8 +193,8 @@ template <tensor State>
     requires(!is_fixed_shape<shape_type_t<State>>)
 class shape_guard<State> {
 public:
-    explicit shape_guard(State const& state) : expected_(extents_of(state)) {}
-    bool holds(State const& state) const { return is_shaped_like(state, expected_); }
+    explicit shape_guard(State const& state) : expected_(detail::extents_of(state)) {}
+    bool holds(State const& state) const { return detail::is_shaped_like(state, expected_); }
     shape expected() const { return {expected_.begin(), expected_.end()}; }
 
 private:

@@ -41,7 +41,7 @@ public:
         if (t == 0)
             open(values);
         for (std::size_t k = 0; k < values.size(); ++k)
-            if (!is_shaped_like(values[k], writers_[k].element_shape()))
+            if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
                 detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::shape_of(values[k]), t);
         for (std::size_t k = 0; k < values.size(); ++k)
             writers_[k].push(values[k]);
@@ -52,9 +52,9 @@ public:
     {
         if (length_ == 0)
             for (std::size_t k = 0; k < results_.size(); ++k)
-                make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
-                                            ? shape{0}
-                                            : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+                detail::make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
+                                                    ? shape{0}
+                                                    : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
         return std::move(results_);
     }
 
@@ -65,7 +65,7 @@ private:
         for (std::size_t k = 0; k < values.size(); ++k)
             dims.push_back(stacked_shape(op_, k, detail::shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
-            make_shape(results_[k], dims[k]);
+            detail::make_shape(results_[k], dims[k]);
             std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
             writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
                 kernel::time_axis(detail::layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));

@@ -144,7 +144,7 @@ public:
         detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
             std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
-            make_shape(result, all_dims[k]);
+            detail::make_shape(result, all_dims[k]);
             std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
                 kernel::time_axis(detail::layout_of(result), axis, length, is_reverse(options.output_directions, k))};
         });
@@ -157,9 +157,9 @@ public:
             using value = std::tuple_element_t<k, typename pack::values>;
             using item = item_t<decltype(result)>;
             if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
-                make_shape(result, {0});
+                detail::make_shape(result, {0});
             else
-                make_shape(result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
+                detail::make_shape(result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
         });
     }
 
@@ -169,7 +169,7 @@ public:
     {
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
-            if (!is_shaped_like(value, writer.element_shape()))
+            if (!detail::is_shaped_like(value, writer.element_shape()))
                 detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });

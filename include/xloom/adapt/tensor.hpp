@@ -230,9 +230,9 @@ template <class A, class B>
 bool have_same_shape(A const& a, B const& b)
 {
     if constexpr (tensor<A>)
-        return is_shaped_like(b, enable_tensor<A>::shape(a));
+        return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
     else
-        return is_shaped_like(b, shape{});
+        return detail::is_shaped_like(b, shape{});
 }
 
 /// Assigns the items of one tensor to those of another of the same shape.
