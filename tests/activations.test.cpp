@@ -13,6 +13,8 @@
 #include "support/special_numbers.hpp"
 #include "support/ulp.hpp"
 
+namespace activations_test {
+
 using namespace xloom;
 
 namespace {
@@ -278,3 +280,5 @@ TEST_CASE("a number that is no activation is refused before anything is written"
     CHECK(y == std::vector<float>{5, 6});
     CHECK_THROWS_AS(activate<float>({static_cast<activation>(activation_count)}, x, y), option_error);
 }
+
+} // namespace activations_test

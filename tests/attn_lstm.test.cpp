@@ -7,6 +7,8 @@
 #include "support/attn_lstm_calls.hpp"
 #include "support/recurrent_cases.hpp"
 
+namespace attn_lstm_test {
+
 using namespace xloom;
 
 namespace {
@@ -268,3 +270,5 @@ TEST_CASE("attn_lstm: a row without steps keeps its states; one without memory f
         }
     }
 }
+
+} // namespace attn_lstm_test

@@ -12,6 +12,8 @@
 
 #include "support/attn_lstm_calls.hpp"
 
+namespace attn_lstm_cell_test {
+
 using namespace xloom;
 
 namespace {
@@ -267,3 +269,5 @@ TEST_CASE("attn_lstm_cell lets NaN through, in the row that it comes to")
     CHECK(std::equal(states.h.begin() + 2, states.h.end(), expected.h.begin() + 2));
     CHECK(std::equal(states.attention.begin() + 7, states.attention.end(), expected.attention.begin() + 7));
 }
+
+} // namespace attn_lstm_cell_test

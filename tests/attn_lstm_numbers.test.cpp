@@ -5,6 +5,8 @@
 #include "support/attn_lstm_calls.hpp"
 #include "support/special_numbers.hpp"
 
+namespace attn_lstm_numbers_test {
+
 using namespace xloom;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE("attn_lstm: the error at H = E = A = L = 512, S = 50 and T = 100 is at
     CHECK(error <= 2e-6);
     CHECK(error > 0);
 }
+
+} // namespace attn_lstm_numbers_test

@@ -5,6 +5,8 @@
 #include "support/attn_lstm_calls.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace attn_lstm_operands_test {
+
 using namespace xloom;
 
 namespace {
@@ -128,3 +130,5 @@ TEST_CASE("attn_lstm: containers without memory")
     check_columns({3, 2, 2, 5}, {3, 4, 0, 6});
     check_columns({3, 2, 2, 5}, {3, 4, 5, 0});
 }
+
+} // namespace attn_lstm_operands_test

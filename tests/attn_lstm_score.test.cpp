@@ -11,6 +11,8 @@
 
 #include "support/attn_lstm_calls.hpp"
 
+namespace attn_lstm_score_test {
+
 using namespace xloom;
 
 namespace {
@@ -195,3 +197,5 @@ TEST_CASE("what a score throws passes through, and what was lent stays of use")
     CHECK(attention == std::vector<float>(9, 0.5f));
     CHECK(alignment == std::vector<float>(18, 0.5f));
 }
+
+} // namespace attn_lstm_score_test

@@ -10,6 +10,8 @@
 
 #include "support/attn_lstm_calls.hpp"
 
+namespace attn_lstm_threads_test {
+
 using namespace xloom;
 
 namespace {
@@ -149,3 +151,5 @@ TEST_CASE("a workspace made for several threads serves them")
         CHECK(have_same_bits(places.arrays(), call_attn_lstm(tensors, weights, like)));
     }
 }
+
+} // namespace attn_lstm_threads_test

@@ -11,6 +11,8 @@
 
 #include "support/attn_lstm_calls.hpp"
 
+namespace attn_lstm_types_test {
+
 using namespace xloom;
 
 namespace {
@@ -162,3 +164,5 @@ TEST_CASE("a score of one's own sees numbers that carry derivatives")
     CHECK(sum_of(call_attn_lstm(with_derivatives, {}, dot_product)).derivative(1) ==
           doctest::Approx((above - below) / (2 * step)).epsilon(1e-7));
 }
+
+} // namespace attn_lstm_types_test

@@ -11,6 +11,8 @@
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 
+namespace fast_math_test {
+
 using namespace xloom;
 
 namespace {
@@ -84,3 +86,5 @@ TEST_CASE_TEMPLATE("recurrent operators", Family, lstm_family, gru_family, rnn_f
     auto const in_double = Family::template draw<double>(random, {7, 5, 9, 17, 2}, with_all);
     CHECK(difference(Family::call(in_double, options), Family::textbook(in_double, options)) < 1e-5);
 }
+
+} // namespace fast_math_test

@@ -8,6 +8,8 @@
 
 #include "support/nd_operands.hpp"
 
+namespace gather_nd_test {
+
 using namespace xloom;
 
 namespace {
@@ -184,3 +186,5 @@ TEST_CASE("bounds::assume: indices that lie inside give what they name")
     CHECK(gather_nd(square, tuples{{1}, {-2}}, {.bounds = bounds::assume}) == tensor_of_int{{2, 3}, {0, 1}});
     CHECK(gather_nd(square, tuples{{1, 0}}, {.bounds = bounds::assume}) == tensor_of_int{2});
 }
+
+} // namespace gather_nd_test

@@ -8,6 +8,8 @@
 #include "support/nd_operands.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace gather_nd_into_test {
+
 using namespace xloom;
 
 namespace {
@@ -123,3 +125,5 @@ TEST_CASE("an output between the items of data")
     gather_nd_into(even, tuples{{2}, {1}, {0}}, odd);
     CHECK(memory == xt::xtensor<double, 1>{1, 3, 2, 2, 3, 1});
 }
+
+} // namespace gather_nd_into_test

@@ -8,6 +8,8 @@
 #include "support/nd_operands.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace gather_nd_operands_test {
+
 using namespace xloom;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("a user's container gives one of its family")
     CHECK(to_array(rows).items == std::vector<double>{4, 5, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0});
     CHECK(to_array(rows).shape == textbook::dims{4, 3});
 }
+
+} // namespace gather_nd_operands_test

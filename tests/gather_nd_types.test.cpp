@@ -6,6 +6,8 @@
 
 #include <xloom/gather_nd.hpp>
 
+namespace gather_nd_types_test {
+
 using namespace xloom;
 
 namespace {
@@ -42,3 +44,5 @@ TEST_CASE("bools, left-out ones false")
     xt::xtensor<bool, 1> const flags = {true, false, true};
     CHECK(gather_nd<1>(flags, tuples{{2}, {1}, {3}, {0}}, {.bounds = bounds::drop}) == xt::xtensor<bool, 1>{true, false, false, true});
 }
+
+} // namespace gather_nd_types_test

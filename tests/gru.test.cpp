@@ -7,6 +7,8 @@
 #include "support/gru_calls.hpp"
 #include "support/recurrent_cases.hpp"
 
+namespace gru_test {
+
 using namespace xloom;
 
 using matrices = xt::xtensor<float, 3>;
@@ -77,3 +79,5 @@ TEST_CASE("gru: clip limits the sums of all three gates")
             CHECK(difference(gru_family::call(in, options), arrays_of(textbook::gru(in, options))) < 1e-5);
         }
 }
+
+} // namespace gru_test

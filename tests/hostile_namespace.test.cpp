@@ -6,6 +6,8 @@
 
 #include <xloom/xloom.hpp>
 
+namespace hostile_namespace_test {
+
 namespace hostile {
 
 /// A scalar, so that every tensor of it brings this namespace into the lookup of unqualified calls.
@@ -167,3 +169,5 @@ TEST_CASE("nor do they where an operand of a cell is a range of a caller's own")
     CHECK(y_t[0] == 0);
     CHECK(h[0] == 0);
 }
+
+} // namespace hostile_namespace_test

@@ -8,6 +8,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace if_test {
+
 using xloom::if_;
 
 TEST_CASE("only the taken branch runs")
@@ -101,3 +103,5 @@ TEST_CASE("what a branch throws passes through")
                              true, []() -> int { throw std::domain_error("mine"); }, [] { return 1; }),
         "mine", std::domain_error);
 }
+
+} // namespace if_test

@@ -6,6 +6,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace loop_test {
+
 using xloom::loop;
 using xloom::loop_step;
 
@@ -249,3 +251,5 @@ TEST_CASE("no carried values: legal since Loop-11")
         std::tuple{}, {});
     CHECK(result.scan_outputs == xt::xtensor<std::int64_t, 1>{0, 1, 4, 9});
 }
+
+} // namespace loop_test

@@ -6,6 +6,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace loop_into_test {
+
 using xloom::loop_into;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("a condition that ends the loop in time needs no more room than its it
     CHECK(status.trip_count == 3);
     CHECK(y == xt::xtensor<int, 1>{0, 1, 2});
 }
+
+} // namespace loop_into_test

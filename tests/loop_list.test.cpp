@@ -8,6 +8,8 @@
 
 #include <xloom/loop_list.hpp>
 
+namespace loop_list_test {
+
 using xloom::loop_list;
 using xloom::loop_step;
 
@@ -98,3 +100,5 @@ TEST_CASE("loop_list says what is wrong with the body's lists")
                         std::vector<int>{}, 0, {.cond = std::nullopt}),
         xloom::option_error);
 }
+
+} // namespace loop_list_test

@@ -9,6 +9,8 @@
 #include "support/recurrent_cases.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace lstm_test {
+
 using namespace xloom;
 
 using matrices = xt::xtensor<float, 3>;
@@ -201,3 +203,5 @@ TEST_CASE("lstm: the error at H = 512 and T = 100 is at most 2e-6")
     CHECK(error <= 2e-6);
     CHECK(error > 0);
 }
+
+} // namespace lstm_test

@@ -14,6 +14,8 @@
 #include "support/lstm_calls.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace lstm_cell_test {
+
 using namespace xloom;
 
 namespace {
@@ -193,3 +195,5 @@ TEST_CASE("lstm_cell lets NaN through, in the row that it comes to")
     CHECK((std::isnan(h[0]) && std::isnan(h[1]) && std::isnan(c[0]) && std::isnan(c[1])));
     CHECK((h[2] == 0 && h[3] == 0 && c[2] == 0 && c[3] == 0));
 }
+
+} // namespace lstm_cell_test

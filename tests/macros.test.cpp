@@ -51,6 +51,8 @@
 #include <xloom/tbb.hpp>
 #include <xloom/xloom.hpp>
 
+namespace macros_test {
+
 #undef min
 #undef max
 #undef check
@@ -63,3 +65,5 @@ TEST_CASE("the headers stand macros named min, max and check")
     CHECK(xloom::scatter_nd(data, indices, updates, {.reduction = xloom::reduction::max}) == xt::xtensor<float, 1>{3, 5});
     CHECK(xloom::to_string(xloom::axes{1}) == "[1]");
 }
+
+} // namespace macros_test

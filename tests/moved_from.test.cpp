@@ -14,6 +14,8 @@
 #include <xloom/rnn.hpp>
 #include <xloom/tbb.hpp>
 
+namespace moved_from_test {
+
 using namespace xloom;
 
 namespace {
@@ -143,3 +145,5 @@ TEST_CASE("an attn_lstm_cell that is moved from has no rows, until it is assigne
     using scored = attn_lstm_cell<float, decltype(score)>;
     static_assert(std::is_copy_constructible_v<scored> && !std::is_copy_assignable_v<scored> && !std::is_move_assignable_v<scored>);
 }
+
+} // namespace moved_from_test

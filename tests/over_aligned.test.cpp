@@ -10,6 +10,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace over_aligned_test {
+
 namespace {
 
 struct alignas(256) wide {
@@ -62,3 +64,5 @@ TEST_CASE("a scan output of them is a compile error where xtensor aligns less")
     CHECK(tensor == expected);
     CHECK(second == expected);
 }
+
+} // namespace over_aligned_test

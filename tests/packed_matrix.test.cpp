@@ -8,6 +8,8 @@
 
 #include <xloom/packed_matrix.hpp>
 
+namespace packed_matrix_test {
+
 namespace {
 
 template <class Tensor>
@@ -109,3 +111,5 @@ TEST_CASE("packed_matrix says what is wrong")
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>{bias}, "xloom::packed_matrix: B must have 2 axes, but its shape is [2]. Give it 2.",
         xloom::shape_error);
 }
+
+} // namespace packed_matrix_test

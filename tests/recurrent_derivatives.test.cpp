@@ -11,6 +11,8 @@
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 
+namespace recurrent_derivatives_test {
+
 using xloom::activation;
 
 namespace {
@@ -106,3 +108,5 @@ TEST_CASE("derivatives go through clip, every other option, and other activation
     of_gru.activations = {{activation::softplus}, {activation::leaky_relu, 0.3}, {activation::sigmoid}, {activation::affine, 0.5, 0.1}};
     check_derivatives<gru_family>(of_gru);
 }
+
+} // namespace recurrent_derivatives_test

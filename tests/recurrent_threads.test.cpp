@@ -12,6 +12,8 @@
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 
+namespace recurrent_threads_test {
+
 using namespace xloom;
 
 namespace {
@@ -116,3 +118,5 @@ TEST_CASE("lstm_into with a policy and a workspace for it")
     CHECK(into == Y);
     CHECK(workspace.bytes() == bytes);
 }
+
+} // namespace recurrent_threads_test

@@ -10,6 +10,8 @@
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 
+namespace recurrent_types_test {
+
 using namespace xloom;
 
 namespace {
@@ -84,3 +86,5 @@ TEST_CASE("lstm_cell on float16: one step, rounded at its end")
     CHECK(difference(h, expected.Y_h) < std::ldexp(1, -11) + 4e-6);
     CHECK(difference(c, expected.Y_c) < std::ldexp(1, -11) + 4e-6);
 }
+
+} // namespace recurrent_types_test

@@ -7,6 +7,8 @@
 #include "support/recurrent_cases.hpp"
 #include "support/rnn_calls.hpp"
 
+namespace rnn_test {
+
 using namespace xloom;
 
 using matrices = xt::xtensor<float, 3>;
@@ -61,3 +63,5 @@ TEST_CASE("rnn: clip limits the sums")
         CHECK(difference(rnn_family::call(in, options), arrays_of(textbook::rnn(in, options))) < 1e-5);
     }
 }
+
+} // namespace rnn_test

@@ -9,6 +9,8 @@
 #include "support/tensors.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace scan_test {
+
 using xloom::scan;
 using xloom::scan_direction;
 using xloom::scan_step;
@@ -356,3 +358,5 @@ TEST_CASE("what is moved in is not copied, what is returned is the caller's to k
     CHECK(counted.final_state == 3);
     CHECK(order == std::vector<int>{3, 1, 2});
 }
+
+} // namespace scan_test

@@ -5,6 +5,8 @@
 #include "support/tensors.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace scan_batched_test {
+
 using xloom::scan_batched;
 using xloom::scan_direction;
 using xloom::scan_step;
@@ -114,3 +116,5 @@ TEST_CASE("the caller's tensors are left alone")
     CHECK(h == xt::zeros<float>({1, 2}));
     CHECK(x(0, 1, 1) == 4);
 }
+
+} // namespace scan_batched_test

@@ -9,6 +9,8 @@
 #include "support/tensors.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace scan_into_test {
+
 using xloom::scan_direction;
 using xloom::scan_into;
 
@@ -212,3 +214,5 @@ TEST_CASE("in debug builds an output that the body does not write is NaN")
     CHECK(n(1) == 5);
 }
 #endif
+
+} // namespace scan_into_test

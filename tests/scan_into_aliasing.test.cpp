@@ -9,6 +9,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace scan_into_aliasing_test {
+
 using xloom::loop_into;
 using xloom::scan_direction;
 using xloom::scan_into;
@@ -181,3 +183,5 @@ TEST_CASE("what a body throws leaves the elements of earlier iterations written"
         CHECK(item(x, axis, 4, 0) == 12);
     });
 }
+
+} // namespace scan_into_aliasing_test

@@ -8,6 +8,8 @@
 
 #include "support/tensors.hpp"
 
+namespace scan_list_test {
+
 using xloom::scan_direction;
 using xloom::scan_list;
 using xloom::scan_step;
@@ -152,3 +154,5 @@ TEST_CASE("scan_list says what is wrong with the body's lists, and with the opti
     CHECK_THROWS_AS(scan_with([](auto, auto) -> decltype(scan_step{no_arrays(), no_arrays()}) { throw std::runtime_error("own"); }, 0),
         std::runtime_error);
 }
+
+} // namespace scan_list_test

@@ -7,6 +7,8 @@
 #include "support/nd_operands.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace scatter_nd_test {
+
 using namespace xloom;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("fixed shapes stay fixed")
     CHECK(result(1, 0) == 9);
     CHECK(result(0, 1) == 2);
 }
+
+} // namespace scatter_nd_test

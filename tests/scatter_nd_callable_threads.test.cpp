@@ -11,6 +11,8 @@
 #include <xloom/adapt/xtensor.hpp>
 #include <xloom/scatter_nd.hpp>
 
+namespace scatter_nd_callable_threads_test {
+
 using namespace xloom;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("a short slice has one owner")
     CHECK(found.threads_seen == 1);
     CHECK(found.sum == 40 * 4000);
 }
+
+} // namespace scatter_nd_callable_threads_test

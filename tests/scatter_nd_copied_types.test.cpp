@@ -8,6 +8,8 @@
 
 #include <xloom/scatter_nd.hpp>
 
+namespace scatter_nd_copied_types_test {
+
 using namespace xloom;
 
 namespace {
@@ -29,24 +31,31 @@ xt::xtensor<int, 1> const expected = {1, 7, 1};
 
 } // namespace
 
+} // namespace scatter_nd_copied_types_test
+
 template <>
-struct xloom::enable_tensor<span_of_ints> {
+struct xloom::enable_tensor<scatter_nd_copied_types_test::span_of_ints> {
     using value_type = int;
     static constexpr std::size_t rank = 1;
-    static int* data(span_of_ints const& s) { return s.first; }
-    static std::array<std::size_t, 1> shape(span_of_ints const& s) { return {s.count}; }
-    static std::array<std::ptrdiff_t, 1> strides(span_of_ints const&) { return {1}; }
+    static int* data(scatter_nd_copied_types_test::span_of_ints const& s) { return s.first; }
+    static std::array<std::size_t, 1> shape(scatter_nd_copied_types_test::span_of_ints const& s) { return {s.count}; }
+    static std::array<std::ptrdiff_t, 1> strides(scatter_nd_copied_types_test::span_of_ints const&) { return {1}; }
 };
 
 template <>
-struct xloom::enable_tensor<shared_ints> {
+struct xloom::enable_tensor<scatter_nd_copied_types_test::shared_ints> {
     using value_type = int;
     static constexpr std::size_t rank = 1;
-    static int* data(shared_ints const& s) { return s.items->data(); }
-    static std::array<std::size_t, 1> shape(shared_ints const& s) { return {s.items->size()}; }
-    static std::array<std::ptrdiff_t, 1> strides(shared_ints const&) { return {1}; }
-    static shared_ints make(xloom::shape const& dims) { return {std::make_shared<std::vector<int>>(dims[0])}; }
+    static int* data(scatter_nd_copied_types_test::shared_ints const& s) { return s.items->data(); }
+    static std::array<std::size_t, 1> shape(scatter_nd_copied_types_test::shared_ints const& s) { return {s.items->size()}; }
+    static std::array<std::ptrdiff_t, 1> strides(scatter_nd_copied_types_test::shared_ints const&) { return {1}; }
+    static scatter_nd_copied_types_test::shared_ints make(xloom::shape const& dims)
+    {
+        return {std::make_shared<std::vector<int>>(dims[0])};
+    }
 };
+
+namespace scatter_nd_copied_types_test {
 
 TEST_CASE("data whose strides repeat one item: the result has an item for each place")
 {
@@ -79,3 +88,5 @@ TEST_CASE("a handle to items that copies share: the result has new ones")
     CHECK(*data.items == std::vector<int>{1, 1, 1});
     CHECK(*result.items == std::vector<int>{1, 7, 1});
 }
+
+} // namespace scatter_nd_copied_types_test

@@ -10,6 +10,8 @@
 
 #include "support/every_reduction.hpp"
 
+namespace scatter_nd_copy_test {
+
 using namespace xloom;
 
 namespace {
@@ -191,3 +193,5 @@ TEST_CASE("other rules for the first update, and the mean")
         CHECK(have_same_bits(scatter_nd(data, indices, updates, options), in_place));
     }
 }
+
+} // namespace scatter_nd_copy_test

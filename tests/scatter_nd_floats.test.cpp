@@ -2,6 +2,8 @@
 
 #include "support/every_reduction.hpp"
 
+namespace scatter_nd_floats_test {
+
 using namespace xloom;
 
 TEST_CASE("float") { check_type<float>(all_five); }
@@ -24,3 +26,5 @@ TEST_CASE_TEMPLATE("max and min: NaN wins, whatever the order", T, float, double
         CHECK(result(3) == (kind == reduction::max ? infinity : -infinity));
     }
 }
+
+} // namespace scatter_nd_floats_test

@@ -2,6 +2,8 @@
 
 #include "support/every_reduction.hpp"
 
+namespace scatter_nd_integers_test {
+
 using namespace xloom;
 
 TEST_CASE("bool: add is or, mul is and") { check_type<bool>(all_five); }
@@ -27,3 +29,5 @@ TEST_CASE("integers wrap, without undefined behaviour")
     CHECK(reduced(std::int32_t{-2147483647 - 1}, std::int32_t{-1}, reduction::mul) == -2147483647 - 1);
     CHECK(reduced(std::numeric_limits<std::int64_t>::max(), std::int64_t{2}, reduction::mul) == -2);
 }
+
+} // namespace scatter_nd_integers_test

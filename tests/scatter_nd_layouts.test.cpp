@@ -6,6 +6,8 @@
 
 #include "support/nd_operands.hpp"
 
+namespace scatter_nd_layouts_test {
+
 using namespace xloom;
 
 namespace {
@@ -50,3 +52,5 @@ TEST_CASE("row-major data") { check_layouts<rows, xt::xarray<std::int32_t, xt::l
 TEST_CASE("column-major data") { check_layouts<columns, xt::xarray<std::int64_t>, xt::xarray<double, xt::layout_type::column_major>>(); }
 
 TEST_CASE("data of a layout that is known at run time only") { check_layouts<dynamic, xt::xarray<std::int64_t>, dynamic>(); }
+
+} // namespace scatter_nd_layouts_test

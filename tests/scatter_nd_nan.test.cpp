@@ -10,6 +10,8 @@
 #include <xloom/adapt/xtensor.hpp>
 #include <xloom/scatter_nd.hpp>
 
+namespace scatter_nd_nan_test {
+
 using namespace xloom;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE("NaN stands where arithmetic puts it, whatever the threads, slices and
             check_nan<xt::layout_type::column_major>(length, kind);
         }
 }
+
+} // namespace scatter_nd_nan_test

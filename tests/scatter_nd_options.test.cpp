@@ -6,6 +6,8 @@
 
 #include <xloom/scatter_nd.hpp>
 
+namespace scatter_nd_options_test {
+
 using namespace xloom;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("promises that are kept change nothing")
     indices_2d const once = {{3}, {0}};
     CHECK(scatter_nd(data, once, vector{1, 2}, {.reduction = reduction::add, .unique = true}) == vector{12, 20, 30, 41});
 }
+
+} // namespace scatter_nd_options_test

@@ -11,6 +11,8 @@
 
 #include "support/one_item.hpp"
 
+namespace scatter_nd_scalars_test {
+
 using namespace xloom;
 
 TEST_CASE("Eigen::half")
@@ -84,3 +86,5 @@ TEST_CASE("vectors as scalars")
     CHECK(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}}, {.reduction = reduction::mean}) == Vector3d(2, 3, 4));
     CHECK_THROWS_AS(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}}, {.reduction = reduction::mul}), option_error);
 }
+
+} // namespace scatter_nd_scalars_test

@@ -6,6 +6,8 @@
 
 #include "support/one_item.hpp"
 
+namespace scatter_nd_storage_test {
+
 using namespace xloom;
 
 namespace {
@@ -86,3 +88,5 @@ TEST_CASE("a generic callable is called with data's own type")
         "convert data and updates to float.",
         option_error);
 }
+
+} // namespace scatter_nd_storage_test

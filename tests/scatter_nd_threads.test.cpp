@@ -10,6 +10,8 @@
 #include <xloom/scatter_nd.hpp>
 #include <xloom/tbb.hpp>
 
+namespace scatter_nd_threads_test {
+
 using namespace xloom;
 
 namespace {
@@ -185,3 +187,5 @@ TEST_CASE("GatherND")
     gather_nd_into(data, indices, output, tbb_policy(2)); // as users write it
     CHECK(output == expected);
 }
+
+} // namespace scatter_nd_threads_test

@@ -12,6 +12,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace storage_types_test {
+
 using namespace xloom;
 
 namespace {
@@ -168,3 +170,5 @@ TEST_CASE("one item a step: the elements are the storage types themselves")
     CHECK(total == 24);
     CHECK(running(2) == 6);
 }
+
+} // namespace storage_types_test

@@ -3591,13 +3591,23 @@ using bare = std::remove_cvref_t<T>;
 template <class T>
 concept expression = xt::is_xexpression<bare<T>>::value;
 
+/// False for a flattened view (xt::ravel) of items that an iterator alone reaches: xtensor declares a data() that does not compile.
+template <class T>
+inline constexpr bool has_items_in_storage = true;
+template <class T>
+    requires requires(T& t) { t.storage(); }
+inline constexpr bool has_items_in_storage<T> = requires(T & t)
+{
+    requires std::is_convertible_v<decltype(t.storage().data()), decltype(t.data())>;
+};
+
 template <class T>
 concept strided_expression = expression<T> && requires(bare<T>& t)
 {
     t.data();
     t.data_offset();
     t.strides();
-};
+} && has_items_in_storage<bare<T>>;
 
 template <class Shape>
 inline constexpr std::size_t rank_of_shape = dynamic_rank;
@@ -3709,6 +3719,12 @@ template <lazy T>
 struct owned<T> {
     using type = bare<decltype(xt::eval(std::declval<T const&>()))>;
 };
+/// Of what xtensor takes for a container, xt::eval makes none.
+template <lazy T>
+    requires std::is_base_of_v<xt::xcontainer<T>, T>
+struct owned<T> {
+    using type = typename temporary_of<item_t<T>, typename T::shape_type>::type;
+};
 template <class T>
 using owned_t = typename owned<bare<T>>::type;
 
@@ -3773,9 +3789,9 @@ template <class A, class B>
 bool have_same_shape(A const& a, B const& b)
 {
     if constexpr (tensor<A>)
-        return is_shaped_like(b, enable_tensor<A>::shape(a));
+        return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
     else
-        return is_shaped_like(b, shape{});
+        return detail::is_shaped_like(b, shape{});
 }
 
 /// Assigns the items of one tensor to those of another of the same shape.
@@ -3818,7 +3834,10 @@ template <class T, class Shape>
 inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
 /// xtensor keeps the smart pointer that owns the memory in the allocator's place.
 template <class Pointer, class Allocator>
-inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> = !requires(Allocator owner) { owner.get(); };
+inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> = !requires(Allocator owner)
+{
+    owner.get();
+};
 template <class Closure, xt::layout_type Layout, class Shape, class Tag>
 inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> = is_borrowed_closure<Closure>;
 template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
@@ -5981,7 +6000,7 @@ template <class Range, class Item>
 concept items_of = (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range)
 {
     {
-        first_item(range)
+        detail::first_item(range)
         } -> std::convertible_to<Item const*>;
 };
 
@@ -5990,7 +6009,7 @@ template <class Range, class Item>
 concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range)
 {
     {
-        first_item(range)
+        detail::first_item(range)
         } -> std::convertible_to<Item*>;
 };
 
@@ -6213,7 +6232,7 @@ public:
                       detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t));
-            step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), nullptr);
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr, detail::first_item(x_t), nullptr);
         }
     }
 
@@ -6227,7 +6246,8 @@ public:
                       detail::is_cell_y_t<Item, Output>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
-            step(first_item(h), first_item(c), first_item(attention), nullptr, first_item(x_t), first_item(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr, detail::first_item(x_t),
+                detail::first_item(y_t));
         }
     }
 
@@ -6240,7 +6260,8 @@ public:
                       detail::is_cell_x_t<Item, Element>() && detail::is_cell_y_t<Item, Output>()) {
             using detail::first_item;
             require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
-            step(first_item(h), first_item(c), first_item(attention), first_item(alignment), first_item(x_t), first_item(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), detail::first_item(alignment),
+                detail::first_item(x_t), detail::first_item(y_t));
         }
     }
 
@@ -6349,6 +6370,9 @@ private:
 // ==== xloom/adapt/cursor.hpp ====
 // Hands a body one element of an operand after the other.
 
+// ==== xloom/adapt/element_buffer.hpp ====
+// Room for elements whose items do not lie side by side: a body sees them packed.
+
 // ==== xloom/kernel/time_axis.hpp ====
 // How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the direction.
 
@@ -6410,6 +6434,110 @@ private:
 
 namespace xloom::detail {
 
+/// Items that a trivial type leaves unwritten, aligned for batches and for over-aligned types.
+template <class T>
+using item_buffer = xt::uvector<T, line_allocator<T>>;
+
+/// Holds the current element of an output, and copies it to its place when its iteration has ended, so that the next one finds it there.
+/// Why none is held longer: a body may read, through a variable that it captured, what it wrote in earlier iterations.
+template <class T>
+class element_buffer {
+public:
+    element_buffer(T* data, kernel::time_axis const& time, std::size_t)
+        : time_(time), place_(data + time.first), items_(element_count(time.element.dims)), scatter_(time.scattering(1))
+    {}
+
+    /// Lets every element begin with what its place holds, for an input that is the same tensor. Returns the place of that input's items.
+    T* start_from_input()
+    {
+        gather_.emplace(time_.gathering(1));
+        return items_.data();
+    }
+
+    T* enter()
+    {
+        if (gather_)
+            gather();
+        return items_.data();
+    }
+
+    [[gnu::noinline]] void leave()
+    {
+        scatter_(items_.data(), place_);
+        place_ += time_.step;
+    }
+
+private:
+    [[gnu::noinline]] void gather() { (*gather_)(place_, items_.data()); }
+
+    kernel::time_axis time_;
+    T* place_;
+    item_buffer<T> items_;
+    kernel::strided_copy scatter_;
+    std::optional<kernel::strided_copy> gather_{};
+};
+
+/// Holds elements of an input, several at a time: neighbours in time that share a cache line then fetch it once.
+template <class T>
+class element_buffer<T const> {
+public:
+    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
+        : time_(time),
+          next_(data + time.first),
+          left_(length),
+          element_size_(element_count(time.element.dims)),
+          capacity_(neighbours(time.step, element_size_)),
+          items_(capacity_ * element_size_),
+          gather_(time.gathering(capacity_))
+    {}
+
+    T const* enter()
+    {
+        if (position_ == filled_)
+            gather();
+        return items_.data() + position_ * element_size_;
+    }
+
+    void leave() { ++position_; }
+
+private:
+    /// The elements that share a cache line; 1 where copying items may throw, so that it throws in the iteration that needs the item.
+    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
+    {
+        constexpr std::size_t most_bytes = std::size_t{1} << 20;
+        if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
+            return 1;
+        std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
+        return std::max<std::size_t>(1, (std::min)(in_a_line, most_bytes / sizeof(T) / element_size));
+    }
+
+    [[gnu::noinline]] void gather()
+    {
+        position_ = 0;
+        filled_ = (std::min)(capacity_, left_);
+        if (filled_ < capacity_)
+            time_.gathering(filled_)(next_, items_.data());
+        else
+            gather_(next_, items_.data());
+        left_ -= filled_;
+        next_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
+    }
+
+    kernel::time_axis time_;
+    T const* next_;
+    std::size_t left_;
+    std::size_t element_size_;
+    std::size_t capacity_;
+    item_buffer<T> items_;
+    kernel::strided_copy gather_;
+    std::size_t position_ = 0;
+    std::size_t filled_ = 0;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
 /// What an element is: of a statically rank-1 operand one item, otherwise a view with this shape type.
 struct item_element {};
 
@@ -6428,94 +6556,6 @@ struct element_shape<xt::fixed_shape<First, Rest...>, true> {
 };
 template <std::size_t... Dims>
 struct element_shape<xt::fixed_shape<Dims...>, false> : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
-
-/// Carries elements whose items do not lie side by side to or from a buffer made once. T is const for an input.
-///
-/// Why several at a time, an input's ahead and an output's afterwards: neighbours in time that share a cache line then fetch it once.
-template <class T>
-class element_buffer {
-    using item = std::remove_const_t<T>;
-    static constexpr bool is_output = !std::is_const_v<T>;
-
-public:
-    /// `length` counts the elements of an input; an output does not need it.
-    element_buffer(T* data, kernel::time_axis const& time, std::size_t length)
-        : time_(time),
-          next_(data + time.first),
-          left_(length),
-          element_size_(element_count(time.element.dims)),
-          capacity_(neighbours(time.step, element_size_)),
-          items_(xt::xtensor<item, 1>::from_shape({capacity_ * element_size_})),
-          copy_(copy_of(capacity_))
-    {}
-    element_buffer(element_buffer const&) = delete;
-    element_buffer& operator=(element_buffer const&) = delete;
-
-    /// Copies the elements that were left to the output, also when the body throws.
-    ~element_buffer() { scatter(); }
-
-    /// The current element.
-    item* enter()
-    {
-        if (!is_output && position_ == filled_)
-            gather();
-        return items_.data() + position_ * element_size_;
-    }
-
-    void leave()
-    {
-        ++position_;
-        if (is_output && position_ == capacity_)
-            scatter();
-    }
-
-private:
-    /// The elements that share a cache line; 1 where copying items may throw, since the destructor copies.
-    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
-    {
-        constexpr std::size_t most_bytes = std::size_t{1} << 20;
-        if (!std::is_trivially_copyable_v<item> || step == 0 || element_size == 0)
-            return 1;
-        std::size_t const in_a_line = cache_line / sizeof(item) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(1, (std::min)(in_a_line, most_bytes / sizeof(item) / element_size));
-    }
-
-    kernel::strided_copy copy_of(std::size_t count) const { return is_output ? time_.scattering(count) : time_.gathering(count); }
-
-    /// Copies the next `count` elements. Where copying an item throws, they are given up: the destructor must not copy them again.
-    void carry(std::size_t count, item const* from, item* to)
-    {
-        position_ = 0;
-        if (count < capacity_)
-            copy_of(count)(from, to);
-        else
-            copy_(from, to);
-        next_ += time_.step * static_cast<std::ptrdiff_t>(count);
-    }
-
-    [[gnu::noinline]] void gather()
-    {
-        filled_ = (std::min)(capacity_, left_);
-        left_ -= filled_;
-        carry(filled_, next_, items_.data());
-    }
-
-    [[gnu::noinline]] void scatter()
-    {
-        if constexpr (is_output)
-            carry(position_, items_.data(), next_);
-    }
-
-    kernel::time_axis time_;
-    T* next_;
-    std::size_t left_;
-    std::size_t element_size_;
-    std::size_t capacity_;
-    xt::xtensor<item, 1> items_; ///< aligned as xtensor's own
-    kernel::strided_copy copy_;
-    std::size_t position_ = 0;
-    std::size_t filled_ = 0;
-};
 
 /// Walks an operand along time, where each element's items lie side by side. T is const for an input.
 /// The last argument of the constructors is the number of elements.
@@ -6577,7 +6617,21 @@ public:
         base::leave();
     }
 
+    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its buffer, if it has one.
+    template <class OutputShape>
+    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
+    {
+        if (!output.buffer_)
+            return;
+        this->data_ = output.buffer_->start_from_input();
+        this->at_ = this->step_ = 0;
+        buffer_.reset();
+    }
+
 private:
+    template <class, class>
+    friend class buffered_cursor;
+
     std::unique_ptr<element_buffer<T>> buffer_{};
 };
 
@@ -6667,8 +6721,8 @@ template <tensor State>
     requires(!is_fixed_shape<shape_type_t<State>>)
 class shape_guard<State> {
 public:
-    explicit shape_guard(State const& state) : expected_(extents_of(state)) {}
-    bool holds(State const& state) const { return is_shaped_like(state, expected_); }
+    explicit shape_guard(State const& state) : expected_(detail::extents_of(state)) {}
+    bool holds(State const& state) const { return detail::is_shaped_like(state, expected_); }
     shape expected() const { return {expected_.begin(), expected_.end()}; }
 
 private:
@@ -7045,7 +7099,7 @@ public:
         detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
             std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
-            make_shape(result, all_dims[k]);
+            detail::make_shape(result, all_dims[k]);
             std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
                 kernel::time_axis(detail::layout_of(result), axis, length, is_reverse(options.output_directions, k))};
         });
@@ -7058,9 +7112,9 @@ public:
             using value = std::tuple_element_t<k, typename pack::values>;
             using item = item_t<decltype(result)>;
             if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
-                make_shape(result, {0});
+                detail::make_shape(result, {0});
             else
-                make_shape(result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
+                detail::make_shape(result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
         });
     }
 
@@ -7070,7 +7124,7 @@ public:
     {
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
-            if (!is_shaped_like(value, writer.element_shape()))
+            if (!detail::is_shaped_like(value, writer.element_shape()))
                 detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
@@ -7261,7 +7315,7 @@ void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors c
     try {
         run();
     } catch (element_reshaped const& found) {
-        fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
         throw;
     }
 #else
@@ -8908,17 +8962,20 @@ struct stored {
 template <class T>
     requires(lazy<T> || tensor_view<T>)
 struct stored<T> {
+    template <class Item>
+    using allocator =
+        std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__), recycling_allocator<Item>, std::allocator<Item>>;
     template <class Owner>
     struct recycled {
         using type = Owner;
     };
     template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
     struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
-        using type = xt::xtensor_container<xt::uvector<Item, recycling_allocator<Item>>, Rank, Layout, Tag>;
+        using type = xt::xtensor_container<xt::uvector<Item, allocator<Item>>, Rank, Layout, Tag>;
     };
     template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
     struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
-        using type = xt::xarray_container<xt::uvector<Item, recycling_allocator<Item>>, Layout, Shape, Tag>;
+        using type = xt::xarray_container<xt::uvector<Item, allocator<Item>>, Layout, Shape, Tag>;
     };
     using type = typename recycled<owned_t<T>>::type;
 };
@@ -8945,8 +9002,16 @@ inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
 template <class... Ts>
 inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
 
+/// True if the containers that stack values of type Y can make, copy and align its items; xtensor's with xsimd align all items alike.
+template <class Y>
+inline constexpr bool every_item_stacks =
+    std::is_default_constructible_v<item_t<Y>>&& std::is_copy_constructible_v<item_t<Y>>&& std::is_copy_assignable_v<item_t<Y>> &&
+    (XTENSOR_DEFAULT_ALIGNMENT == 0 || alignof(item_t<Y>) <= XTENSOR_DEFAULT_ALIGNMENT || (tensor<Y> && !expression<Y>));
+template <class... Ys>
+inline constexpr bool every_item_stacks<std::tuple<Ys...>> = (every_item_stacks<Ys> && ...);
+
 /// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
-enum class step_fault { none, reference, lazy, output, count, kind, item_type, rank, fixed_shape };
+enum class step_fault { none, reference, lazy, output, output_item, count, kind, item_type, rank, fixed_shape };
 
 /// The type of an optional's value; of others their own.
 template <class T>
@@ -8997,6 +9062,8 @@ consteval step_fault find_step_fault()
         return step_fault::lazy;
     } else if constexpr (!is_stackable<decltype(Step::scan_outputs)>) {
         return step_fault::output;
+    } else if constexpr (!every_item_stacks<decltype(Step::scan_outputs)>) {
+        return step_fault::output_item;
     } else if constexpr (leaf_count<State> != leaf_count<returned>) {
         return step_fault::count;
     } else {
@@ -11293,7 +11360,9 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 ///
 /// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first write. shape_error: the room
 ///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
-///           throws, carried values and outputs hold what was written so far.
+///           throws, carried values and outputs hold what was written so far; of the element of that iteration this may be nothing.
+/// Aliasing  any overlap is an overlap_error. A body that captured an output's tensor finds the elements of earlier iterations in it; what
+///           it finds there of the current one is unspecified.
 /// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
 /// Source    ONNX Loop-1 to 25.
 /// Example
@@ -11499,6 +11568,9 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
                                                  "xloom::loop_step{...} without template arguments, or a container");
         static_assert(
             wrong != step_fault::output, "xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead");
+        static_assert(wrong != step_fault::output_item,
+            "xloom::loop: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "aligns items; hold others by std::shared_ptr");
         static_assert(wrong != step_fault::count, "xloom::loop: the body must return as many carried values as init has");
         static_assert(carried::fits(step_fault::kind),
             "xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence");
@@ -11558,7 +11630,7 @@ public:
         if (t == 0)
             open(values);
         for (std::size_t k = 0; k < values.size(); ++k)
-            if (!is_shaped_like(values[k], writers_[k].element_shape()))
+            if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
                 detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::shape_of(values[k]), t);
         for (std::size_t k = 0; k < values.size(); ++k)
             writers_[k].push(values[k]);
@@ -11569,9 +11641,9 @@ public:
     {
         if (length_ == 0)
             for (std::size_t k = 0; k < results_.size(); ++k)
-                make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
-                                            ? shape{0}
-                                            : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+                detail::make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
+                                                    ? shape{0}
+                                                    : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
         return std::move(results_);
     }
 
@@ -11582,7 +11654,7 @@ private:
         for (std::size_t k = 0; k < values.size(); ++k)
             dims.push_back(stacked_shape(op_, k, detail::shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
-            make_shape(results_[k], dims[k]);
+            detail::make_shape(results_[k], dims[k]);
             std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
             writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
                 kernel::time_axis(detail::layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));
@@ -11985,8 +12057,9 @@ public:
         if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() && detail::is_cell_x_t<Item, Element>()) {
             auto const& [D, I, H] = weights_.sizes();
             using namespace detail;
-            check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t)});
-            step(first_item(h), first_item(c), first_item(x_t), nullptr);
+            check_step(name,
+                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c), detail::sized("x_t", "N I", N_ * I, x_t)});
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), nullptr);
         }
     }
 
@@ -11998,9 +12071,9 @@ public:
                       detail::is_cell_y_t<Item, Output>()) {
             auto const& [D, I, H] = weights_.sizes();
             using namespace detail;
-            check_step(name, {sized("h", "N H", N_ * H, h), sized("c", "N H", N_ * H, c), sized("x_t", "N I", N_ * I, x_t),
-                                 sized("y_t", "N H", N_ * H, y_t)});
-            step(first_item(h), first_item(c), first_item(x_t), first_item(y_t));
+            check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                                 detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), detail::first_item(y_t));
         }
     }
 
@@ -12650,9 +12723,9 @@ auto row_of(X& operand, std::size_t b)
 template <class State, class Row>
 void load_row(State const& state, std::size_t b, Row& row)
 {
-    auto const [first, rows] = row_of(state, b);
+    auto const [first, rows] = detail::row_of(state, b);
     if constexpr (tensor<Row>) {
-        make_shape(row, rows.element.dims);
+        detail::make_shape(row, rows.element.dims);
         kernel::strided_copy(rows.element.dims, rows.element.steps, detail::layout_of(row).steps)(first, enable_tensor<Row>::data(row));
     } else {
         row = *first;
@@ -12662,7 +12735,7 @@ void load_row(State const& state, std::size_t b, Row& row)
 template <class State, class Row>
 void store_row(State& state, std::size_t b, Row const& row)
 {
-    auto const [first, rows] = row_of(state, b);
+    auto const [first, rows] = detail::row_of(state, b);
     stack_writer<item_t<State>>(first, rows).push(row);
 }
 
@@ -12691,7 +12764,7 @@ private:
     template <class X>
     static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
     {
-        auto const [first, rows] = row_of(input, b);
+        auto const [first, rows] = detail::row_of(input, b);
         return {first, kernel::time_axis(rows.element, 0, length, reverse), length};
     }
 };
@@ -12711,7 +12784,7 @@ public:
         row_ = b;
         if (is_open_)
             detail::for_each_leaf(results_, [&](auto k, auto& result) {
-                auto const [first, rows] = row_of(result, b);
+                auto const [first, rows] = detail::row_of(result, b);
                 std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
             });
     }
@@ -12726,7 +12799,7 @@ public:
         }
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
-            if (!is_shaped_like(value, writer.element_shape()))
+            if (!detail::is_shaped_like(value, writer.element_shape()))
                 detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t, row_);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
@@ -12839,7 +12912,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     static constexpr std::string_view op = "xloom::scan_batched";
     auto const states = detail::leaves(state);
     batch_extent const extent = check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
-    auto const lengths = sequence_lengths(op, sequence_lens, extent);
+    auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
 
     typename row_pack<leaves_t<State>>::type row{};
     using stack = batch_stack<typename as_tuple<decltype(Step::scan_outputs)>::type>;
@@ -12847,12 +12920,12 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     block_cache recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
         auto const length = static_cast<std::size_t>(lengths[b]);
-        detail::for_each_leaf(states, [&](auto i, auto const& each) { load_row(each, b, std::get<i>(row)); });
+        detail::for_each_leaf(states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
         auto elements = row_walk<Inputs>::start(inputs, b, length, options.input_directions);
         outputs.start_row(b);
         auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
         detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
-        detail::for_each_leaf(states, [&](auto i, auto& each) { store_row(each, b, std::get<i>(row)); });
+        detail::for_each_leaf(states, [&](auto i, auto& each) { detail::store_row(each, b, std::get<i>(row)); });
     }
 
     auto stacked = std::move(outputs).finish();
@@ -12926,6 +12999,9 @@ auto scan_batched(
                                                  "refer to the body's dead local variables; return "
                                                  "xloom::scan_step{...} without template arguments, or a container");
         static_assert(wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
+        static_assert(wrong != step_fault::output_item,
+            "xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "aligns items; hold others by std::shared_ptr");
         static_assert(wrong != step_fault::count, "xloom::scan_batched: the body must return as many states as init has");
         static_assert(carried::fits(step_fault::kind),
             "xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar");
@@ -13007,15 +13083,32 @@ consteval scan_into_fault find_scan_into_fault()
     }
 }
 
-/// Which outputs are an input's own tensor, so that their elements must not be touched before the body. Requires check_overlap.
-template <std::size_t K, std::size_t M>
-std::array<bool, K> find_in_place(std::array<placed_operand, K> const& outputs, std::array<placed_operand, M> const& inputs)
+/// Gives an input and an output that are one tensor one memory for the current element. That of packed elements is one already.
+template <class Input, class Output>
+void share_element(Input&, Output&)
+{}
+template <class T, class InputShape, class OutputShape>
+void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<T, OutputShape>& output)
 {
-    std::array<bool, K> in_place{};
-    for (std::size_t k = 0; k < K; ++k)
-        in_place[k] =
-            std::any_of(inputs.begin(), inputs.end(), [&](placed_operand const& input) { return is_walked_alike(outputs[k], input); });
-    return in_place;
+    input.share_buffer_of(output);
+}
+
+/// Finds the outputs that are an input's own tensor, whose elements must not be touched before the body, and lets the body see its
+/// writes to them through the input. Requires check_overlap.
+template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
+std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places, std::tuple<Inputs...>& inputs,
+    std::array<placed_operand, K> const& output_places, std::tuple<Outputs...>& outputs)
+{
+    std::array<bool, K> holds_input{};
+    detail::for_each_leaf(outputs, [&](auto k, auto& output) {
+        detail::for_each_leaf(inputs, [&](auto m, auto& input) {
+            if (detail::is_walked_alike(output_places[k], input_places[m])) {
+                holds_input[k] = true;
+                detail::share_element(input, output);
+            }
+        });
+    });
+    return holds_input;
 }
 
 template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
@@ -13031,9 +13124,9 @@ void run_scan_into(
     detail::place_in_time(output_places, options.output_axes, options.output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    std::array<bool, sizeof...(Outputs)> const holds_input = detail::find_in_place(output_places, input_places);
     auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
     auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
+    std::array<bool, sizeof...(Outputs)> const holds_input = detail::join_in_place(input_places, x, output_places, y);
     auto const guards =
         std::apply([](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); }, states);
     std::tuple<held_state<States>...> held(states);
@@ -13099,14 +13192,18 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 ///     for t in range(T):
 ///         body(states, x[t], y[t])
 ///
-/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that goes
-/// home at the end. An output element is an element_view, or one item where the output's rank is statically 1; what it holds at first
-/// is unspecified (NaN in debug builds), so write all of it. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that is
+/// written back at the end. An output element is an element_view, or one item where the output's rank is statically 1. It is unspecified
+/// at first (NaN in debug builds), so write all of it; that of an input's own tensor is the input's element. `xt::noalias(y_t) = ...` and
+/// raw loops allocate nothing.
 ///
 /// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
 /// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an iteration: a state or an output
-///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far.
-/// Aliasing  an output may be an input's own tensor on the same axis in the same direction; any other overlap is an overlap_error.
+///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far;
+///           of the element of that iteration this may be nothing.
+/// Aliasing  an output may be an input's own tensor on the same axis in the same direction: x_t and y_t are then one memory, whatever the
+///           layout. Any other overlap is an overlap_error. A body that captured an output's tensor finds the elements of earlier
+///           iterations in it; what it finds there of the current one is unspecified.
 /// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
 ///           and for elements whose items do not lie side by side.
 /// Source    ONNX Scan-9 to 25.
@@ -13223,6 +13320,9 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
                                                  "the body's dead local variables; return "
                                                  "xloom::scan_step{...} without template arguments, or a container");
         static_assert(wrong != step_fault::output, "xloom::scan: a scan output must be a tensor or a scalar");
+        static_assert(wrong != step_fault::output_item,
+            "xloom::scan: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "aligns items; hold others by std::shared_ptr");
         static_assert(wrong != step_fault::count, "xloom::scan: the body must return as many states as init has");
         static_assert(
             carried::fits(step_fault::kind), "xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar");

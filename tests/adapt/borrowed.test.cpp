@@ -11,6 +11,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace adapt_borrowed_test {
+
 using namespace xloom;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("a cell writes states that outlive the step")
     static_assert(is_carried<row_of<matrix&>>);
     static_assert(!is_carried<state> && !is_carried<std::vector<float>> && !is_carried<row_of<matrix>>);
 }
+
+} // namespace adapt_borrowed_test

@@ -12,6 +12,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace adapt_element_view_test {
+
 using namespace xloom;
 
 namespace {
@@ -279,3 +281,5 @@ TEST_CASE("an element_view comes through the door, as its own row-major layout")
     CHECK(detail::layout_of(y).steps == strides{3, 1});
     CHECK(enable_tensor<view2>::data(y) == memory.data());
 }
+
+} // namespace adapt_element_view_test

@@ -13,6 +13,8 @@
 #include <xloom/loop.hpp>
 #include <xloom/scan.hpp>
 
+namespace adapt_recycling_test {
+
 using namespace xloom;
 using detail::block_cache;
 
@@ -175,3 +177,5 @@ TEST_CASE("strings in recycled containers are destroyed")
     CHECK(result.final_state(1) == "bbbbbbbb");
     CHECK(result.scan_outputs(2, 1) == "bbbb?");
 }
+
+} // namespace adapt_recycling_test

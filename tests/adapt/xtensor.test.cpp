@@ -6,6 +6,8 @@
 
 #include <xloom/adapt/xtensor.hpp>
 
+namespace adapt_xtensor_test {
+
 TEST_CASE("the sum of two xarrays is evaluated to an xarray with the right values")
 {
     xt::xarray<float> const a{{1, 2, 3}, {4, 5, 6}};
@@ -31,3 +33,5 @@ TEST_CASE("sums of mixed ranks are evaluated to what holds them")
     static_assert(std::is_same_v<std::remove_const_t<decltype(all)>, xt::xarray<double>>);
     CHECK(all == xt::xarray<double>{{100, 400}, {900, 1600}});
 }
+
+} // namespace adapt_xtensor_test

@@ -11,6 +11,8 @@
 
 #include "counting_new.hpp"
 
+namespace allocation_attn_lstm_test {
+
 using namespace xloom;
 
 namespace {
@@ -236,3 +238,5 @@ TEST_CASE("attn_lstm_cell: an assignment that runs out of memory leaves the cell
     }
     CHECK(granted > 3);
 }
+
+} // namespace allocation_attn_lstm_test

@@ -11,6 +11,8 @@
 #include "../support/xtensor_extras.hpp"
 #include "counting_new.hpp"
 
+namespace allocation_loop_memory_test {
+
 namespace {
 
 std::size_t live_bytes = 0;
@@ -122,3 +124,5 @@ TEST_CASE("memory of a carried value that has shrunk is given back")
     xloom::loop(body, init, {.max_trip_count = 20});
     CHECK(held < 10'000);
 }
+
+} // namespace allocation_loop_memory_test

@@ -9,6 +9,8 @@
 
 #include "counting_new.hpp"
 
+namespace allocation_no_allocation_test {
+
 namespace {
 
 /// What was allocated between the first and the last call of mark().
@@ -165,3 +167,5 @@ TEST_CASE("data that is moved into scatter_nd is still there when memory runs ou
     }
     CHECK(refused > 0);
 }
+
+} // namespace allocation_no_allocation_test

@@ -10,6 +10,8 @@
 
 #include "counting_new.hpp"
 
+namespace allocation_recurrent_test {
+
 using namespace xloom;
 
 namespace {
@@ -188,3 +190,5 @@ TEST_CASE("packed weights and matrices allocate nothing when they are copied, mo
     use(rnn);
     use(matrix);
 }
+
+} // namespace allocation_recurrent_test

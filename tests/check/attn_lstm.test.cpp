@@ -4,6 +4,8 @@
 
 #include <xloom/check/attn_lstm.hpp>
 
+namespace check_attn_lstm_test {
+
 using namespace xloom;
 
 namespace {
@@ -124,3 +126,5 @@ TEST_CASE("check_memory refuses a memory where there is no attention, and one of
         "3] instead of [D, N, S] = [1, 2, 4]. Give it that shape.",
         shape_error);
 }
+
+} // namespace check_attn_lstm_test

@@ -6,6 +6,8 @@
 
 #include <xloom/check/gather_nd.hpp>
 
+namespace check_gather_nd_test {
+
 using namespace xloom;
 
 namespace {
@@ -208,3 +210,5 @@ TEST_CASE("check_gather_output refuses an output whose items share memory")
         "Write to a container.",
         overlap_error);
 }
+
+} // namespace check_gather_nd_test

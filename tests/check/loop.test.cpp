@@ -9,6 +9,8 @@
 
 #include <xloom/check/loop.hpp>
 
+namespace check_loop_test {
+
 using namespace xloom;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("check_loop_outputs wants a leading axis")
         "iterations.",
         shape_error);
 }
+
+} // namespace check_loop_test

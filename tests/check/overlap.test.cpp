@@ -10,6 +10,8 @@
 
 #include <xloom/check/overlap.hpp>
 
+namespace check_overlap_test {
+
 using namespace xloom;
 
 namespace {
@@ -295,3 +297,5 @@ TEST_CASE("check_overlap names every pair")
     refuse({h, far}, {x}, {y, far},
         "states[0] overlaps scan_inputs[0], states[1] overlaps scan_outputs[1] and scan_outputs[0] overlaps scan_inputs[0]");
 }
+
+} // namespace check_overlap_test

@@ -11,6 +11,8 @@
 
 #include "../infer/is_constant.hpp"
 
+namespace check_recurrent_test {
+
 using namespace xloom;
 
 namespace {
@@ -263,3 +265,5 @@ TEST_CASE("recurrent checks: what would make a shape right")
     refuse({1, 12, 3}, "[1, 12, 3]", ". Give it that shape.");
     refuse({2, 12, 2}, "[2, 12, 2]", ". Give it that shape.");
 }
+
+} // namespace check_recurrent_test

@@ -7,6 +7,8 @@
 
 #include <xloom/check/scan.hpp>
 
+namespace check_scan_test {
+
 using namespace xloom;
 using enum scan_direction;
 
@@ -260,3 +262,5 @@ TEST_CASE("stacked_shape refuses what memory cannot hold")
         "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]. Return elements of a lower rank.",
         option_error);
 }
+
+} // namespace check_scan_test

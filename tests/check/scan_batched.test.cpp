@@ -8,6 +8,8 @@
 
 #include <xloom/check/scan_batched.hpp>
 
+namespace check_scan_batched_test {
+
 using namespace xloom;
 using enum scan_direction;
 
@@ -159,3 +161,5 @@ TEST_CASE("check_sequence_lens names every length that is out of range")
         "xloom::scan_batched: a sequence length must lie in [0, 0], but sequence_lens[0] is 1. Count only the elements that the row has.",
         index_error);
 }
+
+} // namespace check_scan_batched_test

@@ -6,6 +6,8 @@
 
 #include <xloom/check/scatter_nd.hpp>
 
+namespace check_scatter_nd_test {
+
 using namespace xloom;
 
 namespace {
@@ -228,3 +230,5 @@ TEST_CASE("check_scatter_overlap refuses data whose items share memory")
         "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape [5, 3] and the strides [-1, 1]. "
         "Copy it first.");
 }
+
+} // namespace check_scatter_nd_test

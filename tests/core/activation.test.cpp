@@ -6,6 +6,8 @@
 
 #include <xloom/core/activation.hpp>
 
+namespace core_activation_test {
+
 using namespace xloom;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_CASE("what is refused")
     CHECK_THROWS_WITH_AS(parse_activations("xloom::lstm", std::array<std::string_view, 7>{}),
         "xloom::lstm: there may be at most 6 activations, but activations has 7. Give fewer.", option_error);
 }
+
+} // namespace core_activation_test

@@ -11,6 +11,8 @@
 
 #include <xloom/core/aligned_vector.hpp>
 
+namespace core_aligned_vector_test {
+
 using namespace xloom;
 
 namespace {
@@ -100,3 +102,5 @@ TEST_CASE("aligned_vector refuses more items than can be counted in bytes")
     detail::line_allocator<double> allocator;
     CHECK_THROWS_AS(static_cast<void>(allocator.allocate(static_cast<std::size_t>(-1) / sizeof(double) + 1)), std::bad_array_new_length);
 }
+
+} // namespace core_aligned_vector_test

@@ -9,6 +9,8 @@
 
 #include "../infer/is_constant.hpp"
 
+namespace core_direction_test {
+
 using namespace xloom;
 
 namespace {
@@ -57,3 +59,5 @@ TEST_CASE("direction: a name that is none")
         "xloom::rnn: a direction must be one that ONNX names, but direction is \"\". Choose one of forward, reverse and bidirectional.",
         option_error);
 }
+
+} // namespace core_direction_test

@@ -10,6 +10,8 @@
 
 #include <xloom/core/element_type_of.hpp>
 
+namespace core_element_type_of_test {
+
 using namespace xloom;
 
 namespace {
@@ -77,3 +79,5 @@ TEST_CASE("element_type_of")
     static_assert(no_elements());
     CHECK(no_elements());
 }
+
+} // namespace core_element_type_of_test

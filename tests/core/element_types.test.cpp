@@ -7,6 +7,8 @@
 
 #include <xloom/core/element_types.hpp>
 
+namespace core_element_types_test {
+
 using namespace xloom;
 
 namespace {
@@ -51,3 +53,5 @@ TEST_CASE("element types: numbers and names")
     static_assert(other_numbers());
     CHECK(other_numbers());
 }
+
+} // namespace core_element_types_test

@@ -12,6 +12,8 @@
 
 #include <xloom/core/error.hpp>
 
+namespace core_error_test {
+
 using namespace xloom;
 
 namespace elsewhere {
@@ -50,3 +52,5 @@ TEST_CASE("error: fail throws the type it is asked for")
     CHECK_THROWS_WITH_AS(detail::fail<option_error>("count is ", 3, "."), "count is 3.", option_error);
     CHECK_THROWS_WITH_AS(detail::fail<body_error>("no parts"), "no parts", body_error);
 }
+
+} // namespace core_error_test

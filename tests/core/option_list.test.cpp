@@ -6,6 +6,8 @@
 
 #include <xloom/core/option_list.hpp>
 
+namespace core_option_list_test {
+
 using namespace xloom;
 
 namespace {
@@ -37,3 +39,5 @@ TEST_CASE("option_list keeps what there is room for, and counts what is given")
     CHECK(option_list<int, 3>(5, 1).given() == 5);
     CHECK(option_list<int, 3>(static_vector<int, 3>{1, 2}).given() == 2);
 }
+
+} // namespace core_option_list_test

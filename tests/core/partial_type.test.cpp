@@ -11,6 +11,8 @@
 
 #include <xloom/core/partial_type.hpp>
 
+namespace core_partial_type_test {
+
 using namespace xloom;
 
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("partial_type: limits")
 }
 
 } // namespace
+
+} // namespace core_partial_type_test

@@ -9,6 +9,8 @@
 #include <xloom/core/shape.hpp>
 #include <xloom/infer/loop.hpp>
 
+namespace core_print_test {
+
 namespace {
 
 template <class T>
@@ -47,3 +49,5 @@ TEST_CASE("what inference gives prints")
     xloom::type_list const inputs{xloom::untyped, xloom::tensor_type(bool_, {}), xloom::tensor_type(float_, {3})};
     CHECK(streamed(xloom::infer_loop(inputs, body, xloom::type_list(2, xloom::untyped))) == "[float[...], int64[?, 2]].");
 }
+
+} // namespace core_print_test

@@ -11,6 +11,8 @@
 
 #include <xloom/core/reduction.hpp>
 
+namespace core_reduction_test {
+
 using namespace xloom;
 
 namespace {
@@ -185,3 +187,5 @@ TEST_CASE("reductions have ONNX's names")
     static_assert(name_of(static_cast<reduction>(6)) == "unknown" && name_of(static_cast<reduction>(255)) == "unknown");
     CHECK(name_of(reduction::mean) == "mean");
 }
+
+} // namespace core_reduction_test

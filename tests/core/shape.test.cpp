@@ -8,6 +8,8 @@
 
 #include <xloom/core/shape.hpp>
 
+namespace core_shape_test {
+
 using namespace xloom;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("shape: more than max_rank axes")
     CHECK_THROWS_WITH_AS(
         axes(max_operands + 1, 0), "xloom: a list holds at most 32 items (max_rank, max_operands), but was given 33.", option_error);
 }
+
+} // namespace core_shape_test

@@ -17,6 +17,8 @@
 
 #include "support/textbook_float.hpp"
 
+namespace core_small_float_test {
+
 using namespace xloom;
 
 namespace {
@@ -495,3 +497,5 @@ static_assert(float4_e2m1::from_bits(0xf7) == 6 && float4_e2m1::from_bits(0xff) 
               float4_e2m1::from_bits(0xf7).bits() == 7 && float8_e8m0::from_bits(0x17f).bits() == 0x7f);
 
 } // namespace
+
+} // namespace core_small_float_test

@@ -11,6 +11,8 @@
 #include <xloom/core/cast.hpp>
 #include <xloom/core/small_int.hpp>
 
+namespace core_small_int_test {
+
 using namespace xloom;
 
 namespace {
@@ -179,3 +181,5 @@ TEST_CASE_TEMPLATE("small integers: random numbers", T, SMALL_INTS)
     }
     CHECK(faults == 0);
 }
+
+} // namespace core_small_int_test

@@ -9,6 +9,8 @@
 
 #include <xloom/core/static_vector.hpp>
 
+namespace core_static_vector_test {
+
 using namespace xloom;
 
 namespace {
@@ -106,3 +108,5 @@ TEST_CASE("static_vector: too many items")
     CHECK_THROWS_WITH_AS(full.resize(5), text, option_error);
     CHECK(full == list{1, 2, 3, 4});
 }
+
+} // namespace core_static_vector_test

@@ -11,6 +11,8 @@
 #include "support/placed_tensor.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace errors_attn_lstm_test {
+
 using namespace xloom;
 
 namespace {
@@ -493,3 +495,5 @@ TEST_CASE("attn_lstm_cell names each operand of a step that has another size, an
           "items instead of N S = 8, x_t has 5 items instead of N I = 6 and y_t has 5 items instead of N H = 4",
         wrong, wrong, wrong, wrong, wrong, wrong);
 }
+
+} // namespace errors_attn_lstm_test

@@ -9,6 +9,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace errors_gather_nd_test {
+
 using namespace xloom;
 
 namespace {
@@ -168,3 +170,5 @@ TEST_CASE("gather_nd_into refuses an output whose items share memory")
         overlap_error);
     CHECK(memory == std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8});
 }
+
+} // namespace errors_gather_nd_test

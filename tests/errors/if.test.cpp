@@ -4,6 +4,8 @@
 
 #include <xloom/if.hpp>
 
+namespace errors_if_test {
+
 using namespace xloom;
 
 namespace {
@@ -57,3 +59,5 @@ TEST_CASE("if_ refuses a lazy condition of several elements")
         "xloom::if_: cond must have exactly one element, but cond has the shape [2]. Reduce it, for example with xt::all(cond).",
         shape_error);
 }
+
+} // namespace errors_if_test

@@ -8,6 +8,8 @@
 
 #include <xloom/scan.hpp>
 
+namespace errors_limits_test {
+
 using namespace xloom;
 
 TEST_CASE("scan refuses more axes than max_rank")
@@ -43,3 +45,5 @@ TEST_CASE("scan refuses more inputs than max_operands")
     CHECK_THROWS_WITH_AS(scan(total, 0, row, {.input_axes = axes(max_operands + 1, 0)}),
         "xloom: a list holds at most 32 items (max_rank, max_operands), but was given 33.", option_error);
 }
+
+} // namespace errors_limits_test

@@ -6,6 +6,8 @@
 
 #include <xloom/loop.hpp>
 
+namespace errors_loop_test {
+
 using namespace xloom;
 
 namespace {
@@ -69,3 +71,5 @@ TEST_CASE("loop carries any shape that a value's type has room for")
     };
     CHECK(loop(other, ones(3), {.max_trip_count = 2}).final_state == ones(6));
 }
+
+} // namespace errors_loop_test

@@ -6,6 +6,8 @@
 
 #include <xloom/loop_into.hpp>
 
+namespace errors_loop_into_test {
+
 using namespace xloom;
 
 namespace {
@@ -154,3 +156,5 @@ TEST_CASE("loop_into refuses operands that overlap")
         "same direction, but states[0] overlaps states[1]. Copy one of the two.",
         overlap_error);
 }
+
+} // namespace errors_loop_into_test

@@ -8,6 +8,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace errors_overlap_test {
+
 using namespace xloom;
 using enum scan_direction;
 
@@ -146,3 +148,5 @@ TEST_CASE("a lazy input may read what the scan writes: it is evaluated before")
     scan_into([](float&, auto const& x_t, auto& y_t) { xt::noalias(y_t) = x_t; }, n, 2.0f * x, x, {.input_directions = {reverse}});
     CHECK(x == matrix{{6, 8}, {2, 4}});
 }
+
+} // namespace errors_overlap_test

@@ -13,6 +13,8 @@
 #include "support/placed_tensor.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace errors_recurrent_test {
+
 using namespace xloom;
 
 namespace {
@@ -453,3 +455,5 @@ TEST_CASE("lstm_cell wants a direction that the weights have")
     refuse<option_error>("xloom::lstm_cell: d must be less than D = 1, but d is 1. Choose one of the weights' directions.",
         [&] { lstm_cell<float>(weights, 1, 1); });
 }
+
+} // namespace errors_recurrent_test

@@ -13,6 +13,8 @@
 
 #include "support/placed_tensor.hpp"
 
+namespace errors_recurrent_limits_test {
+
 using namespace xloom;
 
 namespace {
@@ -125,3 +127,5 @@ TEST_CASE("recurrent limits: a packed_matrix of more columns than can be counted
         refuse("xloom::packed_matrix: B must fit in memory, but it is " + detail::concat(B.layout.dims) + ". Shorten it.",
             [&] { packed_matrix<float>{B}; });
 }
+
+} // namespace errors_recurrent_limits_test

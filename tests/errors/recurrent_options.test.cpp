@@ -10,6 +10,8 @@
 #include <xloom/lstm.hpp>
 #include <xloom/rnn.hpp>
 
+namespace errors_recurrent_options_test {
+
 using namespace xloom;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("of two mistakes in the options recurrent operators tell the same one 
         options.activations = {"Sine"};
     });
 }
+
+} // namespace errors_recurrent_options_test

@@ -4,6 +4,8 @@
 
 #include <xloom/scan.hpp>
 
+namespace errors_scan_test {
+
 using namespace xloom;
 using enum scan_direction;
 
@@ -243,3 +245,5 @@ TEST_CASE("scan refuses a body that changes an output element's shape")
         "at iteration 1. Compute it in the shape it had.",
         body_error);
 }
+
+} // namespace errors_scan_test

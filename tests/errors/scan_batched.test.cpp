@@ -4,6 +4,8 @@
 
 #include <xloom/scan_batched.hpp>
 
+namespace errors_scan_batched_test {
+
 using namespace xloom;
 using enum scan_direction;
 
@@ -147,3 +149,5 @@ TEST_CASE("scan_batched walks batches without items in every layout")
     CHECK(last.shape() == state.shape());
     CHECK(all.shape() == none.shape());
 }
+
+} // namespace errors_scan_batched_test

@@ -5,6 +5,8 @@
 #include <xloom/scan.hpp>
 #include <xloom/scan_into.hpp>
 
+namespace errors_scan_into_test {
+
 using namespace xloom;
 
 namespace {
@@ -225,3 +227,5 @@ TEST_CASE("a pure scan inside scan_into passes on what its body does to the oute
         "iteration 2. Compute it in the shape it had.",
         body_error);
 }
+
+} // namespace errors_scan_into_test

@@ -10,6 +10,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace errors_scatter_nd_test {
+
 using namespace xloom;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("scatter_nd_into refuses data whose items share memory")
     CHECK(memory == std::vector<double>{1, 2, 3, 4, 5, 6});
     CHECK(scatter_nd(rows, tuples{{1, 1}}, vector{7}) == matrix{{1, 2, 3}, {1, 7, 3}});
 }
+
+} // namespace errors_scatter_nd_test

@@ -7,6 +7,8 @@
 
 #include <xloom/scatter_nd.hpp>
 
+namespace errors_scatter_nd_reduction_test {
+
 using namespace xloom;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("what a callable throws leaves scatter_nd, and data that was not moved
     CHECK_THROWS_AS(scatter_nd(vector(data), last_and_first, data, never), mishap);
     CHECK(data == vector{10, 20});
 }
+
+} // namespace errors_scatter_nd_reduction_test

@@ -14,6 +14,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace errors_throwing_body_test {
+
 using namespace xloom;
 
 namespace {
@@ -225,3 +227,5 @@ TEST_CASE("after a body's exception the operators work as before")
     auto const first = xt::eval(xt::view(x, xt::range(0, 2)));
     CHECK(scan(body, vector{0, 0}, first).scan_outputs == matrix{{1, 2}, {4, 6}});
 }
+
+} // namespace errors_throwing_body_test

@@ -7,6 +7,8 @@
 #include <xloom/loop_into.hpp>
 #include <xloom/scan_into.hpp>
 
+namespace errors_throwing_item_test {
+
 using namespace xloom;
 
 namespace {
@@ -71,3 +73,5 @@ TEST_CASE("loop_into hands on what copying an element of a column-major output t
     CHECK(y(2, 0) == 2);
     CHECK(y(3, 0) == 0);
 }
+
+} // namespace errors_throwing_item_test

@@ -9,6 +9,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_attn_lstm_test {
+
 using namespace xloom;
 
 namespace {
@@ -194,3 +196,5 @@ TEST_CASE("infer_attn_lstm: declared outputs")
 }
 
 } // namespace
+
+} // namespace infer_attn_lstm_test

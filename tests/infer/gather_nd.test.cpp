@@ -9,6 +9,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_gather_nd_test {
+
 using namespace xloom;
 
 namespace {
@@ -235,3 +237,5 @@ TEST_CASE("infer_gather_nd: declared output")
 }
 
 } // namespace
+
+} // namespace infer_gather_nd_test

@@ -9,6 +9,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_gru_test {
+
 using namespace xloom;
 
 namespace {
@@ -264,3 +266,5 @@ TEST_CASE("infer_gru: declared outputs")
 }
 
 } // namespace
+
+} // namespace infer_gru_test

@@ -14,6 +14,8 @@
 #include "is_constant.hpp"
 #include "node_types.hpp"
 
+namespace infer_if_test {
+
 using namespace xloom;
 using enum element_type;
 
@@ -363,3 +365,5 @@ TEST_CASE("infer_if: declared outputs")
         "float[3]. Declare what is inferred, or a symbol.",
         shape_error);
 }
+
+} // namespace infer_if_test

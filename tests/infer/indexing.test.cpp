@@ -9,6 +9,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_indexing_test {
+
 using namespace xloom;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("ScatterND and GatherND: before the first")
 }
 
 } // namespace
+
+} // namespace infer_indexing_test

@@ -8,6 +8,8 @@
 #include "is_constant.hpp"
 #include "node_types.hpp"
 
+namespace infer_loop_test {
+
 using namespace xloom;
 using enum element_type;
 using node_types::identity;
@@ -370,3 +372,5 @@ TEST_CASE("infer_loop: declared outputs")
         "float[5, 4]. Declare what is inferred, or a symbol.",
         shape_error);
 }
+
+} // namespace infer_loop_test

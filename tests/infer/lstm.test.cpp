@@ -9,6 +9,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_lstm_test {
+
 using namespace xloom;
 
 namespace {
@@ -292,3 +294,5 @@ TEST_CASE("infer_lstm: declared outputs")
 }
 
 } // namespace
+
+} // namespace infer_lstm_test

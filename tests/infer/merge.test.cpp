@@ -8,6 +8,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_merge_test {
+
 using namespace xloom;
 
 namespace {
@@ -207,3 +209,5 @@ TEST_CASE("bind_body_inputs: contradictions")
 }
 
 } // namespace
+
+} // namespace infer_merge_test

@@ -6,6 +6,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_propagate_test {
+
 using namespace xloom;
 using enum element_type;
 
@@ -100,3 +102,5 @@ TEST_CASE("propagate_element_type: to a value of which something is known")
     CHECK_THROWS_WITH_AS(no_element(),
         "xloom::propagate_element_type: the element type must be known, but source is seq(undefined[...]). Give its type.", type_error);
 }
+
+} // namespace infer_propagate_test

@@ -9,6 +9,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_recurrent_test {
+
 using namespace xloom;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("RNN, GRU and LSTM: before the first")
 }
 
 } // namespace
+
+} // namespace infer_recurrent_test

@@ -9,6 +9,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_rnn_test {
+
 using namespace xloom;
 
 namespace {
@@ -257,3 +259,5 @@ TEST_CASE("infer_rnn: declared outputs")
 }
 
 } // namespace
+
+} // namespace infer_rnn_test

@@ -8,6 +8,8 @@
 #include "is_constant.hpp"
 #include "node_types.hpp"
 
+namespace infer_scan_test {
+
 using namespace xloom;
 using enum element_type;
 using node_types::identity;
@@ -521,3 +523,5 @@ TEST_CASE("infer_scan: a state and the scan inputs of Scan-8 have one batch size
         "Give a state of that batch size.",
         shape_error);
 }
+
+} // namespace infer_scan_test

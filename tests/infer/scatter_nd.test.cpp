@@ -8,6 +8,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_scatter_nd_test {
+
 using namespace xloom;
 
 namespace {
@@ -177,3 +179,5 @@ TEST_CASE("infer_scatter_nd: declared output")
 }
 
 } // namespace
+
+} // namespace infer_scatter_nd_test

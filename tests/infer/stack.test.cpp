@@ -9,6 +9,8 @@
 #include <xloom/infer/loop.hpp>
 #include <xloom/infer/scan.hpp>
 
+namespace infer_stack_test {
+
 using namespace xloom;
 
 namespace {
@@ -95,3 +97,5 @@ TEST_CASE("nested inference takes at most 4 KiB of stack for each level")
     CHECK(if_.bytes_per_level() <= most_bytes);
     MESSAGE("bytes: ", scan.bytes_per_level(), ", ", loop.bytes_per_level(), ", ", if_.bytes_per_level());
 }
+
+} // namespace infer_stack_test

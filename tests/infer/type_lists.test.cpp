@@ -9,6 +9,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_type_lists_test {
+
 using namespace xloom;
 
 namespace {
@@ -127,3 +129,5 @@ TEST_CASE("operator_version: before the first")
 }
 
 } // namespace
+
+} // namespace infer_type_lists_test

@@ -6,6 +6,8 @@
 
 #include "is_constant.hpp"
 
+namespace infer_union_test {
+
 using namespace xloom;
 using enum element_type;
 
@@ -84,3 +86,5 @@ TEST_CASE("union: types without one")
         " Give the type of the content.",
         type_error);
 }
+
+} // namespace infer_union_test

@@ -7,6 +7,8 @@
 
 #include <xloom/kernel/arena.hpp>
 
+namespace kernel_arena_test {
+
 using namespace xloom;
 
 namespace {
@@ -47,3 +49,5 @@ TEST_CASE("arena: items of a line and longer lie side by side")
     CHECK(of_longer.take(2) == items + 1);
     CHECK(of_longer.used() == 3);
 }
+
+} // namespace kernel_arena_test

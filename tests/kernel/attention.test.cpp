@@ -10,6 +10,8 @@
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/kernel/attention.hpp>
 
+namespace kernel_attention_test {
+
 using namespace xloom;
 using namespace xloom::kernel;
 
@@ -223,3 +225,5 @@ TEST_CASE("numbers without vector units take the plain way")
     for (std::size_t m = 0; m < 5; ++m)
         CHECK(static_cast<double>(scores[m]) == doctest::Approx(expected[m]).epsilon(1e-14));
 }
+
+} // namespace kernel_attention_test

@@ -11,6 +11,8 @@
 #include "support/special_numbers.hpp"
 #include "support/ulp.hpp"
 
+namespace kernel_elementary_test {
+
 using namespace xloom::kernel;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE_TEMPLATE("sigmoid_times_tanh", T, float, double)
     CHECK(!std::signbit(both<T>(1, 0)));
     CHECK(std::signbit(both<T>(1, T(-0.0))));
 }
+
+} // namespace kernel_elementary_test

@@ -8,6 +8,8 @@
 
 #include <xloom/kernel/index_tuples.hpp>
 
+namespace kernel_index_tuples_test {
+
 using namespace xloom;
 using kernel::clip_index;
 using kernel::is_index;
@@ -183,3 +185,5 @@ TEST_CASE("survey: no tuples lie inside any axis, tuples of no index too, and no
     CHECK_FALSE(all_inside<std::int64_t>({-1}, {0}));
     CHECK_FALSE(all_inside<std::int64_t>({2, 0}, {3, 0}));
 }
+
+} // namespace kernel_index_tuples_test

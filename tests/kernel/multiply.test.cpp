@@ -13,6 +13,8 @@
 #include <xloom/core/cache.hpp>
 #include <xloom/kernel/multiply.hpp>
 
+namespace kernel_multiply_test {
+
 using namespace xloom::kernel;
 
 namespace {
@@ -227,3 +229,5 @@ TEST_CASE("multiply: the order of panels turns with every step")
     static_assert(order_of_step(2) == panel_order::forwards);
     CHECK(order_of_step(7) == panel_order::backwards);
 }
+
+} // namespace kernel_multiply_test

@@ -10,6 +10,8 @@
 
 #include <xloom/kernel/offset_blocks.hpp>
 
+namespace kernel_offset_reader_test {
+
 using namespace xloom;
 using kernel::dropped;
 using offset_list = std::vector<std::ptrdiff_t>;
@@ -182,3 +184,5 @@ TEST_CASE("for_each_slice brings every number once, in order, with its slice, an
             CHECK(seen == expected);
         }
 }
+
+} // namespace kernel_offset_reader_test

@@ -10,6 +10,8 @@
 #include <xloom/core/policy.hpp>
 #include <xloom/kernel/owned_updates.hpp>
 
+namespace kernel_owned_updates_test {
+
 using namespace xloom;
 using namespace xloom::kernel;
 
@@ -97,3 +99,5 @@ TEST_CASE("indices of a period that an even distance between samples would meet"
     index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{1 << 16}, {64}}};
     CHECK(slice_owners(64, 4, offset_reader(tuples, bounds::assume)).load() < 0.3);
 }
+
+} // namespace kernel_owned_updates_test

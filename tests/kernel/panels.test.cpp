@@ -9,6 +9,8 @@
 #include <xloom/core/cache.hpp>
 #include <xloom/kernel/panels.hpp>
 
+namespace kernel_panels_test {
+
 using namespace xloom::kernel;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("pack_panels walks backwards, too")
         for (std::size_t j = 0; j < 3; ++j)
             CHECK(packed[place_of<float>(k, j, 2, 3)] == static_cast<float>(6 - 3 * k - j));
 }
+
+} // namespace kernel_panels_test

@@ -9,6 +9,8 @@
 
 #include <xloom/kernel/repeated_offset.hpp>
 
+namespace kernel_repeated_offset_test {
+
 using namespace xloom;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("few tuples of many slices take memory for the tuples only")
     CHECK(found({3, 1, -1, 3, 1}, {many}, 5, bounds::drop).repeated == std::pair<std::size_t, std::size_t>{0, 3});
     CHECK(found({}, {many}, 0).repeated == std::nullopt);
 }
+
+} // namespace kernel_repeated_offset_test

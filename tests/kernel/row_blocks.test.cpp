@@ -9,6 +9,8 @@
 
 #include <xloom/kernel/row_blocks.hpp>
 
+namespace kernel_row_blocks_test {
+
 using namespace xloom::kernel;
 
 TEST_CASE("blocks: as few as there can be, of nearly one size")
@@ -78,3 +80,5 @@ TEST_CASE("interleave leaves a single row where it is, and of none it makes noth
     CHECK(interleave(0, {row, 3}, 3, &to).first == &to);
     CHECK(to == 7);
 }
+
+} // namespace kernel_row_blocks_test

@@ -9,6 +9,8 @@
 
 #include <xloom/kernel/sequences.hpp>
 
+namespace kernel_sequences_test {
+
 using namespace xloom::kernel;
 
 namespace {
@@ -194,3 +196,5 @@ TEST_CASE("step_buffers: what suffices for a batch suffices for smaller ones")
             REQUIRE(used(rows, longest - 1) <= used(rows, longest));
         }
 }
+
+} // namespace kernel_sequences_test

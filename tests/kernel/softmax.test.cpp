@@ -12,6 +12,8 @@
 
 #include "support/special_numbers.hpp"
 
+namespace kernel_softmax_test {
+
 using namespace xloom::kernel;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE_TEMPLATE("softmax: infinity and NaN", T, float, double)
     CHECK(is_all_nan(softmax_of(std::vector<T>(5, -infinity<T>))));
     CHECK(is_all_nan(softmax_of(std::vector<T>(5, not_a_number<T>))));
 }
+
+} // namespace kernel_softmax_test

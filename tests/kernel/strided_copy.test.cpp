@@ -10,6 +10,8 @@
 
 #include <xloom/kernel/strided_copy.hpp>
 
+namespace kernel_strided_copy_test {
+
 using namespace xloom;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("strided_copy: one plan serves many copies, and items are assigned")
     swap(from.data() + 2, to.data() + 3);
     CHECK(to == std::vector<std::string>{from[1], from[0], from[3], from[2]});
 }
+
+} // namespace kernel_strided_copy_test

@@ -8,6 +8,8 @@
 
 #include <xloom/kernel/time_axis.hpp>
 
+namespace kernel_time_axis_test {
+
 using namespace xloom;
 
 namespace {
@@ -150,3 +152,5 @@ TEST_CASE("time_axis does not move along elements without items")
     static_assert(stays_where_it_is_without_items());
     CHECK(stays_where_it_is_without_items());
 }
+
+} // namespace kernel_time_axis_test

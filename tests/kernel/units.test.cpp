@@ -9,6 +9,8 @@
 
 #include "support/special_numbers.hpp"
 
+namespace kernel_units_test {
+
 using namespace xloom;
 using namespace xloom::kernel;
 
@@ -114,3 +116,5 @@ TEST_CASE_TEMPLATE("a gate clips its sums, if it does, before it activates them"
         check_row<T>(z, units, [](T j) { return 2 * (j - 4) + 1; });
     }
 }
+
+} // namespace kernel_units_test

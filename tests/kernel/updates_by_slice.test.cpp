@@ -7,6 +7,8 @@
 
 #include <xloom/kernel/updates_by_slice.hpp>
 
+namespace kernel_updates_by_slice_test {
+
 using namespace xloom;
 using namespace xloom::kernel;
 
@@ -58,3 +60,5 @@ TEST_CASE("behind the last update stands the last one")
     CHECK(order.number(3) == 2);
     CHECK(order.number(100) == 2);
 }
+
+} // namespace kernel_updates_by_slice_test

@@ -10,6 +10,8 @@
 
 #include "support/attn_lstm_calls.hpp"
 
+namespace property_attn_lstm_test {
+
 using namespace xloom;
 
 namespace {
@@ -424,3 +426,5 @@ TEST_CASE("equal memories, or keys of nothing, are looked at alike")
             CHECK(weight == 1.0f / 7);
     }
 }
+
+} // namespace property_attn_lstm_test

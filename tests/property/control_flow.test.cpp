@@ -10,6 +10,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace property_control_flow_test {
+
 using xloom::scan;
 using xloom::scan_direction;
 using xloom::scan_step;
@@ -231,3 +233,5 @@ TEST_CASE("ONNX's RNN encoding, weights captured or as extra states, is the text
     CHECK(std::get<2>(as_states.final_state) == expected);
     CHECK(as_states.scan_outputs == expected_all);
 }
+
+} // namespace property_control_flow_test

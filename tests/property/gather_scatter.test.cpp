@@ -10,6 +10,8 @@
 
 #include "support/nd_operands.hpp"
 
+namespace property_gather_scatter_test {
+
 using namespace xloom;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("what is scattered out of bounds is gathered neither")
     items const scattered = scatter_nd(data, indices, items{7, 8, 9, 10}, {.bounds = bounds::drop});
     CHECK(gather_nd(scattered, indices, {.bounds = bounds::drop}) == items{7, 0, 0, 10});
 }
+
+} // namespace property_gather_scatter_test

@@ -8,6 +8,8 @@
 
 #include "support/xtensor_extras.hpp"
 
+namespace property_nesting_test {
+
 TEST_CASE("If in Loop in Scan with two states, against plain C++")
 {
     xt::xarray<float> const h0 = xt::zeros<float>({2});
@@ -91,3 +93,5 @@ TEST_CASE("a scan over the sequences that a loop makes")
         xt::xtensor<double, 1>{1}, {.max_trip_count = 5});
     CHECK(lengths.scan_outputs == xt::xtensor<double, 1>{1, 1, 2, 6, 24});
 }
+
+} // namespace property_nesting_test

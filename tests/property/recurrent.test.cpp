@@ -13,6 +13,8 @@
 #include "support/lstm_calls.hpp"
 #include "support/rnn_calls.hpp"
 
+namespace property_recurrent_test {
+
 using textbook::axis_to_front;
 
 namespace {
@@ -353,3 +355,5 @@ TEST_CASE_TEMPLATE("a NaN among the weights of a unit, or in a state, stays NaN"
         CHECK(std::isnan(found.Y_h.items[5 + j]));
     }
 }
+
+} // namespace property_recurrent_test

@@ -31,7 +31,10 @@ template <class T, class Shape>
 inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
 /// xtensor keeps the smart pointer that owns the memory in the allocator's place.
 template <class Pointer, class Allocator>
-inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> = !requires(Allocator owner) { owner.get(); };
+inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> = !requires(Allocator owner)
+{
+    owner.get();
+};
 template <class Closure, xt::layout_type Layout, class Shape, class Tag>
 inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> = is_borrowed_closure<Closure>;
 template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>

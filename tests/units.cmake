@@ -1,0 +1,39 @@
+# Files are compiled together where they instantiate the same templates: that halves the time to build all of them. Each file has a namespace
+# of its own for it. -DXLOOM_TEST_UNITS=OFF compiles them one by one, which is faster while one of them is being written.
+option(XLOOM_TEST_UNITS "Compile test files of one family together" ON)
+
+# The families: a file belongs to the first whose expression it matches.
+set(test_units
+  "allocation ^allocation/"
+  "attn_lstm attn_lstm"
+  "kernel ^kernel/"
+  "rules ^(check|core)/"
+  "infer ^infer/"
+  "recurrent lstm|gru|rnn|recurrent|packed|activations"
+  "scatter_threads ^scatter_nd_(copy|options|scalars|threads|callable)"
+  "scatter_types ^scatter_nd_(floats|integers|storage|nan)"
+  "scatter scatter"
+  "gather gather"
+  "scan_into scan_(batched|into|list)"
+  "scan scan"
+  "loop loop|if|errors|property"
+  "adapt ^adapt/"
+  "rest .")
+
+# Files that define macros of common names stay alone.
+set_source_files_properties(macros.test.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
+# xloom_compile_in_units(TARGET FILE...): FILEs are sources of TARGET.
+function(xloom_compile_in_units target)
+  foreach(file IN LISTS ARGN)
+    foreach(unit IN LISTS test_units)
+      string(REGEX MATCH "^([^ ]+) (.+)$" match "${unit}")
+      set(name ${CMAKE_MATCH_1})
+      if(file MATCHES "${CMAKE_MATCH_2}")
+        break()
+      endif()
+    endforeach()
+    set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${name})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${XLOOM_TEST_UNITS} UNITY_BUILD_MODE GROUP)
+endfunction()
