@@ -39,7 +39,7 @@ template <class T>
     requires requires(T& t) { t.storage(); }
 inline constexpr bool has_items_in_storage<T> = requires(T & t)
 {
-    requires std::is_convertible_v<decltype(t.storage().data()), decltype(t.data())>;
+    requires std::is_convertible_v<decltype(t.storage().data()), decltype(std::as_const(t).data())>;
 };
 
 template <class T>
