@@ -38,6 +38,7 @@ template <>
 struct loop_step<detail::no_bool> {
     explicit loop_step(auto const&...) {}
 };
+/// Makes the step that loop refuses.
 template <class Cond, class... Values>
     requires(!std::is_convertible_v<Cond const&, bool>)
 loop_step(Cond const&, Values const&...)

@@ -247,7 +247,7 @@ inline constexpr bool is_printed = false;
 ///
 /// Example
 /// ```cpp
-/// xloom::to_string(xloom::shape{2, 3}); // = "[2, 3]"
+/// xloom::to_string(xloom::shape{2, 3}); // = [2, 3]
 /// ```
 template <class T>
     requires detail::is_printed<T> std::string to_string(T const& value) { return detail::concat(value); }
@@ -11430,6 +11430,7 @@ template <>
 struct loop_step<detail::no_bool> {
     explicit loop_step(auto const&...) {}
 };
+/// Makes the step that loop refuses.
 template <class Cond, class... Values>
     requires(!std::is_convertible_v<Cond const&, bool>)
 loop_step(Cond const&, Values const&...)

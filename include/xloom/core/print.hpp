@@ -20,7 +20,7 @@ inline constexpr bool is_printed = false;
 ///
 /// Example
 /// ```cpp
-/// xloom::to_string(xloom::shape{2, 3}); // = "[2, 3]"
+/// xloom::to_string(xloom::shape{2, 3}); // = [2, 3]
 /// ```
 template <class T>
     requires detail::is_printed<T> std::string to_string(T const& value) { return detail::concat(value); }
