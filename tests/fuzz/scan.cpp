@@ -119,6 +119,9 @@ verdict law_of(call const& chosen, std::size_t& length)
         common = shape[*axis];
     }
     length = common.value_or(0);
+    // An axis that no tensor has is refused before the body runs.
+    for (std::size_t k = 0; k < outputs && fits(output_axes, outputs); ++k)
+        law.shape = law.shape || !axis_of(output_axes, k, xloom::max_rank);
     return law;
 }
 
