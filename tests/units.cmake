@@ -1,5 +1,5 @@
-# Files are compiled together where they instantiate the same templates: that halves the time to build all of them. Each file has a namespace
-# of its own for it. -DXLOOM_TEST_UNITS=OFF compiles them one by one, which is faster while one of them is being written.
+# Files that instantiate the same templates are compiled together: AttnLSTM's nine take 63 s of processor time so, 152 s one by one. Each file
+# has a namespace of its own for it. -DXLOOM_TEST_UNITS=OFF compiles them one by one, which is faster while one of them is being written.
 option(XLOOM_TEST_UNITS "Compile test files of one family together" ON)
 
 # The families: a file belongs to the first whose expression it matches.

@@ -3851,7 +3851,7 @@ inline constexpr bool is_borrowed<xt::xview<Closure, Slices...>> = is_borrowed_c
 template <class Closure, class Shape, xt::layout_type Layout, class Storage>
 inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> = is_borrowed_closure<Closure>;
 
-/// True if an operand that is passed as an X&& may be looked at, or its result be looked for, after the call.
+/// True if the items of an operand that is passed as an X&& may be read after the call.
 template <class X>
 inline constexpr bool outlives_expression = std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
 
@@ -4499,7 +4499,7 @@ constexpr direction parse_direction(std::string_view op, std::string_view name)
 
 namespace xloom {
 
-/// The first Capacity items of a list, and how many were given. Whoever reads it checks that.
+/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than Capacity.
 template <class T, std::size_t Capacity>
 class option_list : public static_vector<T, Capacity> {
     using items = static_vector<T, Capacity>;
@@ -6371,7 +6371,7 @@ private:
 // Hands a body one element of an operand after the other.
 
 // ==== xloom/adapt/element_buffer.hpp ====
-// Room for elements whose items do not lie side by side: a body sees them packed.
+// Buffers for elements whose items are not contiguous: a body sees them contiguous.
 
 // ==== xloom/kernel/time_axis.hpp ====
 // How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the direction.
@@ -6434,11 +6434,11 @@ private:
 
 namespace xloom::detail {
 
-/// Items that a trivial type leaves unwritten, aligned for batches and for over-aligned types.
+/// Items in aligned memory, uninitialised if their type is trivial.
 template <class T>
 using item_buffer = xt::uvector<T, line_allocator<T>>;
 
-/// Holds the current element of an output, and copies it to its place when its iteration has ended, so that the next one finds it there.
+/// Holds the current element of an output and writes it back when its iteration has ended, so that the next one reads it there.
 /// Why none is held longer: a body may read, through a variable that it captured, what it wrote in earlier iterations.
 template <class T>
 class element_buffer {

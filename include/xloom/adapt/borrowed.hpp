@@ -48,7 +48,7 @@ inline constexpr bool is_borrowed<xt::xview<Closure, Slices...>> = is_borrowed_c
 template <class Closure, class Shape, xt::layout_type Layout, class Storage>
 inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> = is_borrowed_closure<Closure>;
 
-/// True if an operand that is passed as an X&& may be looked at, or its result be looked for, after the call.
+/// True if the items of an operand that is passed as an X&& may be read after the call.
 template <class X>
 inline constexpr bool outlives_expression = std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Room for elements whose items do not lie side by side: a body sees them packed.
+// Buffers for elements whose items are not contiguous: a body sees them contiguous.
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,11 +14,11 @@
 
 namespace xloom::detail {
 
-/// Items that a trivial type leaves unwritten, aligned for batches and for over-aligned types.
+/// Items in aligned memory, uninitialised if their type is trivial.
 template <class T>
 using item_buffer = xt::uvector<T, line_allocator<T>>;
 
-/// Holds the current element of an output, and copies it to its place when its iteration has ended, so that the next one finds it there.
+/// Holds the current element of an output and writes it back when its iteration has ended, so that the next one reads it there.
 /// Why none is held longer: a body may read, through a variable that it captured, what it wrote in earlier iterations.
 template <class T>
 class element_buffer {
