@@ -5,31 +5,18 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include <xloom/adapt/xtensor.hpp>
 #include <xloom/scatter_nd.hpp>
+
+#include "support/jthread_policy.hpp"
 
 namespace scatter_nd_callable_threads_test {
 
 using namespace xloom;
 
 namespace {
-
-struct threads {
-    std::size_t parts;
-
-    std::size_t concurrency() const { return parts; }
-
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        std::vector<std::jthread> running;
-        for (std::size_t part = 0; part < count; ++part)
-            running.emplace_back([&f, part] { f(part); });
-    }
-};
 
 /// An item that knows its number, so that a reduction sees which one it is called for.
 struct numbered {
@@ -66,7 +53,7 @@ calls scatter_ones(std::size_t slices, std::size_t length, std::size_t count)
         calls_of_item.fetch_sub(1);
         return numbered{old.number, old.sum + update.sum};
     };
-    scatter_nd_into(data, indices, updates, add, threads{2});
+    scatter_nd_into(data, indices, updates, add, jthread_policy{2});
 
     std::vector<std::size_t> seen(thread_of.begin(), thread_of.end());
     std::sort(seen.begin(), seen.end());

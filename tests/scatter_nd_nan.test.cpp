@@ -4,31 +4,17 @@
 
 #include <cmath>
 #include <limits>
-#include <thread>
-#include <vector>
 
 #include <xloom/adapt/xtensor.hpp>
 #include <xloom/scatter_nd.hpp>
+
+#include "support/jthread_policy.hpp"
 
 namespace scatter_nd_nan_test {
 
 using namespace xloom;
 
 namespace {
-
-struct threads {
-    std::size_t parts;
-
-    std::size_t concurrency() const { return parts; }
-
-    template <class F>
-    void for_each(std::size_t count, F const& f) const
-    {
-        std::vector<std::jthread> running;
-        for (std::size_t part = 0; part < count; ++part)
-            running.emplace_back([&f, part] { f(part); });
-    }
-};
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
 
@@ -70,7 +56,7 @@ void check_nan(std::size_t length, reduction kind)
     }
     for (std::size_t const parts : {1, 2, 3}) {
         CAPTURE(parts);
-        auto const result = scatter_nd(data, indices, updates, threads{parts}, {.reduction = kind});
+        auto const result = scatter_nd(data, indices, updates, jthread_policy{parts}, {.reduction = kind});
         std::size_t wrong = 0;
         for (std::size_t slice = 0; slice < slices; ++slice)
             for (std::size_t i = 0; i < length; ++i)
