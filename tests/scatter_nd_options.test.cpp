@@ -135,6 +135,29 @@ TEST_CASE("the reductions as function objects do what their names do")
     CHECK(named(reduction::add) == vector{17, 20, 80, 40});
 }
 
+TEST_CASE("a reduction as an argument is the option of that name")
+{
+    indices_2d const indices = {{0}, {0}, {2}};
+    vector const updates = {3, 4, 50};
+    CHECK(scatter_nd(data, indices, updates, reduction::none) == vector{4, 20, 50, 40});
+    CHECK(scatter_nd(data, indices, updates, reduction::add) == vector{17, 20, 80, 40});
+    CHECK(scatter_nd(data, indices, updates, reduction::mul, {.include_self = false}) == vector{12, 20, 50, 40});
+    CHECK(scatter_nd(data, indices, updates, reduction::max, serial) == vector{10, 20, 50, 40});
+    CHECK(scatter_nd(data, indices, updates, reduction::mean) == vector{17.0 / 3, 20, 40, 40});
+    vector in_place = data;
+    reduction const kind = reduction::min;
+    scatter_nd_into(in_place, indices, updates, kind, serial, {.reduction = reduction::min});
+    CHECK(in_place == vector{3, 20, 30, 40});
+    CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, reduction::add, {.reduction = reduction::mul}),
+        "xloom::scatter_nd: the reduction may be named once, but the argument is add and options.reduction is mul. Leave "
+        "options.reduction out.",
+        option_error);
+    CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, reduction::add, {.duplicates = duplicates::first}),
+        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but reduction is add. Choose "
+        "duplicates::last, with which every update counts.",
+        option_error);
+}
+
 TEST_CASE("promises that are kept change nothing")
 {
     indices_2d const ascending = {{0}, {1}, {1}, {-1}};

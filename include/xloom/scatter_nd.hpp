@@ -70,14 +70,14 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
     } else {
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
-        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
-            op, data, index_tensor, update_tensor, options);
-        check_reduction<item_t<Data>, Reduce>(op, options);
+        scatter_nd_options const chosen = options_with(op, reduce, options);
+        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(op, data, index_tensor, update_tensor, chosen);
+        check_reduction<item_t<Data>, Reduce>(op, chosen);
         if constexpr (!InPlace && !is_moved_in<Data>) {
             return scattered_copy(call, data, reduce, policy);
         } else {
             check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor), detail::memory_of(update_tensor));
-            run_with_reduction(call, data, reduce, policy);
+            run_scatter_nd(call, data, reduce, policy);
             if constexpr (!InPlace)
                 return owned_t<Data>(std::move(data));
         }
@@ -88,7 +88,6 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
 template <class F>
 concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
 
-inline constexpr named_reduction by_name{};
 inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter_nd_into_name = "xloom::scatter_nd_into";
 
 } // namespace detail
@@ -107,8 +106,8 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 ///           value and the updates by their number. bounds (check). duplicates (last). include_self (true). accumulate_in_float
 ///           (false): else 16-bit and smaller floats are rounded after each update. unique, sorted (false): promises, verified in debug
 ///           builds, that spare threads the sorting by owner.
-/// Reduce    instead of options.reduction any callable reduce(old item, update item) -> new item, or reduce_add, reduce_mul, reduce_max,
-///           reduce_min, with which a type that lacks the operation is a compile error.
+/// Reduce    instead of options.reduction a reduction (reduction::add), any callable reduce(old item, update item) -> new item, or
+///           reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that lacks the operation is a compile error.
 /// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
 ///           serial. Threads are used where they help: for long slices from two on, for single items from eight on unless most updates go
 ///           to a few slices, or with a promise.
@@ -138,14 +137,16 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 template <class Data, class Indices, class Updates>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, detail::by_name, serial, options);
+    return detail::scatter_nd<false>(
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, options.reduction, serial, options);
 }
 
 /// On the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, detail::by_name, policy, options);
+    return detail::scatter_nd<false>(
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, options.reduction, policy, options);
 }
 
 /// With a callable as the reduction.
@@ -173,7 +174,7 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
 template <class Data, class Indices, class Updates>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, detail::by_name, serial, options);
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, options.reduction, serial, options);
 }
 
 /// On the threads of a policy.
@@ -181,7 +182,7 @@ template <class Data, class Indices, class Updates, execution_policy Policy>
 void scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, detail::by_name, policy, options);
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, options.reduction, policy, options);
 }
 
 /// With a callable as the reduction.

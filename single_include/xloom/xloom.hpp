@@ -3551,7 +3551,7 @@ private:
     }
 
     template <class From, class To, class F>
-    void walk(std::size_t axis, From* from, To* to, F const& f) const
+    [[gnu::noinline]] void walk(std::size_t axis, From* from, To* to, F const& f) const
     {
         for (std::size_t i = 0; i < dims_[axis]; ++i, from += from_[axis], to += to_[axis])
             if (axis + 1 < dims_.size())
@@ -7977,7 +7977,7 @@ struct gather_nd_options {
 // GatherND over raw memory: copies of the slices that index tuples name, one after the other.
 
 // ==== xloom/kernel/offset_blocks.hpp ====
-// The offsets of many index tuples, one after the other, while the memory of those to come is on its way.
+// The offsets of many index tuples, a block at a time, and prefetching of the memory at them.
 
 // ==== xloom/kernel/offset_reader.hpp ====
 // Offsets from index tuples, some at a time, whatever the type of the indices and the rule for those outside.
@@ -8083,70 +8083,114 @@ private:
 
 namespace xloom::kernel {
 
-/// Offsets are read so many at a time.
-inline constexpr std::size_t offset_block = 64;
+/// Offsets are read this many at a time.
+inline constexpr std::size_t max_offset_block = 64;
 
-/// Slices of at most so many items have loops of their own, for which offsets are read one at a time.
-inline constexpr std::size_t most_few_items = 4;
+/// Slices of at most this many elements have loops of their own.
+inline constexpr std::size_t max_small_slice = 4;
 
-/// Calls f(slice, number) for `from` .. `to` - 1 with a slice = slice_of(number), which is cheap to compute.
-///
-/// Why the memory is asked for here: the core looks ahead by itself, but not far enough for memory that no cache holds, and half as far
-/// where another thread shares the core.
-template <class SliceOf, class F>
-void for_each_slice(std::size_t from, std::size_t to, SliceOf const& slice_of, F const& f)
+/// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one. The slice may be at `dropped`:
+/// a prefetch of any address is harmless, so that it need not be told apart.
+template <class T>
+void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
-    constexpr std::size_t ahead = 32;
-    std::size_t number = from;
-    for (; number + ahead < to; ++number) {
-        auto* const coming = slice_of(number + ahead);
-        __builtin_prefetch(coming, !std::is_const_v<std::remove_pointer_t<decltype(coming)>>);
-        f(slice_of(number), number);
-    }
-    for (; number < to; ++number)
-        f(slice_of(number), number);
+    std::uintptr_t const first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
+    __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
+    if (length > max_small_slice)
+        __builtin_prefetch(reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
 
-/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, but not for those that are left out.
+/// The offsets of consecutive index tuples into `data`, and those that come a block later.
+template <class T>
+struct offset_block {
+    std::ptrdiff_t const* offsets;
+    std::ptrdiff_t const* coming;
+    std::size_t first; ///< the number of the first tuple
+    std::size_t size;
+    T* data;
+    std::size_t length; ///< of a slice
+
+    /// Calls f(offset, number) for each tuple in their order, except dropped ones, and prefetches the slices that come a block later.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        for (std::size_t i = 0; i < size; ++i) {
+            kernel::prefetch_slice(data, coming[i], length);
+            if (offsets[i] != dropped)
+                f(offsets[i], first + i);
+        }
+    }
+};
+
+/// Tuples of a single index each, none of which is negative or out of range: their offsets need not be computed ahead of their use.
+template <class T, std::integral Index>
+class single_indices {
+public:
+    /// Tuples `from` .. `to` - 1, of slices of `length` elements of `data`.
+    single_indices(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
+        : indices_(tuples.first), from_(from), to_(to), stride_(tuples.axes.steps[0]), data_(data), length_(length)
+    {}
+
+    /// Calls f(offset, number) for each of them in their order, and prefetches slices ahead of it.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        std::size_t const ahead = length_ <= max_small_slice ? 32 : 16;
+        for (std::size_t i = from_; i < to_; ++i) {
+            kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
+            f(offset(i), i);
+        }
+    }
+
+private:
+    std::ptrdiff_t offset(std::size_t i) const { return static_cast<std::ptrdiff_t>(indices_[i]) * stride_; }
+
+    Index const* indices_;
+    std::size_t from_;
+    std::size_t to_;
+    std::ptrdiff_t stride_;
+    T* data_;
+    std::size_t length_;
+};
+
+/// True if single_indices can stand for the tuples.
+template <std::integral Index>
+bool are_single_indices(index_tuples<Index> const& tuples, bounds rule)
+{
+    return tuples.width() == 1 && !tuples.has_negative && are_indices_inside(rule);
+}
+
+/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, except dropped ones.
 template <class F>
 void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
-    std::ptrdiff_t offsets[offset_block];
-    for (std::size_t begin = from; begin < to; begin += offset_block) {
-        std::size_t const block = (std::min)(offset_block, to - begin);
-        read(begin, block, offsets);
-        for (std::size_t i = 0; i < block; ++i)
+    std::array<std::ptrdiff_t, max_offset_block> offsets;
+    for (std::size_t first = from; first < to; first += max_offset_block) {
+        std::size_t const size = (std::min)(max_offset_block, to - first);
+        read(first, size, offsets.data());
+        for (std::size_t i = 0; i < size; ++i)
             if (offsets[i] != dropped)
-                f(offsets[i], begin + i);
+                f(offsets[i], first + i);
     }
 }
 
-/// The same where f uses `slice` items at data + offset: they are prefetched.
+/// Calls f(offset_block) for tuples `from` .. `to` - 1 in their order, where f uses `length` elements at data + offset.
 ///
-/// Why: the core itself does not see past the work on a slice to the next offset.
+/// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a slice to the next offset. Blocks
+/// of longer slices are smaller, so that what was prefetched is still in the cache when it is used.
 template <class T, class F>
-void for_each_offset(offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t slice, F&& f)
+void for_each_block(offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
-    constexpr std::size_t ahead = 16;
-    constexpr std::size_t ring = 2 * offset_block;
-    std::array<std::ptrdiff_t, ring> offsets{};
-    auto const read_block = [&](std::size_t first) {
-        if (first < to)
-            read(first, (std::min)(offset_block, to - first), offsets.data() + (first - from) % ring);
-    };
-    read_block(from);
-    for (std::size_t first = from; first < to; first += offset_block) {
-        read_block(first + offset_block);
-        std::size_t const end = (std::min)(first + offset_block, to);
-        for (std::size_t number = first; number < end; ++number) {
-            std::ptrdiff_t const coming = offsets[(number - from + ahead) % ring];
-            T* const place = data + (coming == dropped ? 0 : coming);
-            __builtin_prefetch(place, !std::is_const_v<T>);
-            __builtin_prefetch(place + (slice - 1), !std::is_const_v<T>);
-            std::ptrdiff_t const offset = offsets[(number - from) % ring];
-            if (offset != dropped)
-                f(offset, number);
-        }
+    std::size_t const step = length <= max_small_slice ? max_offset_block : max_offset_block / 4;
+    std::array<std::array<std::ptrdiff_t, max_offset_block>, 2> offsets{};
+    auto const size_at = [=](std::size_t first) { return first < to ? (std::min)(step, to - first) : 0; };
+    if (from < to)
+        read(from, size_at(from), offsets[0].data());
+    for (std::size_t first = from, i = 0; first < to; first += step, i = 1 - i) {
+        std::size_t const next = first + step;
+        if (next < to)
+            read(next, size_at(next), offsets[1 - i].data());
+        f(offset_block<T>{offsets[i].data(), offsets[1 - i].data(), first, size_at(first), data, length});
     }
 }
 
@@ -8154,69 +8198,71 @@ void for_each_offset(offset_reader const& read, std::size_t from, std::size_t to
 
 namespace xloom::kernel {
 
-/// How a slice becomes `step` items side by side, according to where its own lie.
-struct copy_packed_items {
-    std::size_t count;
+/// Copies slices of `size` contiguous elements.
+struct copy_contiguous_slices {
+    std::size_t size;
 
-    template <class T>
-    void operator()(T const* __restrict from, T* __restrict to) const
+    /// `slices.for_each(f)` calls f(offset of the slice in data, its number in the output).
+    template <class Slices, class T>
+    void operator()(Slices const& slices, T const* data, T* output) const
     {
-        for (std::size_t i = 0; i < count; ++i)
-            to[i] = from[i];
+        switch (size) {
+        case 1:
+            return copy<1>(slices, data, output);
+        case 2:
+            return copy<2>(slices, data, output);
+        case 3:
+            return copy<3>(slices, data, output);
+        case 4:
+            return copy<4>(slices, data, output);
+        default:
+            slices.for_each([=, count = size](std::ptrdiff_t offset, std::size_t number) {
+                T const* __restrict const from = data + offset;
+                T* __restrict const to = output + number * count;
+                for (std::size_t i = 0; i < count; ++i)
+                    to[i] = from[i];
+            });
+        }
+    }
+
+private:
+    template <std::size_t Size, class Slices, class T>
+    static void copy(Slices const& slices, T const* data, T* output)
+    {
+        slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
+            T const* __restrict const from = data + offset;
+            T* __restrict const to = output + number * Size;
+            for (std::size_t i = 0; i < Size; ++i)
+                to[i] = from[i];
+        });
     }
 };
 
-template <std::size_t Count>
-struct copy_few_items {
-    template <class T>
-    void operator()(T const* from, T* to) const
+/// Copies slices of `size` elements at any strides.
+struct copy_strided_slices {
+    strided_copy copy; ///< from a slice to the output
+    std::size_t size;
+
+    template <class Slices, class T>
+    void operator()(Slices const& slices, T const* data, T* output) const
     {
-        for (std::size_t i = 0; i < Count; ++i)
-            to[i] = from[i];
+        slices.for_each([&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * size); });
     }
 };
 
-/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`, which are `step` items apart; those of tuples that are left
-/// out stay as they are. `copy(slice, place)` copies one. Allocates nothing.
+/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`; those of dropped tuples stay as they are. Allocates nothing.
 template <class T, class Copy>
-void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, std::size_t step, Copy const& copy)
+void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
 {
-    for_each_offset(
-        read, from, to, data, step, [&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * step); });
+    kernel::for_each_block(read, from, to, data, copy.size, [&](offset_block<T const> const& block) { copy(block, data, output); });
 }
 
-namespace detail {
-
-template <std::size_t Count, class T, std::integral Index>
-void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
-{
-    with_tuple_offset(tuples, [=, &tuples](auto const offset_of) {
-        Index const* __restrict const indices = tuples.first;
-        T const* __restrict const slices = data;
-        T* __restrict const places = output;
-        std::size_t const width = offset_of.width();
-        for_each_slice(
-            from, to, [=](std::size_t i) { return slices + offset_of(indices + i * width); },
-            [=](T const* slice, std::size_t i) { copy_few_items<Count>{}(slice, places + i * Count); });
-    });
-}
-
-} // namespace detail
-
-/// The same for slices of 1 to most_few_items items side by side, with no index out of range and no batch.
+/// The same for contiguous slices and single indices, none of which is negative or out of range.
 template <class T, std::integral Index>
-void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, std::size_t count, T const* data, T* output)
+void gather_single(
+    index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output, copy_contiguous_slices const& copy)
 {
-    switch (count) {
-    case 1:
-        return detail::gather_few<1>(tuples, from, to, data, output);
-    case 2:
-        return detail::gather_few<2>(tuples, from, to, data, output);
-    case 3:
-        return detail::gather_few<3>(tuples, from, to, data, output);
-    default:
-        return detail::gather_few<4>(tuples, from, to, data, output);
-    }
+    copy(single_indices<T const, Index>(tuples, from, to, data, copy.size), data, output);
 }
 
 } // namespace xloom::kernel
@@ -8259,17 +8305,17 @@ public:
             return;
         std::size_t const entries = element_count(batch_.dims);
         kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});
-        bool const is_packed = is_row_major(slice_);
+        bool const is_contiguous = is_row_major(slice_);
         std::size_t const parts = parts_for(policy, count * size);
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
-            if (is_packed && are_indices_inside(options_.bounds) && size <= kernel::most_few_items && batch_.dims.empty())
-                kernel::gather_few(tuples_, begin, end, size, data_, output);
-            else if (is_packed)
-                kernel::gather_nd(read, begin, end, data_, output, size, kernel::copy_packed_items{size});
+            if (is_contiguous && kernel::are_single_indices(tuples_, options_.bounds) && batch_.dims.empty())
+                kernel::gather_single(tuples_, begin, end, data_, output, kernel::copy_contiguous_slices{size});
+            else if (is_contiguous)
+                kernel::gather_nd(read, begin, end, data_, output, kernel::copy_contiguous_slices{size});
             else
-                kernel::gather_nd(
-                    read, begin, end, data_, output, size, kernel::strided_copy(slice_.dims, slice_.steps, row_major_strides(slice_.dims)));
+                kernel::gather_nd(read, begin, end, data_, output,
+                    kernel::copy_strided_slices{{slice_.dims, slice_.steps, row_major_strides(slice_.dims)}, size});
         });
     }
 
@@ -13549,8 +13595,8 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
 // ==== xloom/adapt/scatter_run.hpp ====
 // How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came before.
 
-// ==== xloom/adapt/named_reduction.hpp ====
-// From the name of a reduction to the function object, for the element types that have it.
+// ==== xloom/adapt/any_reduction.hpp ====
+// What reduces in a ScatterND call: a callable, a function object of xloom's, or one that an option names at run time.
 
 // ==== xloom/core/element_type_of.hpp ====
 // Which ONNX element type a C++ type holds.
@@ -13611,6 +13657,45 @@ inline constexpr element_type element_type_of = detail::element_type_of_bare<std
 
 } // namespace xloom
 
+// ==== xloom/kernel/with_reduction.hpp ====
+// Reductions chosen at run time, so that only the innermost loops are compiled once for each of them.
+
+namespace xloom::kernel {
+
+/// True if a function object reduces values of type T.
+template <class Function, class T>
+inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
+
+/// Calls f(function) with the function object that reduces: `reduce` itself or, if it is a `reduction`, the one that it names, which values
+/// of type T must have. The mean adds; who counts the updates divides.
+template <class T, class Reduce, class F>
+void with_reduction(Reduce& reduce, F const& f)
+{
+    auto const call = [&]<class Function>(Function const& function) {
+        if constexpr (can_reduce<Function, T>)
+            f(function);
+    };
+    if constexpr (!std::is_same_v<std::remove_const_t<Reduce>, reduction>) {
+        f(reduce);
+    } else {
+        switch (reduce) {
+        case reduction::none:
+            return call(reduce_none);
+        case reduction::add:
+        case reduction::mean:
+            return call(reduce_add);
+        case reduction::mul:
+            return call(reduce_mul);
+        case reduction::max:
+            return call(reduce_max);
+        case reduction::min:
+            return call(reduce_min);
+        }
+    }
+}
+
+} // namespace xloom::kernel
+
 namespace xloom::detail {
 
 template <class T>
@@ -13619,66 +13704,74 @@ constexpr std::string_view element_name()
     return element_type_of<T> == element_type::undefined ? "values that ONNX does not know" : name_of(element_type_of<T>);
 }
 
-template <class Reduce, class T>
-inline constexpr bool can_reduce = std::is_invocable_v<Reduce const&, T, T const&>;
-template <class T>
-inline constexpr bool can_average = can_reduce<reduce_add_t, T>&& std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
-
-/// Calls f(reduce), if that can be.
-template <bool IsPossible, class T, class Reduce, class F>
-void with_reduction(std::string_view op, reduction kind, Reduce const& reduce, F const& f)
-{
-    if constexpr (IsPossible)
-        f(reduce);
-    else
-        fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ", name_of(kind),
-            " and data holds ", element_name<T>(), ". Choose another.");
-}
-
-/// Calls f(reduce) with the function object that an option names.
-template <class T, class F>
-void with_reduction(std::string_view op, reduction kind, F const& f)
-{
-    switch (kind) {
-    case reduction::none:
-        return f(reduce_none);
-    case reduction::add:
-        return with_reduction<can_reduce<reduce_add_t, T>, T>(op, kind, reduce_add, f);
-    case reduction::mul:
-        return with_reduction<can_reduce<reduce_mul_t, T>, T>(op, kind, reduce_mul, f);
-    case reduction::max:
-        return with_reduction<can_reduce<reduce_max_t, T>, T>(op, kind, reduce_max, f);
-    case reduction::min:
-        return with_reduction<can_reduce<reduce_min_t, T>, T>(op, kind, reduce_min, f);
-    case reduction::mean:
-        return with_reduction<can_average<T>, T>(op, kind, reduce_add, f);
-    }
-    fail<option_error>(op, ": options.reduction must be a reduction, but it is number ", static_cast<int>(kind), ". Choose one.");
-}
-
-/// Stands for the reduction that options.reduction names.
-struct named_reduction {};
-
-template <class Reduce>
-inline constexpr bool is_named = std::is_same_v<Reduce, named_reduction const>;
-
 template <class Reduce, class... Reductions>
 inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
 
-/// True if the reduction is one of xloom's: named by an option, or one of its function objects. Nobody sees in which order they are
-/// called, nor with which type.
+/// True if an option names the reduction at run time.
+template <class Reduce>
+inline constexpr bool is_named = is_one_of<Reduce, reduction>;
+
+/// True if the reduction is one of xloom's. The order in which they are called, and with which type, is not observable.
 template <class Reduce>
 inline constexpr bool is_built_in =
     is_named<Reduce> || is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
 
-/// Requires that the options go with the element type, or with a reduction of the caller's.
+/// True if updates replace what is there.
+template <class Reduce>
+constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
+{
+    if constexpr (is_named<Reduce>)
+        return reduce == reduction::none;
+    else
+        return is_one_of<Reduce, reduce_none_t>;
+}
+
+/// True if values of type T have the reduction; false if it is not an enumerator.
+template <class T>
+constexpr bool has_reduction(reduction kind)
+{
+    switch (kind) {
+    case reduction::none:
+        return true;
+    case reduction::add:
+        return kernel::can_reduce<reduce_add_t, T>;
+    case reduction::mul:
+        return kernel::can_reduce<reduce_mul_t, T>;
+    case reduction::max:
+        return kernel::can_reduce<reduce_max_t, T>;
+    case reduction::min:
+        return kernel::can_reduce<reduce_min_t, T>;
+    case reduction::mean:
+        return kernel::can_reduce<reduce_add_t, T> && std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+    }
+    return false;
+}
+
+/// The options with the reduction that an argument names.
+template <class Reduce>
+scatter_nd_options options_with(std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
+{
+    if constexpr (is_named<Reduce>) {
+        if (options.reduction != reduction::none && options.reduction != reduce)
+            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce), " and options.reduction is ",
+                name_of(options.reduction), ". Leave options.reduction out.");
+        options.reduction = reduce;
+    }
+    return options;
+}
+
+/// Requires that the options are valid for the element type and for a reduction of the caller's.
 template <class T, class Reduce>
 void check_reduction(std::string_view op, scatter_nd_options const& options)
 {
     if constexpr (is_named<Reduce>) {
-        with_reduction<T>(op, options.reduction, [](auto const&) {});
+        if (options.reduction > reduction::mean)
+            fail<option_error>(
+                op, ": options.reduction must be a reduction, but it is number ", static_cast<int>(options.reduction), ". Choose one.");
+        if (!has_reduction<T>(options.reduction))
+            fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ", name_of(options.reduction),
+                " and data holds ", element_name<T>(), ". Choose another.");
     } else {
-        constexpr bool replaces = std::is_same_v<std::remove_const_t<Reduce>, reduce_none_t>;
         if (options.reduction != reduction::none)
             fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(options.reduction),
                 ". Leave it out.");
@@ -13686,7 +13779,7 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
             fail<option_error>(op,
                 ": accumulate_in_float goes with the reductions of xloom alone, but a callable of yours reduces. Leave it "
                 "out, or convert data and updates to float.");
-        if (!replaces && options.duplicates == duplicates::first)
+        if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
             fail<option_error>(op,
                 ": that the first update counts means something for reduction none alone, but a callable reduces. Choose "
                 "duplicates::last, with which every update counts.");
@@ -13877,6 +13970,19 @@ struct owned_update {
     std::size_t number;
 };
 
+/// Updates of one owner.
+struct owned_updates {
+    std::span<owned_update const> updates;
+
+    /// Calls f(offset, number) for each of them in their order.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        for (owned_update const& update : updates)
+            f(update.offset, update.number);
+    }
+};
+
 /// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All others are spread evenly over
 /// groups, whatever the distance between them, and the groups dealt out so that each owner gets about as many updates of a sample.
 class slice_owners {
@@ -13958,10 +14064,9 @@ public:
         });
     }
 
-    /// Those of one owner.
-    std::span<owned_update const> updates_of(std::size_t owner) const
+    owned_updates updates_of(std::size_t owner) const
     {
-        return {updates_.get() + (owner == 0 ? 0 : ends_[owner - 1]), updates_.get() + ends_[owner]};
+        return {{updates_.get() + (owner == 0 ? 0 : ends_[owner - 1]), updates_.get() + ends_[owner]}};
     }
 
 private:
@@ -13969,8 +14074,8 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-/// Calls apply(owned_update) for every update; those of one slice in their order and from one part at a time. In rounds: first each part
-/// sorts its share of the updates by owner, then each owner takes what is his, share after share.
+/// Calls apply(owned_updates) until every update was in one; those of a slice in their order and from one part at a time. In rounds: first
+/// each part sorts its share of the updates by owner, then each owner applies its updates, share after share.
 ///
 /// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first update is applied; the offsets
 /// read twice.
@@ -13990,8 +14095,7 @@ void for_each_owned(Policy const& policy, offset_reader const& read, slice_owner
         });
         policy.for_each(parts, [&](std::size_t owner) {
             for (sorted_share const& share : shares)
-                for (owned_update const& update : share.updates_of(owner))
-                    apply(update);
+                apply(share.updates_of(owner));
         });
     }
 }
@@ -13999,83 +14103,83 @@ void for_each_owned(Policy const& policy, offset_reader const& read, slice_owner
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/scatter_nd.hpp ====
-// ScatterND over raw memory: updates meet the slices that index tuples name, the updates of a slice in their order.
+// ScatterND over raw memory: updates are applied to the slices that index tuples name, those of one slice in their order.
 
 namespace xloom::kernel {
 
-/// How one update meets one slice, according to where the slice's items lie.
-template <std::size_t Count>
-struct few_items {
-    template <class T, class Reduce>
-    void operator()(T* old, T const* update, Reduce& reduce) const
+/// Applies updates to `size` contiguous elements of each slice; updates are `step` elements apart.
+struct contiguous_slices {
+    std::size_t size;
+    std::size_t step;
+
+    /// `updates.for_each(f)` calls f(offset of the slice in data, number of the update).
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        for (std::size_t i = 0; i < Count; ++i)
-            old[i] = static_cast<T>(reduce(std::move(old[i]), update[i]));
+        switch (size == step ? size : 0) {
+        case 1:
+            return apply<1>(updates, data, values, reduce);
+        case 2:
+            return apply<2>(updates, data, values, reduce);
+        case 3:
+            return apply<3>(updates, data, values, reduce);
+        case 4:
+            return apply<4>(updates, data, values, reduce);
+        default:
+            updates.for_each([&, count = size, distance = step](std::ptrdiff_t offset, std::size_t number) {
+                T* __restrict const slice = data + offset;
+                T const* __restrict const update = values + number * distance;
+                for (std::size_t i = 0; i < count; ++i)
+                    slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
+            });
+        }
+    }
+
+private:
+    template <std::size_t Size, class Updates, class T, class Reduce>
+    static void apply(Updates const& updates, T* data, T const* values, Reduce& reduce)
+    {
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            T* __restrict const slice = data + offset;
+            T const* __restrict const update = values + number * Size;
+            for (std::size_t i = 0; i < Size; ++i)
+                slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
+        });
     }
 };
 
-struct packed_items {
-    std::size_t count;
-
-    template <class T, class Reduce>
-    void operator()(T* __restrict old, T const* __restrict update, Reduce& reduce) const
-    {
-        for (std::size_t i = 0; i < count; ++i)
-            old[i] = static_cast<T>(reduce(std::move(old[i]), update[i]));
-    }
-};
-
-struct strided_items {
+/// Applies updates to slices of `size` elements at any strides.
+struct strided_slices {
     strided_copy pairs; ///< from an update to a slice
+    std::size_t size;
 
-    template <class T, class Reduce>
-    void operator()(T* old, T const* update, Reduce& reduce) const
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        pairs.for_each_pair(update, old, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            pairs.for_each_pair(
+                values + number * size, data + offset, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+        });
     }
 };
 
-/// Applies updates `from` .. `to` - 1, of `step` items each, to the slices of `data` that `read` names. Allocates nothing.
-template <class T, class Meet, class Reduce>
-void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* updates, std::size_t step, Meet const& meet,
-    Reduce& reduce)
+/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` that `read` names. Allocates nothing.
+template <class T, class Slices, class Reduce>
+void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values, std::size_t step,
+    Slices const& slices, Reduce& reduce)
 {
-    for_each_offset(read, from, to, data, step,
-        [&](std::ptrdiff_t offset, std::size_t number) { meet(data + offset, updates + number * step, reduce); });
-}
-
-namespace detail {
-
-template <std::size_t Count, class T, std::integral Index, class Reduce>
-void scatter_few(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
-{
-    with_tuple_offset(tuples, [&](auto const offset_of) {
-        Index const* __restrict const indices = tuples.first;
-        T* __restrict const slices = data;
-        T const* __restrict const from = updates;
-        std::size_t const width = offset_of.width();
-        for_each_slice(
-            0, tuples.count, [=](std::size_t i) { return slices + offset_of(indices + i * width); },
-            [&](T* slice, std::size_t i) { few_items<Count>{}(slice, from + i * Count, reduce); });
+    kernel::for_each_block(read, from, to, data, step, [&](offset_block<T> const& block) {
+        kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
     });
 }
 
-} // namespace detail
-
-/// The same for all updates, of slices of 1 to most_few_items items side by side, with no index out of range.
+/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is negative or out of range.
+/// Allocates nothing.
 template <class T, std::integral Index, class Reduce>
-void scatter_few(index_tuples<Index> const& tuples, std::size_t count, T* data, T const* updates, Reduce& reduce)
+void scatter_single(index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
 {
-    switch (count) {
-    case 1:
-        return detail::scatter_few<1>(tuples, data, updates, reduce);
-    case 2:
-        return detail::scatter_few<2>(tuples, data, updates, reduce);
-    case 3:
-        return detail::scatter_few<3>(tuples, data, updates, reduce);
-    default:
-        return detail::scatter_few<4>(tuples, data, updates, reduce);
-    }
+    single_indices<T, Index> const updates(tuples, 0, tuples.count, data, size);
+    kernel::with_reduction<T>(reduce, [&](auto& function) { contiguous_slices{size, size}(updates, data, values, function); });
 }
 
 } // namespace xloom::kernel
@@ -14093,8 +14197,8 @@ struct tracking {
 };
 
 /// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`, the type that computes.
-/// Used as `meet` of kernel::scatter_nd, then finish() writes what was kept. Slices of their own may be met from several threads at once.
-/// Cost: a count for each slice, and a Sum for each item of data if that is another type than T.
+/// Used as `slices` of kernel::scatter_nd, then finish() writes what was kept. Slices of their own may be updated from several threads at
+/// once. Cost: a count for each slice, and a Sum for each item of data if that is another type than T.
 template <class T, class Sum>
 class tracked_slices {
 public:
@@ -14102,22 +14206,12 @@ public:
         : data_(data), step_(step), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * step : 0)
     {}
 
-    template <class Reduce>
-    void operator()(T* old, T const* update, Reduce& reduce) const
+    template <class Updates, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        auto const at = static_cast<std::size_t>(old - data_);
-        std::size_t const earlier = counts_[at / step_]++;
-        if (earlier != 0 && rule_.only_first)
-            return;
-        for (std::size_t i = 0; i < step_; ++i) {
-            Sum& sum = sum_of(at + i);
-            if (earlier != 0)
-                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
-            else if (rule_.include_self)
-                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
-            else
-                sum = static_cast<Sum>(update[i]);
-        }
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            apply(static_cast<std::size_t>(offset), data + offset, values + number * step_, reduce);
+        });
     }
 
     std::size_t slices() const { return counts_.size(); }
@@ -14142,6 +14236,23 @@ public:
 
 private:
     static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
+
+    template <class Reduce>
+    void apply(std::size_t at, T* old, T const* update, Reduce& reduce) const
+    {
+        std::size_t const earlier = counts_[at / step_]++;
+        if (earlier != 0 && rule_.only_first)
+            return;
+        for (std::size_t i = 0; i < step_; ++i) {
+            Sum& sum = sum_of(at + i);
+            if (earlier != 0)
+                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
+            else if (rule_.include_self)
+                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
+            else
+                sum = static_cast<Sum>(update[i]);
+        }
+    }
 
     Sum& sum_of(std::size_t i) const
     {
@@ -14193,7 +14304,7 @@ constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, doubl
     return sorting + applying * load < 0.75 * applying;
 }
 
-/// Meets updates with their slices, each slice's in their order: with the threads of a policy where they help.
+/// Applies updates to slices, those of one slice in their order, on the threads of a policy where they help.
 template <class Policy>
 class update_runner {
 public:
@@ -14213,24 +14324,25 @@ public:
 
     bool is_serial() const { return parts_ == 1; }
 
-    template <class T, class Meet, class Reduce>
-    void operator()(T* data, T const* updates, Meet const& meet, Reduce& reduce) const
+    template <class T, class Slices, class Reduce>
+    void operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
     {
         std::size_t const count = read_.count();
-        auto const meet_range = [&](std::size_t begin, std::size_t end) {
-            kernel::scatter_nd(read_, begin, end, data, updates, slice_size_, meet, reduce);
+        auto const apply_range = [&](std::size_t begin, std::size_t end) {
+            kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
         };
         if constexpr (has_threads<Policy>) {
             if (parts_ > 1 && can_be_cut())
                 return policy_.for_each(parts_, [&](std::size_t part) {
                     std::size_t const begin = begin_of_part(part, parts_, count), end = begin_of_part(part + 1, parts_, count);
-                    meet_range(options_.unique ? begin : begin_of_run(read_, begin), options_.unique ? end : begin_of_run(read_, end));
+                    apply_range(options_.unique ? begin : begin_of_run(read_, begin), options_.unique ? end : begin_of_run(read_, end));
                 });
             if (parts_ > 1)
-                return kernel::for_each_owned(policy_, read_, *owner_of_,
-                    [&](kernel::owned_update const& update) { meet(data + update.offset, updates + update.number * slice_size_, reduce); });
+                return kernel::for_each_owned(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                    kernel::with_reduction<T>(reduce, [&](auto& function) { slices(updates, data, values, function); });
+                });
         }
-        meet_range(0, count);
+        apply_range(0, count);
     }
 
 private:
@@ -14248,14 +14360,15 @@ private:
 /// True if slices of items side by side are so long that every thread can take a piece of each.
 constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts) { return parts > 1 && slice_size >= parts * thread_distance; }
 
-/// Meets every update with a piece of its slice on each of `parts` threads.
+/// Applies every update to a piece of its slice on each of `parts` threads.
 template <class T, class Reduce, class Policy>
-void meet_pieces(kernel::offset_reader const& read, T* data, T const* updates, std::size_t slice_size, Reduce& reduce, Policy const& policy,
+void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size, Reduce& reduce, Policy const& policy,
     std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const begin = begin_of_part(part, parts, slice_size), end = begin_of_part(part + 1, parts, slice_size);
-        kernel::scatter_nd(read, 0, read.count(), data + begin, updates + begin, slice_size, kernel::packed_items{end - begin}, reduce);
+        kernel::scatter_nd(
+            read, 0, read.count(), data + begin, values + begin, slice_size, kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
 }
 
@@ -14307,55 +14420,35 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     strided_layout const slice{
         shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
 
-    bool const is_packed = is_row_major(slice);
+    bool const is_contiguous = is_row_major(slice);
     std::size_t const pieces = parts_for(policy, tuples.count * size);
-    if (is_packed && can_cut_slices(size, pieces))
-        return meet_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+    if (is_contiguous && can_cut_slices(size, pieces))
+        return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
 
     update_runner const run(read, call.options(), size, policy);
-    if (is_packed && run.is_serial() && are_indices_inside(call.options().bounds) && size <= kernel::most_few_items)
-        kernel::scatter_few(tuples, size, items, call.updates(), reduce);
-    else if (is_packed && size == 1)
-        run(items, call.updates(), kernel::few_items<1>{}, reduce);
-    else if (is_packed)
-        run(items, call.updates(), kernel::packed_items{size}, reduce);
+    if (is_contiguous && run.is_serial() && kernel::are_single_indices(tuples, call.options().bounds))
+        kernel::scatter_single(tuples, items, call.updates(), size, reduce);
+    else if (is_contiguous)
+        run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     else
-        run(items, call.updates(), kernel::strided_items{{slice.dims, row_major_strides(slice.dims), slice.steps}}, reduce);
+        run(items, call.updates(), kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.steps}, size}, reduce);
 }
 
-/// `data` has the shape that the call was checked with, and memory of its own.
+/// Updates `data` in place; it has the shape that the call was checked with, and memory of its own.
 template <class Call, tensor Data, class Reduce, class Policy>
 void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
-    constexpr bool replaces = std::is_same_v<std::remove_const_t<Reduce>, reduce_none_t>;
     if (call.is_empty())
         return;
-    kernel::tracking const rule = tracking_of(call.options(), replaces);
-    if constexpr (is_small_float<T> && !replaces && is_built_in<Reduce>)
-        if (call.options().accumulate_in_float)
+    kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
+    if constexpr (is_small_float<T> && is_built_in<Reduce>)
+        if (call.options().accumulate_in_float && !replaces(reduce))
             return run_tracked<float>(call, data, rule, reduce, policy);
-    if (needs_tracking(rule, replaces))
+    if (needs_tracking(rule, replaces(reduce)))
         run_tracked<T>(call, data, rule, reduce, policy);
     else
         run_untracked(call, data, reduce, policy);
-}
-
-/// Calls f(reduce) with a reduction of the caller's, or with the one that the options name.
-template <class T, class Call, class Reduce, class F>
-void with_reduction_of(Call const& call, Reduce& reduce, F const& f)
-{
-    if constexpr (is_named<Reduce>)
-        with_reduction<T>(call.op(), call.options().reduction, f);
-    else
-        f(reduce);
-}
-
-/// `data` is updated in place.
-template <class Call, tensor Data, class Reduce, class Policy>
-void run_with_reduction(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
-{
-    with_reduction_of<item_t<Data>>(call, reduce, [&](auto& known) { run_scatter_nd(call, data, known, policy); });
 }
 
 } // namespace xloom::detail
@@ -14442,7 +14535,9 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
         if (order.first(slice) == order.end(slice))
             detail::meet_row(old, old, old, row, size, keep);
         for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
-            detail::meet_row(old, updates + order.number(i) * size, updates + order.number(i + ahead) * size, row, size, reduce);
+            kernel::with_reduction<T>(reduce, [&](auto& function) {
+                detail::meet_row(old, updates + order.number(i) * size, updates + order.number(i + ahead) * size, row, size, function);
+            });
     }
 }
 
@@ -14455,13 +14550,12 @@ template <class Data, class Reduce>
 inline constexpr bool can_go_by_row = is_built_in<Reduce>&& std::is_trivial_v<item_t<Data>>&& is_always_row_major<owned_t<Data>> &&
                                       !is_fixed_shape<shape_type_t<owned_t<Data>>>;
 
-/// Must something be remembered of a slice from one update to the next?
+/// True if something must be remembered of a slice from one update to the next.
 template <class T, class Reduce>
-bool is_tracked(scatter_nd_options const& options)
+bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 {
-    bool const replaces = is_named<Reduce> ? options.reduction == reduction::none : is_one_of<Reduce, reduce_none_t>;
-    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces;
-    return has_sums || needs_tracking(tracking_of(options, replaces), replaces);
+    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces(reduce);
+    return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
 }
 
 /// Data so large that it is far away again when the updates come, in slices so long that ordering them is little, many of them named, and
@@ -14523,16 +14617,14 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
 {
     using T = item_t<Data>;
     if constexpr (can_go_by_row<Data, Reduce>)
-        if (!is_tracked<T, Reduce>(call.options()) && is_row_major(detail::layout_of(data)) &&
+        if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
             is_going_by_row_worth(call, policy.concurrency())) {
             owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
-            with_reduction_of<T>(call, reduce, [&](auto& known) {
-                run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result), known, policy);
-            });
+            run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result), reduce, policy);
             return result;
         }
     owned_t<Data> result = copy_of(call.op(), data);
-    run_with_reduction(call, result, reduce, policy);
+    run_scatter_nd(call, result, reduce, policy);
     return result;
 }
 
@@ -14602,14 +14694,14 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
     } else {
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
-        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
-            op, data, index_tensor, update_tensor, options);
-        check_reduction<item_t<Data>, Reduce>(op, options);
+        scatter_nd_options const chosen = options_with(op, reduce, options);
+        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(op, data, index_tensor, update_tensor, chosen);
+        check_reduction<item_t<Data>, Reduce>(op, chosen);
         if constexpr (!InPlace && !is_moved_in<Data>) {
             return scattered_copy(call, data, reduce, policy);
         } else {
             check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor), detail::memory_of(update_tensor));
-            run_with_reduction(call, data, reduce, policy);
+            run_scatter_nd(call, data, reduce, policy);
             if constexpr (!InPlace)
                 return owned_t<Data>(std::move(data));
         }
@@ -14620,7 +14712,6 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
 template <class F>
 concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
 
-inline constexpr named_reduction by_name{};
 inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter_nd_into_name = "xloom::scatter_nd_into";
 
 } // namespace detail
@@ -14639,8 +14730,8 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 ///           value and the updates by their number. bounds (check). duplicates (last). include_self (true). accumulate_in_float
 ///           (false): else 16-bit and smaller floats are rounded after each update. unique, sorted (false): promises, verified in debug
 ///           builds, that spare threads the sorting by owner.
-/// Reduce    instead of options.reduction any callable reduce(old item, update item) -> new item, or reduce_add, reduce_mul, reduce_max,
-///           reduce_min, with which a type that lacks the operation is a compile error.
+/// Reduce    instead of options.reduction a reduction (reduction::add), any callable reduce(old item, update item) -> new item, or
+///           reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that lacks the operation is a compile error.
 /// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
 ///           serial. Threads are used where they help: for long slices from two on, for single items from eight on unless most updates go
 ///           to a few slices, or with a promise.
@@ -14670,14 +14761,16 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 template <class Data, class Indices, class Updates>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, detail::by_name, serial, options);
+    return detail::scatter_nd<false>(
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, options.reduction, serial, options);
 }
 
 /// On the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, detail::by_name, policy, options);
+    return detail::scatter_nd<false>(
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, options.reduction, policy, options);
 }
 
 /// With a callable as the reduction.
@@ -14705,7 +14798,7 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
 template <class Data, class Indices, class Updates>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, detail::by_name, serial, options);
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, options.reduction, serial, options);
 }
 
 /// On the threads of a policy.
@@ -14713,7 +14806,7 @@ template <class Data, class Indices, class Updates, execution_policy Policy>
 void scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, detail::by_name, policy, options);
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, options.reduction, policy, options);
 }
 
 /// With a callable as the reduction.

@@ -72,8 +72,8 @@ int main()
     auto const result = xloom::scatter_nd(words, indices, words, xloom::reduce_max);
 #elif CASE == 13
     auto const result = xloom::scatter_nd(plane, indices, plane, xloom::reduce_min);
-#elif CASE == 14 // the name of a reduction in place of options
-    auto const result = xloom::scatter_nd(data, indices, updates, xloom::reduction::add);
+#elif CASE == 14 // ONNX's name of a reduction as a string
+    auto const result = xloom::scatter_nd(data, indices, updates, "add");
 #elif CASE == 15 // written through a reference
     auto const result = xloom::scatter_nd(data, indices, updates, [](float& old, float update) { old += update; });
 #elif CASE == 16 // nothing is returned

@@ -44,17 +44,17 @@ public:
             return;
         std::size_t const entries = element_count(batch_.dims);
         kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});
-        bool const is_packed = is_row_major(slice_);
+        bool const is_contiguous = is_row_major(slice_);
         std::size_t const parts = parts_for(policy, count * size);
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
-            if (is_packed && are_indices_inside(options_.bounds) && size <= kernel::most_few_items && batch_.dims.empty())
-                kernel::gather_few(tuples_, begin, end, size, data_, output);
-            else if (is_packed)
-                kernel::gather_nd(read, begin, end, data_, output, size, kernel::copy_packed_items{size});
+            if (is_contiguous && kernel::are_single_indices(tuples_, options_.bounds) && batch_.dims.empty())
+                kernel::gather_single(tuples_, begin, end, data_, output, kernel::copy_contiguous_slices{size});
+            else if (is_contiguous)
+                kernel::gather_nd(read, begin, end, data_, output, kernel::copy_contiguous_slices{size});
             else
-                kernel::gather_nd(
-                    read, begin, end, data_, output, size, kernel::strided_copy(slice_.dims, slice_.steps, row_major_strides(slice_.dims)));
+                kernel::gather_nd(read, begin, end, data_, output,
+                    kernel::copy_strided_slices{{slice_.dims, slice_.steps, row_major_strides(slice_.dims)}, size});
         });
     }
 

@@ -11,13 +11,12 @@ template <class Data, class Reduce>
 inline constexpr bool can_go_by_row = is_built_in<Reduce>&& std::is_trivial_v<item_t<Data>>&& is_always_row_major<owned_t<Data>> &&
                                       !is_fixed_shape<shape_type_t<owned_t<Data>>>;
 
-/// Must something be remembered of a slice from one update to the next?
+/// True if something must be remembered of a slice from one update to the next.
 template <class T, class Reduce>
-bool is_tracked(scatter_nd_options const& options)
+bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 {
-    bool const replaces = is_named<Reduce> ? options.reduction == reduction::none : is_one_of<Reduce, reduce_none_t>;
-    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces;
-    return has_sums || needs_tracking(tracking_of(options, replaces), replaces);
+    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces(reduce);
+    return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
 }
 
 /// Data so large that it is far away again when the updates come, in slices so long that ordering them is little, many of them named, and
@@ -79,16 +78,14 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
 {
     using T = item_t<Data>;
     if constexpr (can_go_by_row<Data, Reduce>)
-        if (!is_tracked<T, Reduce>(call.options()) && is_row_major(detail::layout_of(data)) &&
+        if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
             is_going_by_row_worth(call, policy.concurrency())) {
             owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
-            with_reduction_of<T>(call, reduce, [&](auto& known) {
-                run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result), known, policy);
-            });
+            run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result), reduce, policy);
             return result;
         }
     owned_t<Data> result = copy_of(call.op(), data);
-    run_with_reduction(call, result, reduce, policy);
+    run_scatter_nd(call, result, reduce, policy);
     return result;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came before.
 
-#include <xloom/adapt/named_reduction.hpp>
+#include <xloom/adapt/any_reduction.hpp>
 #include <xloom/adapt/parts.hpp>
 #include <xloom/adapt/scatter_call.hpp>
 #include <xloom/core/cast.hpp>
@@ -42,7 +42,7 @@ constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, doubl
     return sorting + applying * load < 0.75 * applying;
 }
 
-/// Meets updates with their slices, each slice's in their order: with the threads of a policy where they help.
+/// Applies updates to slices, those of one slice in their order, on the threads of a policy where they help.
 template <class Policy>
 class update_runner {
 public:
@@ -62,24 +62,25 @@ public:
 
     bool is_serial() const { return parts_ == 1; }
 
-    template <class T, class Meet, class Reduce>
-    void operator()(T* data, T const* updates, Meet const& meet, Reduce& reduce) const
+    template <class T, class Slices, class Reduce>
+    void operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
     {
         std::size_t const count = read_.count();
-        auto const meet_range = [&](std::size_t begin, std::size_t end) {
-            kernel::scatter_nd(read_, begin, end, data, updates, slice_size_, meet, reduce);
+        auto const apply_range = [&](std::size_t begin, std::size_t end) {
+            kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
         };
         if constexpr (has_threads<Policy>) {
             if (parts_ > 1 && can_be_cut())
                 return policy_.for_each(parts_, [&](std::size_t part) {
                     std::size_t const begin = begin_of_part(part, parts_, count), end = begin_of_part(part + 1, parts_, count);
-                    meet_range(options_.unique ? begin : begin_of_run(read_, begin), options_.unique ? end : begin_of_run(read_, end));
+                    apply_range(options_.unique ? begin : begin_of_run(read_, begin), options_.unique ? end : begin_of_run(read_, end));
                 });
             if (parts_ > 1)
-                return kernel::for_each_owned(policy_, read_, *owner_of_,
-                    [&](kernel::owned_update const& update) { meet(data + update.offset, updates + update.number * slice_size_, reduce); });
+                return kernel::for_each_owned(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                    kernel::with_reduction<T>(reduce, [&](auto& function) { slices(updates, data, values, function); });
+                });
         }
-        meet_range(0, count);
+        apply_range(0, count);
     }
 
 private:
@@ -97,14 +98,15 @@ private:
 /// True if slices of items side by side are so long that every thread can take a piece of each.
 constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts) { return parts > 1 && slice_size >= parts * thread_distance; }
 
-/// Meets every update with a piece of its slice on each of `parts` threads.
+/// Applies every update to a piece of its slice on each of `parts` threads.
 template <class T, class Reduce, class Policy>
-void meet_pieces(kernel::offset_reader const& read, T* data, T const* updates, std::size_t slice_size, Reduce& reduce, Policy const& policy,
+void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size, Reduce& reduce, Policy const& policy,
     std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const begin = begin_of_part(part, parts, slice_size), end = begin_of_part(part + 1, parts, slice_size);
-        kernel::scatter_nd(read, 0, read.count(), data + begin, updates + begin, slice_size, kernel::packed_items{end - begin}, reduce);
+        kernel::scatter_nd(
+            read, 0, read.count(), data + begin, values + begin, slice_size, kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
 }
 
@@ -156,55 +158,35 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     strided_layout const slice{
         shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
 
-    bool const is_packed = is_row_major(slice);
+    bool const is_contiguous = is_row_major(slice);
     std::size_t const pieces = parts_for(policy, tuples.count * size);
-    if (is_packed && can_cut_slices(size, pieces))
-        return meet_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+    if (is_contiguous && can_cut_slices(size, pieces))
+        return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
 
     update_runner const run(read, call.options(), size, policy);
-    if (is_packed && run.is_serial() && are_indices_inside(call.options().bounds) && size <= kernel::most_few_items)
-        kernel::scatter_few(tuples, size, items, call.updates(), reduce);
-    else if (is_packed && size == 1)
-        run(items, call.updates(), kernel::few_items<1>{}, reduce);
-    else if (is_packed)
-        run(items, call.updates(), kernel::packed_items{size}, reduce);
+    if (is_contiguous && run.is_serial() && kernel::are_single_indices(tuples, call.options().bounds))
+        kernel::scatter_single(tuples, items, call.updates(), size, reduce);
+    else if (is_contiguous)
+        run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     else
-        run(items, call.updates(), kernel::strided_items{{slice.dims, row_major_strides(slice.dims), slice.steps}}, reduce);
+        run(items, call.updates(), kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.steps}, size}, reduce);
 }
 
-/// `data` has the shape that the call was checked with, and memory of its own.
+/// Updates `data` in place; it has the shape that the call was checked with, and memory of its own.
 template <class Call, tensor Data, class Reduce, class Policy>
 void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
-    constexpr bool replaces = std::is_same_v<std::remove_const_t<Reduce>, reduce_none_t>;
     if (call.is_empty())
         return;
-    kernel::tracking const rule = tracking_of(call.options(), replaces);
-    if constexpr (is_small_float<T> && !replaces && is_built_in<Reduce>)
-        if (call.options().accumulate_in_float)
+    kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
+    if constexpr (is_small_float<T> && is_built_in<Reduce>)
+        if (call.options().accumulate_in_float && !replaces(reduce))
             return run_tracked<float>(call, data, rule, reduce, policy);
-    if (needs_tracking(rule, replaces))
+    if (needs_tracking(rule, replaces(reduce)))
         run_tracked<T>(call, data, rule, reduce, policy);
     else
         run_untracked(call, data, reduce, policy);
-}
-
-/// Calls f(reduce) with a reduction of the caller's, or with the one that the options name.
-template <class T, class Call, class Reduce, class F>
-void with_reduction_of(Call const& call, Reduce& reduce, F const& f)
-{
-    if constexpr (is_named<Reduce>)
-        with_reduction<T>(call.op(), call.options().reduction, f);
-    else
-        f(reduce);
-}
-
-/// `data` is updated in place.
-template <class Call, tensor Data, class Reduce, class Policy>
-void run_with_reduction(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
-{
-    with_reduction_of<item_t<Data>>(call, reduce, [&](auto& known) { run_scatter_nd(call, data, known, policy); });
 }
 
 } // namespace xloom::detail

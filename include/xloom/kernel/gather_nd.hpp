@@ -6,69 +6,71 @@
 
 namespace xloom::kernel {
 
-/// How a slice becomes `step` items side by side, according to where its own lie.
-struct copy_packed_items {
-    std::size_t count;
+/// Copies slices of `size` contiguous elements.
+struct copy_contiguous_slices {
+    std::size_t size;
 
-    template <class T>
-    void operator()(T const* __restrict from, T* __restrict to) const
+    /// `slices.for_each(f)` calls f(offset of the slice in data, its number in the output).
+    template <class Slices, class T>
+    void operator()(Slices const& slices, T const* data, T* output) const
     {
-        for (std::size_t i = 0; i < count; ++i)
-            to[i] = from[i];
+        switch (size) {
+        case 1:
+            return copy<1>(slices, data, output);
+        case 2:
+            return copy<2>(slices, data, output);
+        case 3:
+            return copy<3>(slices, data, output);
+        case 4:
+            return copy<4>(slices, data, output);
+        default:
+            slices.for_each([=, count = size](std::ptrdiff_t offset, std::size_t number) {
+                T const* __restrict const from = data + offset;
+                T* __restrict const to = output + number * count;
+                for (std::size_t i = 0; i < count; ++i)
+                    to[i] = from[i];
+            });
+        }
+    }
+
+private:
+    template <std::size_t Size, class Slices, class T>
+    static void copy(Slices const& slices, T const* data, T* output)
+    {
+        slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
+            T const* __restrict const from = data + offset;
+            T* __restrict const to = output + number * Size;
+            for (std::size_t i = 0; i < Size; ++i)
+                to[i] = from[i];
+        });
     }
 };
 
-template <std::size_t Count>
-struct copy_few_items {
-    template <class T>
-    void operator()(T const* from, T* to) const
+/// Copies slices of `size` elements at any strides.
+struct copy_strided_slices {
+    strided_copy copy; ///< from a slice to the output
+    std::size_t size;
+
+    template <class Slices, class T>
+    void operator()(Slices const& slices, T const* data, T* output) const
     {
-        for (std::size_t i = 0; i < Count; ++i)
-            to[i] = from[i];
+        slices.for_each([&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * size); });
     }
 };
 
-/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`, which are `step` items apart; those of tuples that are left
-/// out stay as they are. `copy(slice, place)` copies one. Allocates nothing.
+/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`; those of dropped tuples stay as they are. Allocates nothing.
 template <class T, class Copy>
-void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, std::size_t step, Copy const& copy)
+void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
 {
-    for_each_offset(
-        read, from, to, data, step, [&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * step); });
+    kernel::for_each_block(read, from, to, data, copy.size, [&](offset_block<T const> const& block) { copy(block, data, output); });
 }
 
-namespace detail {
-
-template <std::size_t Count, class T, std::integral Index>
-void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output)
-{
-    with_tuple_offset(tuples, [=, &tuples](auto const offset_of) {
-        Index const* __restrict const indices = tuples.first;
-        T const* __restrict const slices = data;
-        T* __restrict const places = output;
-        std::size_t const width = offset_of.width();
-        for_each_slice(
-            from, to, [=](std::size_t i) { return slices + offset_of(indices + i * width); },
-            [=](T const* slice, std::size_t i) { copy_few_items<Count>{}(slice, places + i * Count); });
-    });
-}
-
-} // namespace detail
-
-/// The same for slices of 1 to most_few_items items side by side, with no index out of range and no batch.
+/// The same for contiguous slices and single indices, none of which is negative or out of range.
 template <class T, std::integral Index>
-void gather_few(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, std::size_t count, T const* data, T* output)
+void gather_single(
+    index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output, copy_contiguous_slices const& copy)
 {
-    switch (count) {
-    case 1:
-        return detail::gather_few<1>(tuples, from, to, data, output);
-    case 2:
-        return detail::gather_few<2>(tuples, from, to, data, output);
-    case 3:
-        return detail::gather_few<3>(tuples, from, to, data, output);
-    default:
-        return detail::gather_few<4>(tuples, from, to, data, output);
-    }
+    copy(single_indices<T const, Index>(tuples, from, to, data, copy.size), data, output);
 }
 
 } // namespace xloom::kernel

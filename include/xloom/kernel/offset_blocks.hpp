@@ -1,77 +1,122 @@
 #pragma once
-// The offsets of many index tuples, one after the other, while the memory of those to come is on its way.
+// The offsets of many index tuples, a block at a time, and prefetching of the memory at them.
 
 #include <array>
+#include <cstdint>
 #include <type_traits>
 
 #include <xloom/kernel/offset_reader.hpp>
 
 namespace xloom::kernel {
 
-/// Offsets are read so many at a time.
-inline constexpr std::size_t offset_block = 64;
+/// Offsets are read this many at a time.
+inline constexpr std::size_t max_offset_block = 64;
 
-/// Slices of at most so many items have loops of their own, for which offsets are read one at a time.
-inline constexpr std::size_t most_few_items = 4;
+/// Slices of at most this many elements have loops of their own.
+inline constexpr std::size_t max_small_slice = 4;
 
-/// Calls f(slice, number) for `from` .. `to` - 1 with a slice = slice_of(number), which is cheap to compute.
-///
-/// Why the memory is asked for here: the core looks ahead by itself, but not far enough for memory that no cache holds, and half as far
-/// where another thread shares the core.
-template <class SliceOf, class F>
-void for_each_slice(std::size_t from, std::size_t to, SliceOf const& slice_of, F const& f)
+/// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one. The slice may be at `dropped`:
+/// a prefetch of any address is harmless, so that it need not be told apart.
+template <class T>
+void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
-    constexpr std::size_t ahead = 32;
-    std::size_t number = from;
-    for (; number + ahead < to; ++number) {
-        auto* const coming = slice_of(number + ahead);
-        __builtin_prefetch(coming, !std::is_const_v<std::remove_pointer_t<decltype(coming)>>);
-        f(slice_of(number), number);
-    }
-    for (; number < to; ++number)
-        f(slice_of(number), number);
+    std::uintptr_t const first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
+    __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
+    if (length > max_small_slice)
+        __builtin_prefetch(reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
 
-/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, but not for those that are left out.
+/// The offsets of consecutive index tuples into `data`, and those that come a block later.
+template <class T>
+struct offset_block {
+    std::ptrdiff_t const* offsets;
+    std::ptrdiff_t const* coming;
+    std::size_t first; ///< the number of the first tuple
+    std::size_t size;
+    T* data;
+    std::size_t length; ///< of a slice
+
+    /// Calls f(offset, number) for each tuple in their order, except dropped ones, and prefetches the slices that come a block later.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        for (std::size_t i = 0; i < size; ++i) {
+            kernel::prefetch_slice(data, coming[i], length);
+            if (offsets[i] != dropped)
+                f(offsets[i], first + i);
+        }
+    }
+};
+
+/// Tuples of a single index each, none of which is negative or out of range: their offsets need not be computed ahead of their use.
+template <class T, std::integral Index>
+class single_indices {
+public:
+    /// Tuples `from` .. `to` - 1, of slices of `length` elements of `data`.
+    single_indices(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
+        : indices_(tuples.first), from_(from), to_(to), stride_(tuples.axes.steps[0]), data_(data), length_(length)
+    {}
+
+    /// Calls f(offset, number) for each of them in their order, and prefetches slices ahead of it.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        std::size_t const ahead = length_ <= max_small_slice ? 32 : 16;
+        for (std::size_t i = from_; i < to_; ++i) {
+            kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
+            f(offset(i), i);
+        }
+    }
+
+private:
+    std::ptrdiff_t offset(std::size_t i) const { return static_cast<std::ptrdiff_t>(indices_[i]) * stride_; }
+
+    Index const* indices_;
+    std::size_t from_;
+    std::size_t to_;
+    std::ptrdiff_t stride_;
+    T* data_;
+    std::size_t length_;
+};
+
+/// True if single_indices can stand for the tuples.
+template <std::integral Index>
+bool are_single_indices(index_tuples<Index> const& tuples, bounds rule)
+{
+    return tuples.width() == 1 && !tuples.has_negative && are_indices_inside(rule);
+}
+
+/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, except dropped ones.
 template <class F>
 void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
-    std::ptrdiff_t offsets[offset_block];
-    for (std::size_t begin = from; begin < to; begin += offset_block) {
-        std::size_t const block = (std::min)(offset_block, to - begin);
-        read(begin, block, offsets);
-        for (std::size_t i = 0; i < block; ++i)
+    std::array<std::ptrdiff_t, max_offset_block> offsets;
+    for (std::size_t first = from; first < to; first += max_offset_block) {
+        std::size_t const size = (std::min)(max_offset_block, to - first);
+        read(first, size, offsets.data());
+        for (std::size_t i = 0; i < size; ++i)
             if (offsets[i] != dropped)
-                f(offsets[i], begin + i);
+                f(offsets[i], first + i);
     }
 }
 
-/// The same where f uses `slice` items at data + offset: they are prefetched.
+/// Calls f(offset_block) for tuples `from` .. `to` - 1 in their order, where f uses `length` elements at data + offset.
 ///
-/// Why: the core itself does not see past the work on a slice to the next offset.
+/// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a slice to the next offset. Blocks
+/// of longer slices are smaller, so that what was prefetched is still in the cache when it is used.
 template <class T, class F>
-void for_each_offset(offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t slice, F&& f)
+void for_each_block(offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
-    constexpr std::size_t ahead = 16;
-    constexpr std::size_t ring = 2 * offset_block;
-    std::array<std::ptrdiff_t, ring> offsets{};
-    auto const read_block = [&](std::size_t first) {
-        if (first < to)
-            read(first, (std::min)(offset_block, to - first), offsets.data() + (first - from) % ring);
-    };
-    read_block(from);
-    for (std::size_t first = from; first < to; first += offset_block) {
-        read_block(first + offset_block);
-        std::size_t const end = (std::min)(first + offset_block, to);
-        for (std::size_t number = first; number < end; ++number) {
-            std::ptrdiff_t const coming = offsets[(number - from + ahead) % ring];
-            T* const place = data + (coming == dropped ? 0 : coming);
-            __builtin_prefetch(place, !std::is_const_v<T>);
-            __builtin_prefetch(place + (slice - 1), !std::is_const_v<T>);
-            std::ptrdiff_t const offset = offsets[(number - from) % ring];
-            if (offset != dropped)
-                f(offset, number);
-        }
+    std::size_t const step = length <= max_small_slice ? max_offset_block : max_offset_block / 4;
+    std::array<std::array<std::ptrdiff_t, max_offset_block>, 2> offsets{};
+    auto const size_at = [=](std::size_t first) { return first < to ? (std::min)(step, to - first) : 0; };
+    if (from < to)
+        read(from, size_at(from), offsets[0].data());
+    for (std::size_t first = from, i = 0; first < to; first += step, i = 1 - i) {
+        std::size_t const next = first + step;
+        if (next < to)
+            read(next, size_at(next), offsets[1 - i].data());
+        f(offset_block<T>{offsets[i].data(), offsets[1 - i].data(), first, size_at(first), data, length});
     }
 }
 

@@ -19,6 +19,19 @@ struct owned_update {
     std::size_t number;
 };
 
+/// Updates of one owner.
+struct owned_updates {
+    std::span<owned_update const> updates;
+
+    /// Calls f(offset, number) for each of them in their order.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        for (owned_update const& update : updates)
+            f(update.offset, update.number);
+    }
+};
+
 /// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All others are spread evenly over
 /// groups, whatever the distance between them, and the groups dealt out so that each owner gets about as many updates of a sample.
 class slice_owners {
@@ -100,10 +113,9 @@ public:
         });
     }
 
-    /// Those of one owner.
-    std::span<owned_update const> updates_of(std::size_t owner) const
+    owned_updates updates_of(std::size_t owner) const
     {
-        return {updates_.get() + (owner == 0 ? 0 : ends_[owner - 1]), updates_.get() + ends_[owner]};
+        return {{updates_.get() + (owner == 0 ? 0 : ends_[owner - 1]), updates_.get() + ends_[owner]}};
     }
 
 private:
@@ -111,8 +123,8 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-/// Calls apply(owned_update) for every update; those of one slice in their order and from one part at a time. In rounds: first each part
-/// sorts its share of the updates by owner, then each owner takes what is his, share after share.
+/// Calls apply(owned_updates) until every update was in one; those of a slice in their order and from one part at a time. In rounds: first
+/// each part sorts its share of the updates by owner, then each owner applies its updates, share after share.
 ///
 /// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first update is applied; the offsets
 /// read twice.
@@ -132,8 +144,7 @@ void for_each_owned(Policy const& policy, offset_reader const& read, slice_owner
         });
         policy.for_each(parts, [&](std::size_t owner) {
             for (sorted_share const& share : shares)
-                for (owned_update const& update : share.updates_of(owner))
-                    apply(update);
+                apply(share.updates_of(owner));
         });
     }
 }

@@ -1,86 +1,87 @@
 #pragma once
-// ScatterND over raw memory: updates meet the slices that index tuples name, the updates of a slice in their order.
+// ScatterND over raw memory: updates are applied to the slices that index tuples name, those of one slice in their order.
 
 #include <utility>
 
 #include <xloom/kernel/offset_blocks.hpp>
 #include <xloom/kernel/strided_copy.hpp>
+#include <xloom/kernel/with_reduction.hpp>
 
 namespace xloom::kernel {
 
-/// How one update meets one slice, according to where the slice's items lie.
-template <std::size_t Count>
-struct few_items {
-    template <class T, class Reduce>
-    void operator()(T* old, T const* update, Reduce& reduce) const
+/// Applies updates to `size` contiguous elements of each slice; updates are `step` elements apart.
+struct contiguous_slices {
+    std::size_t size;
+    std::size_t step;
+
+    /// `updates.for_each(f)` calls f(offset of the slice in data, number of the update).
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        for (std::size_t i = 0; i < Count; ++i)
-            old[i] = static_cast<T>(reduce(std::move(old[i]), update[i]));
+        switch (size == step ? size : 0) {
+        case 1:
+            return apply<1>(updates, data, values, reduce);
+        case 2:
+            return apply<2>(updates, data, values, reduce);
+        case 3:
+            return apply<3>(updates, data, values, reduce);
+        case 4:
+            return apply<4>(updates, data, values, reduce);
+        default:
+            updates.for_each([&, count = size, distance = step](std::ptrdiff_t offset, std::size_t number) {
+                T* __restrict const slice = data + offset;
+                T const* __restrict const update = values + number * distance;
+                for (std::size_t i = 0; i < count; ++i)
+                    slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
+            });
+        }
+    }
+
+private:
+    template <std::size_t Size, class Updates, class T, class Reduce>
+    static void apply(Updates const& updates, T* data, T const* values, Reduce& reduce)
+    {
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            T* __restrict const slice = data + offset;
+            T const* __restrict const update = values + number * Size;
+            for (std::size_t i = 0; i < Size; ++i)
+                slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
+        });
     }
 };
 
-struct packed_items {
-    std::size_t count;
-
-    template <class T, class Reduce>
-    void operator()(T* __restrict old, T const* __restrict update, Reduce& reduce) const
-    {
-        for (std::size_t i = 0; i < count; ++i)
-            old[i] = static_cast<T>(reduce(std::move(old[i]), update[i]));
-    }
-};
-
-struct strided_items {
+/// Applies updates to slices of `size` elements at any strides.
+struct strided_slices {
     strided_copy pairs; ///< from an update to a slice
+    std::size_t size;
 
-    template <class T, class Reduce>
-    void operator()(T* old, T const* update, Reduce& reduce) const
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        pairs.for_each_pair(update, old, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            pairs.for_each_pair(
+                values + number * size, data + offset, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+        });
     }
 };
 
-/// Applies updates `from` .. `to` - 1, of `step` items each, to the slices of `data` that `read` names. Allocates nothing.
-template <class T, class Meet, class Reduce>
-void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* updates, std::size_t step, Meet const& meet,
-    Reduce& reduce)
+/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` that `read` names. Allocates nothing.
+template <class T, class Slices, class Reduce>
+void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values, std::size_t step,
+    Slices const& slices, Reduce& reduce)
 {
-    for_each_offset(read, from, to, data, step,
-        [&](std::ptrdiff_t offset, std::size_t number) { meet(data + offset, updates + number * step, reduce); });
-}
-
-namespace detail {
-
-template <std::size_t Count, class T, std::integral Index, class Reduce>
-void scatter_few(index_tuples<Index> const& tuples, T* data, T const* updates, Reduce& reduce)
-{
-    with_tuple_offset(tuples, [&](auto const offset_of) {
-        Index const* __restrict const indices = tuples.first;
-        T* __restrict const slices = data;
-        T const* __restrict const from = updates;
-        std::size_t const width = offset_of.width();
-        for_each_slice(
-            0, tuples.count, [=](std::size_t i) { return slices + offset_of(indices + i * width); },
-            [&](T* slice, std::size_t i) { few_items<Count>{}(slice, from + i * Count, reduce); });
+    kernel::for_each_block(read, from, to, data, step, [&](offset_block<T> const& block) {
+        kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
     });
 }
 
-} // namespace detail
-
-/// The same for all updates, of slices of 1 to most_few_items items side by side, with no index out of range.
+/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is negative or out of range.
+/// Allocates nothing.
 template <class T, std::integral Index, class Reduce>
-void scatter_few(index_tuples<Index> const& tuples, std::size_t count, T* data, T const* updates, Reduce& reduce)
+void scatter_single(index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
 {
-    switch (count) {
-    case 1:
-        return detail::scatter_few<1>(tuples, data, updates, reduce);
-    case 2:
-        return detail::scatter_few<2>(tuples, data, updates, reduce);
-    case 3:
-        return detail::scatter_few<3>(tuples, data, updates, reduce);
-    default:
-        return detail::scatter_few<4>(tuples, data, updates, reduce);
-    }
+    single_indices<T, Index> const updates(tuples, 0, tuples.count, data, size);
+    kernel::with_reduction<T>(reduce, [&](auto& function) { contiguous_slices{size, size}(updates, data, values, function); });
 }
 
 } // namespace xloom::kernel

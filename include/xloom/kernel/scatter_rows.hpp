@@ -3,6 +3,7 @@
 
 #include <xloom/core/cache.hpp>
 #include <xloom/kernel/updates_by_slice.hpp>
+#include <xloom/kernel/with_reduction.hpp>
 
 namespace xloom::kernel {
 
@@ -43,7 +44,9 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
         if (order.first(slice) == order.end(slice))
             detail::meet_row(old, old, old, row, size, keep);
         for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
-            detail::meet_row(old, updates + order.number(i) * size, updates + order.number(i + ahead) * size, row, size, reduce);
+            kernel::with_reduction<T>(reduce, [&](auto& function) {
+                detail::meet_row(old, updates + order.number(i) * size, updates + order.number(i + ahead) * size, row, size, function);
+            });
     }
 }
 

@@ -75,7 +75,7 @@ private:
     }
 
     template <class From, class To, class F>
-    void walk(std::size_t axis, From* from, To* to, F const& f) const
+    [[gnu::noinline]] void walk(std::size_t axis, From* from, To* to, F const& f) const
     {
         for (std::size_t i = 0; i < dims_[axis]; ++i, from += from_[axis], to += to_[axis])
             if (axis + 1 < dims_.size())

@@ -18,8 +18,8 @@ struct tracking {
 };
 
 /// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`, the type that computes.
-/// Used as `meet` of kernel::scatter_nd, then finish() writes what was kept. Slices of their own may be met from several threads at once.
-/// Cost: a count for each slice, and a Sum for each item of data if that is another type than T.
+/// Used as `slices` of kernel::scatter_nd, then finish() writes what was kept. Slices of their own may be updated from several threads at
+/// once. Cost: a count for each slice, and a Sum for each item of data if that is another type than T.
 template <class T, class Sum>
 class tracked_slices {
 public:
@@ -27,22 +27,12 @@ public:
         : data_(data), step_(step), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * step : 0)
     {}
 
-    template <class Reduce>
-    void operator()(T* old, T const* update, Reduce& reduce) const
+    template <class Updates, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
-        auto const at = static_cast<std::size_t>(old - data_);
-        std::size_t const earlier = counts_[at / step_]++;
-        if (earlier != 0 && rule_.only_first)
-            return;
-        for (std::size_t i = 0; i < step_; ++i) {
-            Sum& sum = sum_of(at + i);
-            if (earlier != 0)
-                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
-            else if (rule_.include_self)
-                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
-            else
-                sum = static_cast<Sum>(update[i]);
-        }
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            apply(static_cast<std::size_t>(offset), data + offset, values + number * step_, reduce);
+        });
     }
 
     std::size_t slices() const { return counts_.size(); }
@@ -67,6 +57,23 @@ public:
 
 private:
     static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
+
+    template <class Reduce>
+    void apply(std::size_t at, T* old, T const* update, Reduce& reduce) const
+    {
+        std::size_t const earlier = counts_[at / step_]++;
+        if (earlier != 0 && rule_.only_first)
+            return;
+        for (std::size_t i = 0; i < step_; ++i) {
+            Sum& sum = sum_of(at + i);
+            if (earlier != 0)
+                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
+            else if (rule_.include_self)
+                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
+            else
+                sum = static_cast<Sum>(update[i]);
+        }
+    }
 
     Sum& sum_of(std::size_t i) const
     {

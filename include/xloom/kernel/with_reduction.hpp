@@ -1,0 +1,42 @@
+#pragma once
+// Reductions chosen at run time, so that only the innermost loops are compiled once for each of them.
+
+#include <type_traits>
+
+#include <xloom/core/reduction.hpp>
+
+namespace xloom::kernel {
+
+/// True if a function object reduces values of type T.
+template <class Function, class T>
+inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
+
+/// Calls f(function) with the function object that reduces: `reduce` itself or, if it is a `reduction`, the one that it names, which values
+/// of type T must have. The mean adds; who counts the updates divides.
+template <class T, class Reduce, class F>
+void with_reduction(Reduce& reduce, F const& f)
+{
+    auto const call = [&]<class Function>(Function const& function) {
+        if constexpr (can_reduce<Function, T>)
+            f(function);
+    };
+    if constexpr (!std::is_same_v<std::remove_const_t<Reduce>, reduction>) {
+        f(reduce);
+    } else {
+        switch (reduce) {
+        case reduction::none:
+            return call(reduce_none);
+        case reduction::add:
+        case reduction::mean:
+            return call(reduce_add);
+        case reduction::mul:
+            return call(reduce_mul);
+        case reduction::max:
+            return call(reduce_max);
+        case reduction::min:
+            return call(reduce_min);
+        }
+    }
+}
+
+} // namespace xloom::kernel
