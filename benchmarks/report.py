@@ -5,8 +5,9 @@
 
 FOLDER holds the output of the benchmarks' programs, one JSON file for each repetition, and machine.json, compile.times and sizes.tsv.
 Writes bench.json, ratios.tsv and growth.tsv (for the pictures) there. The table shows xloom's series, and others that have a bar;
-bench.json has all. Under it stand the bars that were missed. With --check the exit status is 1 if a bar is missed by more than 10 %, or if
-one of the bars judged nothing although everything was measured, and 2 if ONNX Runtime was not there to compare with.
+bench.json has all. Under it stand the bars that were missed. With --check the exit status is 1 if a bar is missed by more than 10 %, or if,
+although everything was measured, a bar judged nothing or a work of chart.tsv has no ratio, and 2 if ONNX Runtime was not there to compare
+with.
 
 A time is the median over the repetitions, its spread (largest - smallest) / median. A ratio, by which a bar is judged, is that of the
 fastest repetitions: what others do on the machine makes times longer, never shorter. Of several series of ONNX Runtime the fastest counts.
@@ -239,20 +240,25 @@ def write_tsv(path, lines):
     path.write_text("".join("\t".join(str(cell) for cell in line) + "\n" for line in lines))
 
 
-def write_pictures_data(folder, rows):
-    """ratios.tsv: work, ONNX Runtime's time to xloom's, bar, of all works that have one against it. growth.tsv: operator, what grows, how
-    large, xloom, ONNX Runtime (seconds)."""
-    compared = [row for row in rows if row["peer_to_own"] and row["series"] == "xloom" and not is_size(row["work"])]
-    ratios, growth = [], []
-    for row in compared:
-        if row["work"].startswith("growth/"):
-            operator, grown = row["work"].split("/")[1:]
+def read_labels(path):
+    """{work: label} of the works that ratios.svg shows."""
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    return dict(line.split("\t") for line in lines)
+
+
+def write_pictures_data(folder, rows, labels):
+    """Writes ratios.tsv (label, ONNX Runtime's time divided by xloom's; smallest ratio first) and growth.tsv (operator, what grows, how
+    large, xloom's seconds, ONNX Runtime's). Returns the works in `labels` without a ratio."""
+    compared = {row["work"]: row for row in rows if row["peer_to_own"] and row["series"] == "xloom" and not is_size(row["work"])}
+    ratios = [[label, compared[work]["peer_to_own"]] for work, label in labels.items() if work in compared]
+    growth = []
+    for work, row in compared.items():
+        if work.startswith("growth/"):
+            operator, grown = work.split("/")[1:]
             growth.append([operator, *grown.split(":"), row["own"], row["peer"]])
-        else:
-            bars = [judged["bar"].removeprefix(">= ") for judged in row["bars"] if judged["bar"].startswith(">= ")]
-            ratios += [[row["work"], row["peer_to_own"], bar] for bar in bars]
     write_tsv(folder / "ratios.tsv", sorted(ratios, key=lambda line: line[1]))
     write_tsv(folder / "growth.tsv", growth)
+    return [work for work in labels if work not in compared]
 
 
 def main(arguments):
@@ -267,7 +273,7 @@ def main(arguments):
     rows += sorted_naturally(measured_once(folder / "sizes.tsv", "xloom", bars))
     machine = json.loads((folder / "machine.json").read_text()) | versions
     (folder / "bench.json").write_text(json.dumps({**machine, "rows": rows}, indent=1) + "\n")
-    write_pictures_data(folder, rows)
+    not_drawn = write_pictures_data(folder, rows, read_labels(Path(__file__).parent / "chart.tsv"))
     print(", ".join(f"{key} {value}" for key, value in machine.items()))
     print_table([row for row in rows if row["bars"] or row["series"] in ("xloom", "runner")])
     for work, all_series in works.items():
@@ -281,7 +287,10 @@ def main(arguments):
     idle = [f"{bar.works} ({bar.series}, {bar.text()})" for bar in bars if is_whole and not bar.has_judged and (has_peer or bar.against != PEER)]
     if idle:
         print("bars that nothing was measured for:", *idle, sep="\n  ")
-    if check and (idle or any(judged["missed_by"] > TOLERANCE for row in rows for judged in row["bars"])):
+    absent = not_drawn if is_whole and has_peer else []
+    if absent:
+        print("works of chart.tsv that were not measured:", *absent, sep="\n  ")
+    if check and (idle or absent or any(judged["missed_by"] > TOLERANCE for row in rows for judged in row["bars"])):
         return 1
     if check and not has_peer:
         print("ONNX Runtime was not there", file=sys.stderr)
