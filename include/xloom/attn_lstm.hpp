@@ -12,32 +12,57 @@ namespace xloom {
 /// which a stream goes on. {} is one that is left out. Tensors of any layout.
 template <class Item>
 struct attn_lstm_inputs {
-    tensor_ref<Item const> W{}, R{}, B{};
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{};
-    lengths_ref memory_seq_lens{};
-    tensor_ref<Item const> AW{}, initial_attention{}, initial_alignment{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::QW> QW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::MW> MW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::V> V{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::M> M{};
+    detail::named_ref<lengths_ref, detail::names::memory_seq_lens> memory_seq_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::AW> AW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_attention> initial_attention{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
 };
 
 /// The inputs that stay the same from call to call.
 template <class Item>
 struct attn_lstm_constants {
-    tensor_ref<Item const> W{}, R{}, B{}, P{}, QW{}, MW{}, V{}, AW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::QW> QW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::MW> MW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::V> V{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::AW> AW{};
 };
 
 /// The inputs that do not.
 template <class Item>
 struct attn_lstm_start {
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{}, initial_c{}, M{};
-    lengths_ref memory_seq_lens{};
-    tensor_ref<Item const> initial_attention{}, initial_alignment{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::M> M{};
+    detail::named_ref<lengths_ref, detail::names::memory_seq_lens> memory_seq_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_attention> initial_attention{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
 };
 
 /// Where attn_lstm_into writes; {} is an output that is not wanted.
 template <class Item>
 struct attn_lstm_outputs {
-    tensor_ref<Item> Y{}, Y_h{}, Y_c{}, alignments{}, Y_attention{}, Y_alignment{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_c> Y_c{};
+    detail::named_ref<tensor_ref<Item>, detail::names::alignments> alignments{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_attention> Y_attention{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_alignment> Y_alignment{};
 };
 
 /// What attn_lstm returns, shaped as its comment says; attn_lstm_into has the other outputs.
@@ -119,7 +144,7 @@ attn_lstm_sizes check_attn_lstm_call(
 
 template <class Item>
 void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
-    tensor_ref<Item const> const& X, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs)
+    input_ref<Item> const& X, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs)
 {
     auto const& [T, N, S] = sizes;
     std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
@@ -144,7 +169,7 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
 
 /// Calls use(runner, states) with what a call needs.
 template <class Item, class Score, class Policy, class Use>
-void with_attn_lstm_runner(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
+void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
     attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score, attn_lstm_workspace<Item>& workspace,
     Policy const& policy, Use const& use)
 {
@@ -158,7 +183,7 @@ void with_attn_lstm_runner(tensor_ref<Item const> const& X, attn_lstm_weights<It
 }
 
 template <class Item, class Score, class Policy>
-void run_attn_lstm(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
+void run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
     attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score, attn_lstm_workspace<Item>& workspace,
     Policy const& policy)
 {
@@ -167,8 +192,8 @@ void run_attn_lstm(tensor_ref<Item const> const& X, attn_lstm_weights<Item> cons
 }
 
 template <class Item, class Score, class Policy>
-attn_lstm_result<Item> run_attn_lstm(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights,
-    attn_lstm_start<Item> const& start, Score const& score, Policy const& policy)
+attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
+    Score const& score, Policy const& policy)
 {
     attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X.shape(), weights, start);
     batch_sizes const batch{sizes.T, sizes.N};
@@ -287,7 +312,7 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std:
     Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::attn_lstm_into";
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input.shape(), weights, start);
     detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);

@@ -43,8 +43,8 @@ class attn_lstm_cell {
 
 public:
     /// With the weights of direction d. M is read now and not kept.
-    attn_lstm_cell(attn_lstm_weights<Item> weights, tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {},
-        Score score = {}, std::size_t d = 0)
+    attn_lstm_cell(attn_lstm_weights<Item> weights, detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {}, Score score = {}, std::size_t d = 0)
         : weights_(std::move(weights)), score_(std::move(score)), d_(d)
     {
         if (d >= weights_.sizes().D)
@@ -65,7 +65,8 @@ public:
     }
 
     /// Another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
-    void set_memory(tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {})
+    void set_memory(detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {})
     {
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),

@@ -13,28 +13,38 @@ namespace xloom {
 /// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
 template <class Item>
 struct lstm_inputs {
-    tensor_ref<Item const> W{}, R{}, B{};
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{}, initial_c{}, P{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
 };
 
 /// The inputs that stay the same from call to call.
 template <class Item>
 struct lstm_constants {
-    tensor_ref<Item const> W{}, R{}, B{}, P{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
 };
 
 /// The inputs that do not.
 template <class Item>
 struct lstm_start {
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{}, initial_c{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
 };
 
 /// Where lstm_into writes; {} is an output that is not wanted.
 template <class Item>
 struct lstm_outputs {
-    tensor_ref<Item> Y{}, Y_h{}, Y_c{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_c> Y_c{};
 };
 
 /// What lstm returns, shaped as its comment says.
@@ -128,7 +138,7 @@ batch_sizes check_lstm_call(std::string_view op, shape const& X, lstm_weights<It
 }
 
 template <class Item>
-void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
+void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch, input_ref<Item> const& X,
     lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
 {
     std::int64_t const layout = weights.layout();
@@ -145,7 +155,7 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
 }
 
 template <class Item, class Policy>
-void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
+void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
     lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     std::int64_t const layout = weights.layout();
@@ -192,7 +202,7 @@ template <class Input, class Item = detail::first_item_t<Input>, execution_polic
 lstm_result<Item> lstm(
     Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input.shape(), weights, start);
     recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
@@ -220,7 +230,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_iden
     std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::lstm_into";
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_lstm_call(op, input.shape(), weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);

@@ -36,7 +36,10 @@ namespace xloom {
 template <class T>
 class packed_matrix {
 public:
-    explicit packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {}) : packed_(pack(B, bias)) {}
+    explicit packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
+        : packed_(pack(B, bias))
+    {}
 
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }

@@ -9,28 +9,33 @@ namespace xloom {
 /// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
 template <class Item>
 struct rnn_inputs {
-    tensor_ref<Item const> W{}, R{}, B{};
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
 /// The inputs that stay the same from call to call.
 template <class Item>
 struct rnn_constants {
-    tensor_ref<Item const> W{}, R{}, B{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
 };
 
 /// The inputs that do not.
 template <class Item>
 struct rnn_start {
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
 /// Where rnn_into writes; {} is an output that is not wanted.
 template <class Item>
 struct rnn_outputs {
-    tensor_ref<Item> Y{}, Y_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
 };
 
 /// What rnn returns, shaped as its comment says.
@@ -142,7 +147,7 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identi
     std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::rnn_into";
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);

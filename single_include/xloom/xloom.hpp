@@ -3857,6 +3857,73 @@ inline constexpr bool outlives_expression = std::is_lvalue_reference_v<X> || is_
 
 } // namespace xloom::detail
 
+// ==== xloom/adapt/operand_names.hpp ====
+// The names of the operands that a call lists under ONNX's names, for the compile errors that name them.
+
+namespace xloom::detail {
+
+/// Compile-time errors of an operand that is referred to.
+enum class ref_fault { none, lazy, kind, item, integer, temporary, constant };
+
+namespace names {
+
+// The text of a static_assert is a literal, so only the preprocessor can put a name into it.
+#define XLOOM_NAMED_OPERAND(type, name)                                                                                                    \
+    struct type {                                                                                                                          \
+        static constexpr std::string_view text = name;                                                                                     \
+                                                                                                                                           \
+        template <ref_fault Fault>                                                                                                         \
+        static consteval bool fits()                                                                                                       \
+        {                                                                                                                                  \
+            static_assert(Fault != ref_fault::lazy,                                                                                        \
+                "xloom: " name " must be a tensor in memory, but a lazy expression was passed; put its value into a variable first");      \
+            static_assert(Fault != ref_fault::kind,                                                                                        \
+                "xloom: " name                                                                                                             \
+                " must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor");              \
+            static_assert(Fault != ref_fault::item,                                                                                        \
+                "xloom: " name " must have the element type of the operator's other tensors; convert it into a variable first, "           \
+                "by xt::cast<float> for example");                                                                                         \
+            static_assert(Fault != ref_fault::integer, "xloom: " name " must hold integers, of any integer type");                         \
+            static_assert(Fault != ref_fault::temporary,                                                                                   \
+                "xloom: " name " must be a variable or a view of one, but a temporary was passed, which is gone when it is used");         \
+            static_assert(Fault != ref_fault::constant, "xloom: " name " is written, so it must not be const");                            \
+            return Fault == ref_fault::none;                                                                                               \
+        }                                                                                                                                  \
+    };
+
+/// Of references that a caller makes before the call: their operand has no name yet.
+XLOOM_NAMED_OPERAND(any_tensor, "an operand")
+XLOOM_NAMED_OPERAND(any_lengths, "lengths")
+
+XLOOM_NAMED_OPERAND(X, "X")
+XLOOM_NAMED_OPERAND(W, "W")
+XLOOM_NAMED_OPERAND(R, "R")
+XLOOM_NAMED_OPERAND(B, "B")
+XLOOM_NAMED_OPERAND(P, "P")
+XLOOM_NAMED_OPERAND(QW, "QW")
+XLOOM_NAMED_OPERAND(MW, "MW")
+XLOOM_NAMED_OPERAND(V, "V")
+XLOOM_NAMED_OPERAND(M, "M")
+XLOOM_NAMED_OPERAND(AW, "AW")
+XLOOM_NAMED_OPERAND(bias, "bias")
+XLOOM_NAMED_OPERAND(sequence_lens, "sequence_lens")
+XLOOM_NAMED_OPERAND(memory_seq_lens, "memory_seq_lens")
+XLOOM_NAMED_OPERAND(initial_h, "initial_h")
+XLOOM_NAMED_OPERAND(initial_c, "initial_c")
+XLOOM_NAMED_OPERAND(initial_attention, "initial_attention")
+XLOOM_NAMED_OPERAND(initial_alignment, "initial_alignment")
+XLOOM_NAMED_OPERAND(Y, "Y")
+XLOOM_NAMED_OPERAND(Y_h, "Y_h")
+XLOOM_NAMED_OPERAND(Y_c, "Y_c")
+XLOOM_NAMED_OPERAND(alignments, "alignments")
+XLOOM_NAMED_OPERAND(Y_attention, "Y_attention")
+XLOOM_NAMED_OPERAND(Y_alignment, "Y_alignment")
+
+#undef XLOOM_NAMED_OPERAND
+
+} // namespace names
+} // namespace xloom::detail
+
 // ==== xloom/adapt/operands.hpp ====
 // The operands of a call, taken from packs: inputs in memory, shapes, and where everything lies.
 
@@ -4251,9 +4318,6 @@ auto* data_as(X& operand)
         return enable_tensor<bare<X>>::data(operand);
 }
 
-/// What can be wrong at compile time with an operand that is referred to.
-enum class ref_fault { none, lazy, kind, item, temporary, constant };
-
 /// `T` is the type of one item, const if it is only read.
 template <class X, class T>
 consteval ref_fault find_ref_fault()
@@ -4270,6 +4334,14 @@ consteval ref_fault find_ref_fault()
         return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none : ref_fault::constant;
 }
 
+/// Of lengths: tensors of any integers.
+template <class X>
+consteval ref_fault find_lengths_fault()
+{
+    constexpr ref_fault fault = find_ref_fault<X, item_t<X> const>();
+    return fault == ref_fault::none && !std::integral<item_t<X>> ? ref_fault::integer : fault;
+}
+
 /// The item of an operator's first operand; float for one that is refused.
 template <class X>
 using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
@@ -4284,20 +4356,14 @@ public:
     tensor_ref() = default;
 
     template <class X>
-        requires(!std::is_same_v<detail::bare<X>, tensor_ref>)
-    tensor_ref(X&& operand) : is_given_(true)
+        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
+    tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand)) {}
+
+    /// With an operand whose compile-time errors Name tells.
+    template <class Name, class X>
+    tensor_ref(Name, X&& operand) : is_given_(true)
     {
-        constexpr detail::ref_fault fault = detail::find_ref_fault<X, T>();
-        static_assert(fault != detail::ref_fault::lazy,
-            "xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first");
-        static_assert(fault != detail::ref_fault::kind,
-            "xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor");
-        static_assert(fault != detail::ref_fault::item,
-            "xloom: an operand must have the element type of the operator's other tensors; convert it first, as xt::cast<float>(W) does");
-        static_assert(fault != detail::ref_fault::temporary,
-            "xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used");
-        static_assert(fault != detail::ref_fault::constant, "xloom: an output is written, so it must not be const");
-        if constexpr (fault == detail::ref_fault::none) {
+        if constexpr (Name::template fits<detail::find_ref_fault<X, T>()>()) {
             data_ = detail::data_as<T>(operand);
             layout_ = detail::layout_at(data_, operand);
         }
@@ -4321,19 +4387,14 @@ public:
     lengths_ref() = default;
 
     template <class X>
-        requires(!std::is_same_v<detail::bare<X>, lengths_ref>)
-    lengths_ref(X&& operand)
+        requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
+    lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand)) {}
+
+    /// With an operand whose compile-time errors Name tells.
+    template <class Name, class X>
+    lengths_ref(Name, X&& operand)
     {
-        constexpr detail::ref_fault fault = detail::find_ref_fault<X, detail::item_t<X> const>();
-        constexpr bool is_integral = std::integral<detail::item_t<X>>;
-        static_assert(fault != detail::ref_fault::lazy,
-            "xloom: lengths must be a tensor in memory, but a lazy expression was passed; put its value into a variable first");
-        static_assert(fault != detail::ref_fault::kind,
-            "xloom: lengths must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor");
-        static_assert(fault != detail::ref_fault::temporary,
-            "xloom: lengths must be a variable or a view of one, but a temporary was passed, which is gone when it is used");
-        static_assert(fault != detail::ref_fault::none || is_integral, "xloom: lengths must be integers, of any integer type");
-        if constexpr (fault == detail::ref_fault::none && is_integral) {
+        if constexpr (Name::template fits<detail::find_lengths_fault<X>()>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
             layout_ = detail::layout_at(data_, operand);
             item_bytes_ = sizeof(detail::item_t<X>);
@@ -4361,6 +4422,22 @@ private:
 };
 
 namespace detail {
+
+/// A tensor_ref or lengths_ref that is an operand of a known name.
+template <class Ref, class Name>
+class named_ref : public Ref {
+public:
+    named_ref() = default;
+    named_ref(Ref const& ref) : Ref(ref) {}
+
+    template <class X>
+        requires(!std::is_base_of_v<Ref, bare<X>>)
+    named_ref(X&& operand) : Ref(Name(), std::forward<X>(operand)) {}
+};
+
+/// The operand X of a recurrent operator.
+template <class Item>
+using input_ref = named_ref<tensor_ref<Item const>, names::X>;
 
 /// The shape of an operand, none if it is left out.
 template <class Ref>
@@ -5312,7 +5389,7 @@ recurrent_runner<Item> make_runner(
 }
 
 template <class Item, class Weights, class States, class Policy>
-void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item const> const& X, lengths_ref const& sequence_lens,
+void run_recurrent(Weights const& weights, States const& states, input_ref<Item> const& X, lengths_ref const& sequence_lens,
     tensor_ref<Item> const& Y, batch_sizes const& batch, recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     batch_walk<Item> const walk{batch, weights.sizes(), weights.direction(), {X, weights.layout()}, {Y, weights.layout()}, sequence_lens};
@@ -5678,32 +5755,57 @@ namespace xloom {
 /// which a stream goes on. {} is one that is left out. Tensors of any layout.
 template <class Item>
 struct attn_lstm_inputs {
-    tensor_ref<Item const> W{}, R{}, B{};
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{};
-    lengths_ref memory_seq_lens{};
-    tensor_ref<Item const> AW{}, initial_attention{}, initial_alignment{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::QW> QW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::MW> MW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::V> V{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::M> M{};
+    detail::named_ref<lengths_ref, detail::names::memory_seq_lens> memory_seq_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::AW> AW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_attention> initial_attention{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
 };
 
 /// The inputs that stay the same from call to call.
 template <class Item>
 struct attn_lstm_constants {
-    tensor_ref<Item const> W{}, R{}, B{}, P{}, QW{}, MW{}, V{}, AW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::QW> QW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::MW> MW{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::V> V{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::AW> AW{};
 };
 
 /// The inputs that do not.
 template <class Item>
 struct attn_lstm_start {
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{}, initial_c{}, M{};
-    lengths_ref memory_seq_lens{};
-    tensor_ref<Item const> initial_attention{}, initial_alignment{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::M> M{};
+    detail::named_ref<lengths_ref, detail::names::memory_seq_lens> memory_seq_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_attention> initial_attention{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
 };
 
 /// Where attn_lstm_into writes; {} is an output that is not wanted.
 template <class Item>
 struct attn_lstm_outputs {
-    tensor_ref<Item> Y{}, Y_h{}, Y_c{}, alignments{}, Y_attention{}, Y_alignment{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_c> Y_c{};
+    detail::named_ref<tensor_ref<Item>, detail::names::alignments> alignments{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_attention> Y_attention{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_alignment> Y_alignment{};
 };
 
 /// What attn_lstm returns, shaped as its comment says; attn_lstm_into has the other outputs.
@@ -5785,7 +5887,7 @@ attn_lstm_sizes check_attn_lstm_call(
 
 template <class Item>
 void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
-    tensor_ref<Item const> const& X, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs)
+    input_ref<Item> const& X, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs)
 {
     auto const& [T, N, S] = sizes;
     std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
@@ -5810,7 +5912,7 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
 
 /// Calls use(runner, states) with what a call needs.
 template <class Item, class Score, class Policy, class Use>
-void with_attn_lstm_runner(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
+void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
     attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score, attn_lstm_workspace<Item>& workspace,
     Policy const& policy, Use const& use)
 {
@@ -5824,7 +5926,7 @@ void with_attn_lstm_runner(tensor_ref<Item const> const& X, attn_lstm_weights<It
 }
 
 template <class Item, class Score, class Policy>
-void run_attn_lstm(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
+void run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
     attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score, attn_lstm_workspace<Item>& workspace,
     Policy const& policy)
 {
@@ -5833,8 +5935,8 @@ void run_attn_lstm(tensor_ref<Item const> const& X, attn_lstm_weights<Item> cons
 }
 
 template <class Item, class Score, class Policy>
-attn_lstm_result<Item> run_attn_lstm(tensor_ref<Item const> const& X, attn_lstm_weights<Item> const& weights,
-    attn_lstm_start<Item> const& start, Score const& score, Policy const& policy)
+attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
+    Score const& score, Policy const& policy)
 {
     attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X.shape(), weights, start);
     batch_sizes const batch{sizes.T, sizes.N};
@@ -5953,7 +6055,7 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std:
     Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::attn_lstm_into";
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input.shape(), weights, start);
     detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
@@ -6013,55 +6115,26 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
         } -> std::convertible_to<Item*>;
 };
 
+// The text of a static_assert is a literal, so only the preprocessor can put a name into it.
+#define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                                                             \
+    template <class Item, class Range>                                                                                                     \
+    consteval bool is_cell_##operand()                                                                                                     \
+    {                                                                                                                                      \
+        static_assert(requirement<Range, Item>,                                                                                            \
+            "xloom: the " kind " " #operand                                                                                                \
+            " of a cell must be a tensor, std::vector or std::span of the weights' element type, " memory);                                \
+        return requirement<Range, Item>;                                                                                                   \
+    }
+
 /// True if the operand fits; a compile error that names it otherwise.
-template <class Item, class Range>
-consteval bool is_cell_h()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the state h of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_c()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the state c of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_attention()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the state attention of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_alignment()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the state alignment of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_x_t()
-{
-    static_assert(items_of<Range, Item>,
-        "xloom: the input x_t of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory");
-    return items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_y_t()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the output y_t of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
+XLOOM_CELL_OPERAND(h, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(c, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(attention, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(alignment, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(x_t, "input", items_of, "in memory")
+XLOOM_CELL_OPERAND(y_t, "output", mutable_items_of, "in memory that can be written")
+
+#undef XLOOM_CELL_OPERAND
 
 /// The number of a cell's rows: 0 once the cell is moved from, whose memory is gone.
 class row_count {
@@ -6163,8 +6236,8 @@ class attn_lstm_cell {
 
 public:
     /// With the weights of direction d. M is read now and not kept.
-    attn_lstm_cell(attn_lstm_weights<Item> weights, tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {},
-        Score score = {}, std::size_t d = 0)
+    attn_lstm_cell(attn_lstm_weights<Item> weights, detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {}, Score score = {}, std::size_t d = 0)
         : weights_(std::move(weights)), score_(std::move(score)), d_(d)
     {
         if (d >= weights_.sizes().D)
@@ -6185,7 +6258,8 @@ public:
     }
 
     /// Another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
-    void set_memory(tensor_ref<Item const> const& M, lengths_ref const& memory_seq_lens = {})
+    void set_memory(detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {})
     {
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
@@ -8698,7 +8772,7 @@ batch_sizes check_hidden_call(std::string_view op, shape const& X, Weights const
 }
 
 template <class Item, class Weights, class Start, class Outputs>
-void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
+void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, input_ref<Item> const& X,
     Start const& start, Outputs const& outputs)
 {
     check_outputs<Item>(
@@ -8711,8 +8785,8 @@ void check_hidden_outputs(std::string_view op, Weights const& weights, batch_siz
 }
 
 template <class Rows, class Item, class Weights, class Start, class Outputs, class Policy>
-void run_hidden_into(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& batch, Start const& start,
-    Outputs const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
+void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_sizes const& batch, Start const& start, Outputs const& outputs,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     std::int64_t const layout = weights.layout();
     hidden_states<Item, Rows, Weights> const states{weights, {start.initial_h, layout}, {outputs.Y_h, layout}};
@@ -8721,7 +8795,7 @@ void run_hidden_into(tensor_ref<Item const> const& X, Weights const& weights, ba
 
 /// Y and Y_h, as Result has them.
 template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
-Result run_hidden(std::string_view op, tensor_ref<Item const> const& X, Weights const& weights, Start const& start, Policy const& policy)
+Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start, Policy const& policy)
 {
     batch_sizes const batch = check_hidden_call<Item>(op, X.shape(), weights, start);
     Result result{make_output<Item>(weights.sizes(), batch, weights.layout()), make_state<Item>(weights.sizes(), batch, weights.layout())};
@@ -8737,28 +8811,33 @@ namespace xloom {
 /// The inputs of a GRU under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
 template <class Item>
 struct gru_inputs {
-    tensor_ref<Item const> W{}, R{}, B{};
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
 /// The inputs that stay the same from call to call.
 template <class Item>
 struct gru_constants {
-    tensor_ref<Item const> W{}, R{}, B{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
 };
 
 /// The inputs that do not.
 template <class Item>
 struct gru_start {
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
 /// Where gru_into writes; {} is an output that is not wanted.
 template <class Item>
 struct gru_outputs {
-    tensor_ref<Item> Y{}, Y_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
 };
 
 /// What gru returns, shaped as its comment says.
@@ -8859,7 +8938,7 @@ void gru_into(Input const& X, gru_weights<Item> const& weights, std::type_identi
     std::type_identity_t<gru_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::gru_into";
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
@@ -11821,28 +11900,38 @@ namespace xloom {
 /// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
 template <class Item>
 struct lstm_inputs {
-    tensor_ref<Item const> W{}, R{}, B{};
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{}, initial_c{}, P{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
 };
 
 /// The inputs that stay the same from call to call.
 template <class Item>
 struct lstm_constants {
-    tensor_ref<Item const> W{}, R{}, B{}, P{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
 };
 
 /// The inputs that do not.
 template <class Item>
 struct lstm_start {
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{}, initial_c{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
 };
 
 /// Where lstm_into writes; {} is an output that is not wanted.
 template <class Item>
 struct lstm_outputs {
-    tensor_ref<Item> Y{}, Y_h{}, Y_c{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_c> Y_c{};
 };
 
 /// What lstm returns, shaped as its comment says.
@@ -11936,7 +12025,7 @@ batch_sizes check_lstm_call(std::string_view op, shape const& X, lstm_weights<It
 }
 
 template <class Item>
-void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
+void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch, input_ref<Item> const& X,
     lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
 {
     std::int64_t const layout = weights.layout();
@@ -11953,7 +12042,7 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
 }
 
 template <class Item, class Policy>
-void run_lstm(tensor_ref<Item const> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
+void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
     lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     std::int64_t const layout = weights.layout();
@@ -12000,7 +12089,7 @@ template <class Input, class Item = detail::first_item_t<Input>, execution_polic
 lstm_result<Item> lstm(
     Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input.shape(), weights, start);
     recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
@@ -12028,7 +12117,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_iden
     std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::lstm_into";
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_lstm_call(op, input.shape(), weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
@@ -12197,7 +12286,10 @@ namespace xloom {
 template <class T>
 class packed_matrix {
 public:
-    explicit packed_matrix(tensor_ref<T const> const& B, tensor_ref<T const> const& bias = {}) : packed_(pack(B, bias)) {}
+    explicit packed_matrix(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias = {})
+        : packed_(pack(B, bias))
+    {}
 
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
@@ -12363,28 +12455,33 @@ namespace xloom {
 /// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
 template <class Item>
 struct rnn_inputs {
-    tensor_ref<Item const> W{}, R{}, B{};
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
 /// The inputs that stay the same from call to call.
 template <class Item>
 struct rnn_constants {
-    tensor_ref<Item const> W{}, R{}, B{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::R> R{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
 };
 
 /// The inputs that do not.
 template <class Item>
 struct rnn_start {
-    lengths_ref sequence_lens{};
-    tensor_ref<Item const> initial_h{};
+    detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
 /// Where rnn_into writes; {} is an output that is not wanted.
 template <class Item>
 struct rnn_outputs {
-    tensor_ref<Item> Y{}, Y_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
+    detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
 };
 
 /// What rnn returns, shaped as its comment says.
@@ -12496,7 +12593,7 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identi
     std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::rnn_into";
-    tensor_ref<Item const> const input = X;
+    detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);

@@ -1,23 +1,41 @@
 // Mistakes in the operands of the recurrent operators and their cells.
 // clang-format off
-// 1: xloom: an operand must have the element type of the operator's other tensors; convert it first, as xt::cast<float>(W) does
-// 2: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 3: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 4: xloom: lengths must be integers, of any integer type
-// 5: xloom: lengths must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
-// 6: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
-// 7: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
-// 8: xloom: an operand must have the element type of the operator's other tensors; convert it first, as xt::cast<float>(W) does
-// 9: xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used
-// 10: xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 1: xloom: W must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 2: xloom: W must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 3: xloom: W must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 4: xloom: sequence_lens must hold integers, of any integer type
+// 5: xloom: sequence_lens must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 6: xloom: X must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 7: xloom: X must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 8: xloom: W must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 9: xloom: R must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 10: xloom: M must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
 // 11: xloom: the state c of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
 // 12: xloom: the input x_t of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory
 // 13: xloom: the output y_t of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
-// 14: xloom: an output is written, so it must not be const
+// 14: xloom: Y is written, so it must not be const
+// 15: xloom: X must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 16: xloom: initial_h must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 17: xloom: initial_c must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 18: xloom: B must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 19: xloom: P must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 20: xloom: memory_seq_lens must hold integers, of any integer type
+// 21: xloom: AW must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 22: xloom: Y_h must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 23: xloom: M must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 24: xloom: memory_seq_lens must be a tensor in memory, but a lazy expression was passed; put its value into a variable first
+// 25: xloom: bias must have the element type of the operator's other tensors; convert it into a variable first, by xt::cast<float> for example
+// 26: xloom: initial_alignment must be a variable or a view of one, but a temporary was passed, which is gone when it is used
+// 27: xloom: the state h of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 28: xloom: the state attention of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 29: xloom: the state alignment of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
+// 30: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
+// 31: xloom: lengths must hold integers, of any integer type
 // clang-format on
-#include <xloom/attn_lstm.hpp>
+#include <xloom/attn_lstm_cell.hpp>
 #include <xloom/gru.hpp>
 #include <xloom/lstm_cell.hpp>
+#include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
 
 int main()
@@ -29,6 +47,8 @@ int main()
     xloom::lstm_cell<float> cell(weights);
     std::vector<float> h(1), c(1), x_t(2), y_t(1);
     cell(h, c, x_t, y_t);
+    xloom::attn_lstm_weights<float> const attention({.W = W, .R = R});
+    [[maybe_unused]] xloom::attn_lstm_cell<float> attending(attention, X);
 #if CASE == 0
     xloom::lstm(X, {.W = W, .R = R});
     xloom::gru(X, {.W = W, .R = R});
@@ -65,5 +85,42 @@ int main()
     xloom::recurrent_workspace<float> workspace;
     xt::xtensor<float, 4> const Y = xt::zeros<float>({3, 1, 1, 1});
     xloom::lstm_into(X, weights, {}, {.Y = Y}, workspace);
+#elif CASE == 15
+    xloom::lstm(wide, weights);
+#elif CASE == 16
+    xloom::gru(X, {.W = W, .R = R, .initial_h = wide});
+#elif CASE == 17
+    xloom::lstm(X, weights, {.initial_c = xt::xtensor<float, 3>(R)});
+#elif CASE == 18
+    xloom::rnn(X, {.W = W, .R = R, .B = h});
+#elif CASE == 19
+    xloom::lstm_weights<float> const packed({.W = W, .R = R, .P = 2.0f * X});
+#elif CASE == 20
+    xloom::attn_lstm(X, {.W = W, .R = R, .memory_seq_lens = lengths});
+#elif CASE == 21
+    xloom::attn_lstm_weights<float> const packed({.W = W, .R = R, .AW = wide});
+#elif CASE == 22
+    xloom::recurrent_workspace<float> workspace;
+    xt::xtensor<double, 3> Y_h = wide;
+    xloom::lstm_into(X, weights, {}, {.Y_h = Y_h}, workspace);
+#elif CASE == 23
+    xloom::attn_lstm_cell<float> const other(attention, wide);
+#elif CASE == 24
+    attending.set_memory(X, 2 * lengths);
+#elif CASE == 25
+    xt::xtensor<float, 2> const B = xt::zeros<float>({2, 4});
+    xloom::packed_matrix<float> const packed(B, wide);
+#elif CASE == 26
+    xloom::attn_lstm(X, attention, {.M = X, .initial_alignment = xt::xtensor<float, 3>(R)});
+#elif CASE == 27
+    cell(1.0f, c, x_t);
+#elif CASE == 28
+    attending(h, c, 1.0f, x_t);
+#elif CASE == 29
+    attending(h, c, h, 1.0f, x_t, y_t);
+#elif CASE == 30
+    xloom::tensor_ref<float const> const ref = h;
+#elif CASE == 31
+    xloom::lengths_ref const ref = lengths;
 #endif
 }

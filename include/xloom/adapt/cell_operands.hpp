@@ -40,55 +40,26 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
         } -> std::convertible_to<Item*>;
 };
 
+// The text of a static_assert is a literal, so only the preprocessor can put a name into it.
+#define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                                                             \
+    template <class Item, class Range>                                                                                                     \
+    consteval bool is_cell_##operand()                                                                                                     \
+    {                                                                                                                                      \
+        static_assert(requirement<Range, Item>,                                                                                            \
+            "xloom: the " kind " " #operand                                                                                                \
+            " of a cell must be a tensor, std::vector or std::span of the weights' element type, " memory);                                \
+        return requirement<Range, Item>;                                                                                                   \
+    }
+
 /// True if the operand fits; a compile error that names it otherwise.
-template <class Item, class Range>
-consteval bool is_cell_h()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the state h of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_c()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the state c of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_attention()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the state attention of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_alignment()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the state alignment of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_x_t()
-{
-    static_assert(items_of<Range, Item>,
-        "xloom: the input x_t of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory");
-    return items_of<Range, Item>;
-}
-template <class Item, class Range>
-consteval bool is_cell_y_t()
-{
-    static_assert(mutable_items_of<Range, Item>,
-        "xloom: the output y_t of a cell must be a tensor, std::vector or std::span of the weights' element type"
-        ", in memory that can be written");
-    return mutable_items_of<Range, Item>;
-}
+XLOOM_CELL_OPERAND(h, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(c, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(attention, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(alignment, "state", mutable_items_of, "in memory that can be written")
+XLOOM_CELL_OPERAND(x_t, "input", items_of, "in memory")
+XLOOM_CELL_OPERAND(y_t, "output", mutable_items_of, "in memory that can be written")
+
+#undef XLOOM_CELL_OPERAND
 
 /// The number of a cell's rows: 0 once the cell is moved from, whose memory is gone.
 class row_count {

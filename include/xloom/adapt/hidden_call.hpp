@@ -41,7 +41,7 @@ batch_sizes check_hidden_call(std::string_view op, shape const& X, Weights const
 }
 
 template <class Item, class Weights, class Start, class Outputs>
-void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, tensor_ref<Item const> const& X,
+void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, input_ref<Item> const& X,
     Start const& start, Outputs const& outputs)
 {
     check_outputs<Item>(
@@ -54,8 +54,8 @@ void check_hidden_outputs(std::string_view op, Weights const& weights, batch_siz
 }
 
 template <class Rows, class Item, class Weights, class Start, class Outputs, class Policy>
-void run_hidden_into(tensor_ref<Item const> const& X, Weights const& weights, batch_sizes const& batch, Start const& start,
-    Outputs const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
+void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_sizes const& batch, Start const& start, Outputs const& outputs,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     std::int64_t const layout = weights.layout();
     hidden_states<Item, Rows, Weights> const states{weights, {start.initial_h, layout}, {outputs.Y_h, layout}};
@@ -64,7 +64,7 @@ void run_hidden_into(tensor_ref<Item const> const& X, Weights const& weights, ba
 
 /// Y and Y_h, as Result has them.
 template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
-Result run_hidden(std::string_view op, tensor_ref<Item const> const& X, Weights const& weights, Start const& start, Policy const& policy)
+Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start, Policy const& policy)
 {
     batch_sizes const batch = check_hidden_call<Item>(op, X.shape(), weights, start);
     Result result{make_output<Item>(weights.sizes(), batch, weights.layout()), make_state<Item>(weights.sizes(), batch, weights.layout())};

@@ -72,7 +72,7 @@ recurrent_runner<Item> make_runner(
 }
 
 template <class Item, class Weights, class States, class Policy>
-void run_recurrent(Weights const& weights, States const& states, tensor_ref<Item const> const& X, lengths_ref const& sequence_lens,
+void run_recurrent(Weights const& weights, States const& states, input_ref<Item> const& X, lengths_ref const& sequence_lens,
     tensor_ref<Item> const& Y, batch_sizes const& batch, recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     batch_walk<Item> const walk{batch, weights.sizes(), weights.direction(), {X, weights.layout()}, {Y, weights.layout()}, sequence_lens};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <xloom/adapt/borrowed.hpp>
+#include <xloom/adapt/operand_names.hpp>
 #include <xloom/adapt/operands.hpp>
 #include <xloom/core/error.hpp>
 
@@ -35,9 +36,6 @@ auto* data_as(X& operand)
         return enable_tensor<bare<X>>::data(operand);
 }
 
-/// What can be wrong at compile time with an operand that is referred to.
-enum class ref_fault { none, lazy, kind, item, temporary, constant };
-
 /// `T` is the type of one item, const if it is only read.
 template <class X, class T>
 consteval ref_fault find_ref_fault()
@@ -54,6 +52,14 @@ consteval ref_fault find_ref_fault()
         return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none : ref_fault::constant;
 }
 
+/// Of lengths: tensors of any integers.
+template <class X>
+consteval ref_fault find_lengths_fault()
+{
+    constexpr ref_fault fault = find_ref_fault<X, item_t<X> const>();
+    return fault == ref_fault::none && !std::integral<item_t<X>> ? ref_fault::integer : fault;
+}
+
 /// The item of an operator's first operand; float for one that is refused.
 template <class X>
 using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
@@ -68,20 +74,14 @@ public:
     tensor_ref() = default;
 
     template <class X>
-        requires(!std::is_same_v<detail::bare<X>, tensor_ref>)
-    tensor_ref(X&& operand) : is_given_(true)
+        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
+    tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand)) {}
+
+    /// With an operand whose compile-time errors Name tells.
+    template <class Name, class X>
+    tensor_ref(Name, X&& operand) : is_given_(true)
     {
-        constexpr detail::ref_fault fault = detail::find_ref_fault<X, T>();
-        static_assert(fault != detail::ref_fault::lazy,
-            "xloom: an operand must be a tensor in memory, but a lazy expression was passed; put its value into a variable first");
-        static_assert(fault != detail::ref_fault::kind,
-            "xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor");
-        static_assert(fault != detail::ref_fault::item,
-            "xloom: an operand must have the element type of the operator's other tensors; convert it first, as xt::cast<float>(W) does");
-        static_assert(fault != detail::ref_fault::temporary,
-            "xloom: an operand must be a variable or a view of one, but a temporary was passed, which is gone when it is used");
-        static_assert(fault != detail::ref_fault::constant, "xloom: an output is written, so it must not be const");
-        if constexpr (fault == detail::ref_fault::none) {
+        if constexpr (Name::template fits<detail::find_ref_fault<X, T>()>()) {
             data_ = detail::data_as<T>(operand);
             layout_ = detail::layout_at(data_, operand);
         }
@@ -105,19 +105,14 @@ public:
     lengths_ref() = default;
 
     template <class X>
-        requires(!std::is_same_v<detail::bare<X>, lengths_ref>)
-    lengths_ref(X&& operand)
+        requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
+    lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand)) {}
+
+    /// With an operand whose compile-time errors Name tells.
+    template <class Name, class X>
+    lengths_ref(Name, X&& operand)
     {
-        constexpr detail::ref_fault fault = detail::find_ref_fault<X, detail::item_t<X> const>();
-        constexpr bool is_integral = std::integral<detail::item_t<X>>;
-        static_assert(fault != detail::ref_fault::lazy,
-            "xloom: lengths must be a tensor in memory, but a lazy expression was passed; put its value into a variable first");
-        static_assert(fault != detail::ref_fault::kind,
-            "xloom: lengths must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor");
-        static_assert(fault != detail::ref_fault::temporary,
-            "xloom: lengths must be a variable or a view of one, but a temporary was passed, which is gone when it is used");
-        static_assert(fault != detail::ref_fault::none || is_integral, "xloom: lengths must be integers, of any integer type");
-        if constexpr (fault == detail::ref_fault::none && is_integral) {
+        if constexpr (Name::template fits<detail::find_lengths_fault<X>()>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
             layout_ = detail::layout_at(data_, operand);
             item_bytes_ = sizeof(detail::item_t<X>);
@@ -145,6 +140,22 @@ private:
 };
 
 namespace detail {
+
+/// A tensor_ref or lengths_ref that is an operand of a known name.
+template <class Ref, class Name>
+class named_ref : public Ref {
+public:
+    named_ref() = default;
+    named_ref(Ref const& ref) : Ref(ref) {}
+
+    template <class X>
+        requires(!std::is_base_of_v<Ref, bare<X>>)
+    named_ref(X&& operand) : Ref(Name(), std::forward<X>(operand)) {}
+};
+
+/// The operand X of a recurrent operator.
+template <class Item>
+using input_ref = named_ref<tensor_ref<Item const>, names::X>;
 
 /// The shape of an operand, none if it is left out.
 template <class Ref>

@@ -1,0 +1,68 @@
+#pragma once
+// The names of the operands that a call lists under ONNX's names, for the compile errors that name them.
+
+#include <string_view>
+
+namespace xloom::detail {
+
+/// Compile-time errors of an operand that is referred to.
+enum class ref_fault { none, lazy, kind, item, integer, temporary, constant };
+
+namespace names {
+
+// The text of a static_assert is a literal, so only the preprocessor can put a name into it.
+#define XLOOM_NAMED_OPERAND(type, name)                                                                                                    \
+    struct type {                                                                                                                          \
+        static constexpr std::string_view text = name;                                                                                     \
+                                                                                                                                           \
+        template <ref_fault Fault>                                                                                                         \
+        static consteval bool fits()                                                                                                       \
+        {                                                                                                                                  \
+            static_assert(Fault != ref_fault::lazy,                                                                                        \
+                "xloom: " name " must be a tensor in memory, but a lazy expression was passed; put its value into a variable first");      \
+            static_assert(Fault != ref_fault::kind,                                                                                        \
+                "xloom: " name                                                                                                             \
+                " must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor");              \
+            static_assert(Fault != ref_fault::item,                                                                                        \
+                "xloom: " name " must have the element type of the operator's other tensors; convert it into a variable first, "           \
+                "by xt::cast<float> for example");                                                                                         \
+            static_assert(Fault != ref_fault::integer, "xloom: " name " must hold integers, of any integer type");                         \
+            static_assert(Fault != ref_fault::temporary,                                                                                   \
+                "xloom: " name " must be a variable or a view of one, but a temporary was passed, which is gone when it is used");         \
+            static_assert(Fault != ref_fault::constant, "xloom: " name " is written, so it must not be const");                            \
+            return Fault == ref_fault::none;                                                                                               \
+        }                                                                                                                                  \
+    };
+
+/// Of references that a caller makes before the call: their operand has no name yet.
+XLOOM_NAMED_OPERAND(any_tensor, "an operand")
+XLOOM_NAMED_OPERAND(any_lengths, "lengths")
+
+XLOOM_NAMED_OPERAND(X, "X")
+XLOOM_NAMED_OPERAND(W, "W")
+XLOOM_NAMED_OPERAND(R, "R")
+XLOOM_NAMED_OPERAND(B, "B")
+XLOOM_NAMED_OPERAND(P, "P")
+XLOOM_NAMED_OPERAND(QW, "QW")
+XLOOM_NAMED_OPERAND(MW, "MW")
+XLOOM_NAMED_OPERAND(V, "V")
+XLOOM_NAMED_OPERAND(M, "M")
+XLOOM_NAMED_OPERAND(AW, "AW")
+XLOOM_NAMED_OPERAND(bias, "bias")
+XLOOM_NAMED_OPERAND(sequence_lens, "sequence_lens")
+XLOOM_NAMED_OPERAND(memory_seq_lens, "memory_seq_lens")
+XLOOM_NAMED_OPERAND(initial_h, "initial_h")
+XLOOM_NAMED_OPERAND(initial_c, "initial_c")
+XLOOM_NAMED_OPERAND(initial_attention, "initial_attention")
+XLOOM_NAMED_OPERAND(initial_alignment, "initial_alignment")
+XLOOM_NAMED_OPERAND(Y, "Y")
+XLOOM_NAMED_OPERAND(Y_h, "Y_h")
+XLOOM_NAMED_OPERAND(Y_c, "Y_c")
+XLOOM_NAMED_OPERAND(alignments, "alignments")
+XLOOM_NAMED_OPERAND(Y_attention, "Y_attention")
+XLOOM_NAMED_OPERAND(Y_alignment, "Y_alignment")
+
+#undef XLOOM_NAMED_OPERAND
+
+} // namespace names
+} // namespace xloom::detail
