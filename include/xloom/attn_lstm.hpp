@@ -130,9 +130,11 @@ namespace detail {
 
 template <class Item>
 attn_lstm_sizes check_attn_lstm_call(
-    std::string_view op, shape const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
+    std::string_view op, input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
 {
-    batch_sizes const batch = check_X(op, X, weights.sizes(), 0);
+    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens, start.initial_attention,
+        start.initial_alignment);
+    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), 0);
     check_states(op, weights, batch,
         std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
@@ -195,7 +197,7 @@ template <class Item, class Score, class Policy>
 attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
     Score const& score, Policy const& policy)
 {
-    attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X.shape(), weights, start);
+    attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
     batch_sizes const batch{sizes.T, sizes.N};
     attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0),
         make_state<Item>(weights.sizes(), batch, 0)};
@@ -313,7 +315,7 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std:
 {
     static constexpr std::string_view op = "xloom::attn_lstm_into";
     detail::input_ref<Item> const input = X;
-    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input.shape(), weights, start);
+    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
     detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
 }

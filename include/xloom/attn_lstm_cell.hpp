@@ -68,6 +68,7 @@ public:
     void set_memory(detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
         detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {})
     {
+        detail::check_ranks(name, M, memory_seq_lens);
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
             memory_seq_lens.is_given(), std::nullopt, std::nullopt);

@@ -84,6 +84,8 @@ auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, g
         static constexpr std::string_view op = "xloom::gather_nd";
         using result_type = gathered_t<Data, Rank>;
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
         shape const& dims = call.output_shape();
         if (Rank != dynamic_rank && dims.size() != Rank)
@@ -113,7 +115,10 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
     if constexpr (fault == gather_nd_fault::none) {
         static constexpr std::string_view op = "xloom::gather_nd_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
+        check_rank(op, "output", detail::rank_of(output));
         check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source), detail::memory_of(index_tensor));
         gather_to(call, output, policy);
     }

@@ -16,6 +16,7 @@ bool is_true(std::string_view op, Cond const& cond)
     if constexpr (lazy<Cond>) {
         return is_true(op, owned_t<Cond>(cond));
     } else if constexpr (tensor<Cond>) {
+        check_rank(op, "cond", detail::rank_of(cond));
         if (element_count(detail::shape_of(cond)) != 1)
             fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ", detail::shape_of(cond),
                 ". Reduce it, for example with xt::all(cond).");

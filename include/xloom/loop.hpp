@@ -103,11 +103,13 @@ auto run_loop(Body& body, State state, loop_options const& options)
     using stack = growing_stack<decltype(Step::scan_outputs)>;
     loop_control control(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
+    detail::check_ranks(op, "init", carried);
     stack outputs(op, control.limit(), control.certain());
     block_cache recycled;
     while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
         Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        detail::check_ranks(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state),
             [&](auto i, auto const& value) { detail::require_room(op, i, std::get<i>(carried), value, now.trip_count); });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);

@@ -44,6 +44,8 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 {
     static constexpr std::string_view op = "xloom::loop_into";
     loop_control control(limit_of(op, options), options);
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_outputs", outputs);
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.certain());
     auto const places = detail::places_of(outputs);
     check_overlap(op, detail::places_of(states), {}, places);

@@ -35,6 +35,7 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
     static constexpr std::string_view op = "xloom::loop_list";
     using output = typename decltype(Step::scan_outputs)::value_type;
     loop_control control(limit_of(op, options), options);
+    detail::check_ranks(op, "init", carried);
     std::vector<std::vector<output>> elements; // of each iteration
     while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
@@ -42,9 +43,12 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         Step step = body(now.trip_count, now.cond, std::span<V const>(carried));
         check_list_count(op, "carried values", step.state.size(), carried.size(), t);
         check_list_count(op, "scan outputs", step.scan_outputs.size(), outputs, t);
+        detail::check_ranks(op, "states", step.state);
+        detail::check_ranks(op, "scan_outputs", step.scan_outputs);
         for (std::size_t k = 0; k < outputs && t != 0; ++k)
             if (!detail::have_same_shape(elements[0][k], step.scan_outputs[k]))
-                detail::fail_reshaped(op, "scan_outputs", k, detail::shape_of(elements[0][k]), detail::shape_of(step.scan_outputs[k]), t);
+                detail::fail_reshaped(
+                    op, "scan_outputs", k, detail::shape_of(elements[0][k]), detail::describe_shape(step.scan_outputs[k]), t);
         elements.push_back(std::move(step.scan_outputs));
         carried = std::move(step.state);
         control.finish_iteration(step.cond);

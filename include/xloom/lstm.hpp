@@ -128,9 +128,10 @@ struct lstm_states {
 };
 
 template <class Item>
-batch_sizes check_lstm_call(std::string_view op, shape const& X, lstm_weights<Item> const& weights, lstm_start<Item> const& start)
+batch_sizes check_lstm_call(std::string_view op, input_ref<Item> const& X, lstm_weights<Item> const& weights, lstm_start<Item> const& start)
 {
-    batch_sizes const batch = check_X(op, X, weights.sizes(), weights.layout());
+    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c);
+    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
     check_states(op, weights, batch,
         std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
@@ -203,7 +204,7 @@ lstm_result<Item> lstm(
     Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input.shape(), weights, start);
+    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
     recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
         detail::make_state<Item>(sizes, batch, weights.layout()), detail::make_state<Item>(sizes, batch, weights.layout())};
@@ -231,7 +232,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_iden
 {
     static constexpr std::string_view op = "xloom::lstm_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_lstm_call(op, input.shape(), weights, start);
+    batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
 }

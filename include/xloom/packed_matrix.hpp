@@ -72,9 +72,11 @@ private:
         T const* bias;
     };
 
-    static detail::shared_parameters<parameters> pack(tensor_ref<T const> const& B, tensor_ref<T const> const& bias)
+    static detail::shared_parameters<parameters> pack(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
     {
         static constexpr std::string_view op = "xloom::packed_matrix";
+        detail::check_ranks(op, B, bias);
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
         if (!has_strides({K, J}, detail::padded_bytes))

@@ -148,7 +148,7 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identi
 {
     static constexpr std::string_view op = "xloom::rnn_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
+    batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
 }

@@ -46,6 +46,8 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     static constexpr std::string_view op = "xloom::scan";
     using stack = output_stack<decltype(Step::scan_outputs), Length>;
 
+    detail::check_ranks(op, "init", detail::leaves(state));
+    detail::check_ranks(op, "scan_inputs", inputs);
     std::size_t const length = check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);
     auto places = detail::places_of(inputs);

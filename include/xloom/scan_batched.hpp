@@ -69,6 +69,7 @@ auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_exte
     if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
         return std::vector<std::size_t>(extent.batch, extent.length);
     } else {
+        check_rank(op, "sequence_lens", detail::rank_of(sequence_lens));
         strided_layout const layout = detail::layout_of(sequence_lens);
         using number = std::conditional_t<std::is_unsigned_v<item_t<Lens>>, std::uint64_t, std::int64_t>;
         std::vector<number> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
@@ -84,6 +85,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 {
     static constexpr std::string_view op = "xloom::scan_batched";
     auto const states = detail::leaves(state);
+    detail::check_ranks(op, "init", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
     batch_extent const extent = check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
     auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
 

@@ -95,6 +95,9 @@ void run_scan_into(
     Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_into";
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
     std::size_t const length = check_scan(op, detail::shapes_of(inputs), sizeof...(Outputs), options);
     check_scan_outputs(op, detail::shapes_of(outputs), length, options);
     auto input_places = detail::places_of(inputs);
@@ -125,7 +128,7 @@ void run_scan_into(
             detail::leave_all(y);
             detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
                 if (!guard.holds(std::get<i>(current)))
-                    detail::fail_reshaped(op, "states", i, guard.expected(), detail::shape_of(std::get<i>(current)), t);
+                    detail::fail_reshaped(op, "states", i, guard.expected(), detail::describe_shape(std::get<i>(current)), t);
             });
         }
     });

@@ -80,6 +80,8 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 {
     static constexpr std::string_view op = "xloom::scan_list";
     using output = typename decltype(Step::scan_outputs)::value_type;
+    detail::check_ranks(op, "init", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
     std::vector<shape> shapes;
     shapes.reserve(inputs.size());
     for (X const& input : inputs)
@@ -95,7 +97,7 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
         check_list_count(op, "states", step.state.size(), states.size(), t);
         for (std::size_t i = 0; i < states.size(); ++i)
             if (!detail::have_same_shape(states[i], step.state[i]))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(states[i]), detail::shape_of(step.state[i]), t);
+                detail::fail_reshaped(op, "states", i, detail::shape_of(states[i]), detail::describe_shape(step.state[i]), t);
         stack.push(step.scan_outputs, t);
         states = std::move(step.state);
     }

@@ -70,6 +70,9 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
     } else {
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
+        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        check_rank(op, "updates", detail::rank_of(update_tensor));
         scatter_nd_options const chosen = options_with(op, reduce, options);
         scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(op, data, index_tensor, update_tensor, chosen);
         check_reduction<item_t<Data>, Reduce>(op, chosen);

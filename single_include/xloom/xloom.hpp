@@ -3094,10 +3094,60 @@ struct xtype_for_shape<svector<std::size_t, 4>> {
 // ==== xloom/core/shape.hpp ====
 // Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given by its caller.
 
+// ==== xloom/core/option_list.hpp ====
+// A list among an operator's options, which the operator can refuse by name where it is too long.
+
 namespace xloom {
 
-/// Caps on ranks and on the number of operands of one kind; a call that exceeds one ends in an option_error.
+/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than Capacity.
+template <class T, std::size_t Capacity>
+class option_list : public static_vector<T, Capacity> {
+    using items = static_vector<T, Capacity>;
+
+public:
+    constexpr option_list() = default;
+    constexpr option_list(items const& all) : items(all) {}
+    /// `count` copies of `value`.
+    constexpr option_list(std::size_t count, T const& value)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            push_back(value);
+    }
+    constexpr option_list(std::initializer_list<T> all) : option_list(all.begin(), all.end()) {}
+
+    template <std::input_iterator Iterator>
+    constexpr option_list(Iterator first, Iterator last)
+    {
+        for (; first != last; ++first)
+            push_back(static_cast<T>(*first));
+    }
+
+    constexpr void push_back(T const& item)
+    {
+        if (this->size() < Capacity)
+            items::push_back(item);
+        else
+            ++surplus_;
+    }
+
+    /// How many items were given, those without room included.
+    constexpr std::size_t given() const noexcept { return this->size() + surplus_; }
+
+private:
+    std::size_t surplus_ = 0;
+};
+
+template <std::integral T, std::size_t Capacity>
+inline constexpr bool detail::is_printed<option_list<T, Capacity>> = true;
+
+} // namespace xloom
+
+namespace xloom {
+
+/// The largest rank; a call with a tensor that has more axes ends in a shape_error.
 inline constexpr std::size_t max_rank = 16;
+
+/// The largest number of operands of one kind; a call with more ends in an option_error.
 inline constexpr std::size_t max_operands = 32;
 
 /// The rank of a container whose rank is known at run time only.
@@ -3105,7 +3155,21 @@ inline constexpr std::size_t dynamic_rank = static_cast<std::size_t>(-1);
 
 using shape = static_vector<std::size_t, max_rank>;
 using strides = static_vector<std::ptrdiff_t, max_rank>;
-using axes = static_vector<std::int64_t, max_operands>;
+using axes = option_list<std::int64_t, max_operands>;
+
+namespace detail {
+
+/// Requires a rank that a shape has room for. `i` is the operand's number if there are several of that name.
+///
+/// Errors    shape_error: over max_rank.
+constexpr void check_rank(std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
+{
+    if (rank > max_rank)
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand,
+            i ? concat("[", *i, "]") : std::string(), " has ", rank, ". Merge some of them.");
+}
+
+} // namespace detail
 
 /// True if `axis` counts an axis of a tensor of rank `rank`, from the front or, negative, from the back.
 constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
@@ -3254,7 +3318,7 @@ struct temporary_of<T, xt::fixed_shape<Dims...>> {
 /// Thrown by a view that was assigned another shape; the operator that made the view says instead which operand it is, at what iteration.
 class element_reshaped : public body_error {
 public:
-    element_reshaped(void const* view, void const* data, shape const& is, shape const& assigned)
+    element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
         : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is, " was assigned ", assigned,
               ". Assign the shape it has.")),
           view_(view),
@@ -3266,13 +3330,13 @@ public:
     void const* view() const { return view_; }
     void const* data() const { return data_; }
     shape const& is() const { return is_; }
-    shape const& assigned() const { return assigned_; }
+    std::string const& assigned() const { return assigned_; }
 
 private:
     void const* view_;
     void const* data_;
     shape is_;
-    shape assigned_;
+    std::string assigned_;
 };
 
 } // namespace detail
@@ -3395,8 +3459,7 @@ public:
     void resize(Dims const& dims, bool = false) const
     {
         if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
-            detail::raise(
-                detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()}));
+            detail::raise(detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
     }
 
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
@@ -3734,6 +3797,31 @@ inline constexpr bool is_always_row_major = false;
 template <strided_expression T>
 inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
 
+/// The number of axes, which may be more than a shape has room for; of scalars 0.
+template <class T>
+std::size_t rank_of([[maybe_unused]] T const& value)
+{
+    if constexpr (!tensor<T>) {
+        return 0;
+    } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
+        auto const& dims = enable_tensor<bare<T>>::shape(value);
+        return static_cast<std::size_t>(std::distance(dims.begin(), dims.end()));
+    } else {
+        return enable_tensor<bare<T>>::rank;
+    }
+}
+
+/// The text of a shape of any rank.
+template <class T>
+std::string describe_shape([[maybe_unused]] T const& value)
+{
+    if constexpr (tensor<T>)
+        return concat(enable_tensor<bare<T>>::shape(value));
+    else
+        return concat(shape{});
+}
+
+/// Requires a rank of at most max_rank.
 template <tensor T>
 shape shape_of(T const& value)
 {
@@ -4262,6 +4350,19 @@ auto evaluated_inputs(Pack const& inputs)
     return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); }, detail::leaves(inputs));
 }
 
+/// Requires of every operand, a tensor or a scalar, that a shape has room for its axes.
+template <class... Xs>
+void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+{
+    detail::for_each_leaf(operands, [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+}
+template <class X>
+void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
+{
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        check_rank(op, name, detail::rank_of(operands[i]), i);
+}
+
 template <class... Xs>
 std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
 {
@@ -4365,18 +4466,23 @@ public:
     {
         if constexpr (Name::template fits<detail::find_ref_fault<X, T>()>()) {
             data_ = detail::data_as<T>(operand);
-            layout_ = detail::layout_at(data_, operand);
+            rank_ = detail::rank_of(operand);
+            if (rank_ <= max_rank)
+                layout_ = detail::layout_at(data_, operand);
         }
     }
 
     bool is_given() const noexcept { return is_given_; }
     T* data() const noexcept { return data_; }
+    std::size_t rank() const noexcept { return rank_; }
+    /// Empty if the rank is over max_rank, which an operator refuses.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.steps[axis]; }
     memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_}; }
 
 private:
     T* data_ = nullptr;
+    std::size_t rank_ = 0;
     strided_layout layout_{};
     bool is_given_ = false;
 };
@@ -4396,7 +4502,9 @@ public:
     {
         if constexpr (Name::template fits<detail::find_lengths_fault<X>()>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
-            layout_ = detail::layout_at(data_, operand);
+            rank_ = detail::rank_of(operand);
+            if (rank_ <= max_rank)
+                layout_ = detail::layout_at(data_, operand);
             item_bytes_ = sizeof(detail::item_t<X>);
             read_ = [](void const* data, std::ptrdiff_t at) {
                 return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
@@ -4406,6 +4514,8 @@ public:
     }
 
     bool is_given() const noexcept { return read_ != nullptr; }
+    std::size_t rank() const noexcept { return rank_; }
+    /// Empty if the rank is over max_rank, which an operator refuses.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     /// Item n of a tensor of rank 1.
     std::int64_t operator[](std::size_t n) const { return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
@@ -4415,6 +4525,7 @@ public:
 
 private:
     void const* data_ = nullptr;
+    std::size_t rank_ = 0;
     strided_layout layout_{};
     std::size_t item_bytes_ = 1;
     std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
@@ -4427,6 +4538,8 @@ namespace detail {
 template <class Ref, class Name>
 class named_ref : public Ref {
 public:
+    static constexpr std::string_view name = Name::text;
+
     named_ref() = default;
     named_ref(Ref const& ref) : Ref(ref) {}
 
@@ -4438,6 +4551,13 @@ public:
 /// The operand X of a recurrent operator.
 template <class Item>
 using input_ref = named_ref<tensor_ref<Item const>, names::X>;
+
+/// Requires of every operand that a shape has room for its axes.
+template <class... Refs, class... Names>
+void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
+{
+    (check_rank(op, operands.name, operands.rank()), ...);
+}
 
 /// The shape of an operand, none if it is left out.
 template <class Ref>
@@ -4568,51 +4688,6 @@ constexpr direction parse_direction(std::string_view op, std::string_view name)
     detail::fail<option_error>(op, ": a direction must be one that ONNX names, but direction is \"", name, "\". Choose one of ", forward,
         ", ", reverse, " and ", bidirectional, ".");
 }
-
-} // namespace xloom
-
-// ==== xloom/core/option_list.hpp ====
-// A list among an operator's options, which the operator can refuse by name where it is too long.
-
-namespace xloom {
-
-/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than Capacity.
-template <class T, std::size_t Capacity>
-class option_list : public static_vector<T, Capacity> {
-    using items = static_vector<T, Capacity>;
-
-public:
-    constexpr option_list() = default;
-    constexpr option_list(items const& all) : items(all) {}
-    /// `count` copies of `value`.
-    constexpr option_list(std::size_t count, T const& value)
-    {
-        for (std::size_t i = 0; i < count; ++i)
-            push_back(value);
-    }
-    constexpr option_list(std::initializer_list<T> all) : option_list(all.begin(), all.end()) {}
-
-    template <std::input_iterator Iterator>
-    constexpr option_list(Iterator first, Iterator last)
-    {
-        for (; first != last; ++first)
-            push_back(static_cast<T>(*first));
-    }
-
-    constexpr void push_back(T const& item)
-    {
-        if (this->size() < Capacity)
-            items::push_back(item);
-        else
-            ++surplus_;
-    }
-
-    /// How many items were given, those without room included.
-    constexpr std::size_t given() const noexcept { return this->size() + surplus_; }
-
-private:
-    std::size_t surplus_ = 0;
-};
 
 } // namespace xloom
 
@@ -5372,6 +5447,7 @@ void check_outputs(std::string_view op, Describe const& describe, std::array<out
     static_vector<named_block, Outputs> blocks;
     for (std::size_t i = 0; i < Outputs; ++i) {
         output_law<Item> const& output = outputs[i];
+        check_rank(op, output.operand, output.ref.rank());
         laws[i] = {output.operand, output.letters, output.expected, shape_if_given(output.ref)};
         if (output.ref.is_given())
             blocks.push_back({output.operand, output.ref.block(), output.twin});
@@ -5538,6 +5614,7 @@ inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Ta
 template <class Constants, class Options>
 recurrent_widths check_lstm_constants(std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
 {
+    check_ranks(op, in.W, in.R, in.B, in.P);
     check_options(op, options);
     check_not_transposed(op, 4, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), C);
@@ -5685,6 +5762,7 @@ namespace xloom::detail {
 template <class Constants>
 attention_widths check_attention_constants(std::string_view op, Constants const& in)
 {
+    check_ranks(op, in.R, in.QW, in.MW, in.V, in.AW);
     return check_attention(
         op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW), shape_if_given(in.V), shape_if_given(in.AW));
 }
@@ -5873,9 +5951,11 @@ namespace detail {
 
 template <class Item>
 attn_lstm_sizes check_attn_lstm_call(
-    std::string_view op, shape const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
+    std::string_view op, input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
 {
-    batch_sizes const batch = check_X(op, X, weights.sizes(), 0);
+    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens, start.initial_attention,
+        start.initial_alignment);
+    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), 0);
     check_states(op, weights, batch,
         std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
@@ -5938,7 +6018,7 @@ template <class Item, class Score, class Policy>
 attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
     Score const& score, Policy const& policy)
 {
-    attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X.shape(), weights, start);
+    attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
     batch_sizes const batch{sizes.T, sizes.N};
     attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0),
         make_state<Item>(weights.sizes(), batch, 0)};
@@ -6056,7 +6136,7 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std:
 {
     static constexpr std::string_view op = "xloom::attn_lstm_into";
     detail::input_ref<Item> const input = X;
-    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input.shape(), weights, start);
+    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
     detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
 }
@@ -6164,6 +6244,7 @@ struct sized_operand {
     std::size_t expected;
     std::size_t actual;
     bool is_contiguous;
+    std::size_t rank = 1;
 };
 
 template <class Range>
@@ -6171,6 +6252,8 @@ sized_operand sized(std::string_view operand, std::string_view letters, std::siz
 {
     if constexpr (!tensor<Range>)
         return {operand, letters, expected, range.size(), true};
+    else if (std::size_t const rank = detail::rank_of(range); rank > max_rank)
+        return {operand, letters, expected, 0, false, rank};
     else if constexpr (is_always_row_major<Range>)
         return {operand, letters, expected, element_count(detail::shape_of(range)), true};
     else
@@ -6185,6 +6268,8 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
         is_right &= each.actual == each.expected && each.is_contiguous;
     if (is_right) [[likely]]
         return;
+    for (sized_operand const& each : operands)
+        check_rank(op, each.operand, each.rank);
     std::vector<std::string> facts;
     for (sized_operand const& each : operands)
         if (each.actual != each.expected)
@@ -6261,6 +6346,7 @@ public:
     void set_memory(detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
         detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {})
     {
+        detail::check_ranks(name, M, memory_seq_lens);
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
             memory_seq_lens.is_given(), std::nullopt, std::nullopt);
@@ -6816,7 +6902,7 @@ namespace xloom {
 /// How a scan walks one input or fills one output.
 enum class scan_direction { forward, reverse };
 
-using scan_directions = static_vector<scan_direction, max_operands>;
+using scan_directions = option_list<scan_direction, max_operands>;
 
 /// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one entry for each.
 struct scan_options {
@@ -6836,9 +6922,9 @@ constexpr bool is_reverse(scan_directions const& list, std::size_t i) { return !
 template <class List>
 constexpr void check_entries(std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
 {
-    if (!list.empty() && list.size() != operands)
+    if (!list.empty() && list.given() != operands)
         fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands, " ", of, ", but it has ",
-            list.size(), ". Leave it empty or give it one for each.");
+            list.given(), ". Leave it empty or give it one for each.");
 }
 
 constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
@@ -7005,14 +7091,14 @@ inline std::string describe_output_axes(std::span<std::size_t const> element_ran
 
 /// The shape of an output that stacks `length` elements along options.output_axes[i].
 ///
-/// Errors    option_error: over max_rank.  shape_error: an axis out of range, a size that overflows.
+/// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
 constexpr shape stacked_shape(
     std::string_view op, std::size_t i, shape const& element, std::size_t length, std::size_t item_bytes, scan_options const& options)
 {
     std::int64_t const axis = detail::axis_option(options.output_axes, i);
     std::size_t const rank = element.size() + 1;
     if (rank > max_rank)
-        detail::fail<option_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[", i,
+        detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[", i,
             "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
@@ -7026,8 +7112,8 @@ constexpr shape stacked_shape(
 
 namespace detail {
 
-/// A body changed the shape of something that must keep it. A batched operator says in which row.
-[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i, shape const& was, shape const& is,
+/// A body changed the shape of something that must keep it to what `is` reads. A batched operator says in which row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i, shape const& was, std::string_view is,
     std::size_t iteration, std::optional<std::size_t> row = {})
 {
     fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i, "] was ", was,
@@ -7108,6 +7194,16 @@ private:
     std::size_t count_ = 0;
 };
 
+/// The shape of an element that a body returned for output k.
+///
+/// Errors    shape_error: over max_rank.
+template <class Y>
+shape output_element_shape(std::string_view op, std::size_t k, Y const& value)
+{
+    check_rank(op, "scan_outputs", detail::rank_of(value), k);
+    return detail::shape_of(value);
+}
+
 /// The rank of an element; dynamic_rank if its type does not tell.
 template <class Y>
 inline constexpr std::size_t element_rank = 0;
@@ -7168,7 +7264,7 @@ public:
         std::array<shape, std::tuple_size_v<Values>> all_dims;
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             using stacked = bare<decltype(std::get<k>(results))>;
-            all_dims[k] = stacked_shape(op, k, detail::shape_of(value), length, sizeof(item_t<stacked>), options);
+            all_dims[k] = stacked_shape(op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
         });
         detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
@@ -7199,7 +7295,7 @@ public:
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t);
+                detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
@@ -7899,13 +7995,6 @@ struct scatter_nd_options {
 
 namespace detail {
 
-constexpr void check_rank(std::string_view op, std::string_view operand, std::size_t rank)
-{
-    if (rank > max_rank)
-        fail<option_error>(
-            op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand, " has ", rank, ". Merge some of them.");
-}
-
 constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
 {
     if (dims.empty())
@@ -7942,8 +8031,8 @@ inline std::string describe_one_tuple(shape const& indices)
 
 /// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1] ++ data.shape[k:].
 ///
-/// Errors    shape_error: rank 0; k > r; another shape of updates; a size that overflows.
-///           option_error: over max_rank; options that contradict each other.
+/// Errors    shape_error: rank 0; over max_rank; k > r; another shape of updates; a size that overflows.
+///           option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
 [[gnu::noinline]] constexpr void check_scatter_nd(
     std::string_view op, shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options)
@@ -7996,8 +8085,8 @@ struct gather_nd_options {
 
 /// The shape of GatherND's output: indices.shape[:-1] ++ data.shape[b + k:], with k = indices.shape[-1] and b = batch_dims.
 ///
-/// Errors    shape_error: rank 0; b + k > r; unequal batch axes; a size that overflows.
-///           option_error: b < 0, b >= q or b >= r; over max_rank.
+/// Errors    shape_error: rank 0; over max_rank; b + k > r; unequal batch axes; a size that overflows.
+///           option_error: b < 0, b >= q or b >= r.
 /// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
 /// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
 [[gnu::noinline]] constexpr shape check_gather_nd(
@@ -8490,6 +8579,8 @@ auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, g
         static constexpr std::string_view op = "xloom::gather_nd";
         using result_type = gathered_t<Data, Rank>;
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
         shape const& dims = call.output_shape();
         if (Rank != dynamic_rank && dims.size() != Rank)
@@ -8519,7 +8610,10 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
     if constexpr (fault == gather_nd_fault::none) {
         static constexpr std::string_view op = "xloom::gather_nd_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
+        check_rank(op, "data", detail::rank_of(source));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
+        check_rank(op, "output", detail::rank_of(output));
         check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source), detail::memory_of(index_tensor));
         gather_to(call, output, policy);
     }
@@ -8676,6 +8770,7 @@ inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tan
 template <class Constants, class Options>
 recurrent_widths check_gru_constants(std::string_view op, Constants const& in, Options const& options)
 {
+    check_ranks(op, in.W, in.R, in.B);
     check_options(op, options);
     check_not_transposed(op, 3, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));
@@ -8763,9 +8858,10 @@ struct hidden_states {
 };
 
 template <class Item, class Weights, class Start>
-batch_sizes check_hidden_call(std::string_view op, shape const& X, Weights const& weights, Start const& start)
+batch_sizes check_hidden_call(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start)
 {
-    batch_sizes const batch = check_X(op, X, weights.sizes(), weights.layout());
+    check_ranks(op, X, start.sequence_lens, start.initial_h);
+    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
     check_states(op, weights, batch, std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
     return batch;
@@ -8797,7 +8893,7 @@ void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_siz
 template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
 Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start, Policy const& policy)
 {
-    batch_sizes const batch = check_hidden_call<Item>(op, X.shape(), weights, start);
+    batch_sizes const batch = check_hidden_call<Item>(op, X, weights, start);
     Result result{make_output<Item>(weights.sizes(), batch, weights.layout()), make_state<Item>(weights.sizes(), batch, weights.layout())};
     recurrent_workspace<Item> workspace;
     run_hidden_into<Rows>(X, weights, batch, start, Outputs{result.Y, result.Y_h}, workspace, policy);
@@ -8939,7 +9035,7 @@ void gru_into(Input const& X, gru_weights<Item> const& weights, std::type_identi
 {
     static constexpr std::string_view op = "xloom::gru_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
+    batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
 }
@@ -9243,6 +9339,7 @@ bool is_true(std::string_view op, Cond const& cond)
     if constexpr (lazy<Cond>) {
         return is_true(op, owned_t<Cond>(cond));
     } else if constexpr (tensor<Cond>) {
+        check_rank(op, "cond", detail::rank_of(cond));
         if (element_count(detail::shape_of(cond)) != 1)
             fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ", detail::shape_of(cond),
                 ". Reduce it, for example with xt::all(cond).");
@@ -10161,8 +10258,8 @@ constexpr void require_indexable(partial_shape const& data, partial_shape const&
 ///
 /// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the two are not compared.
 /// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked together.
-/// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r.
-///           option_error: the opset; batch_dims < 0, or not 0 before opset 12; an output over max_rank.
+/// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r; an output over max_rank.
+///           option_error: the opset; batch_dims < 0, or not 0 before opset 12.
 /// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
 /// Source    ONNX GatherND-11, 12, 13.
 /// Example
@@ -10180,6 +10277,8 @@ constexpr partial_shape infer_gather_nd(
     if (!k.has_value())
         return unknown_rank;
     partial_shape output = drop_axis(indices, indices.rank() - 1);
+    detail::check_rank(
+        "xloom::infer_gather_nd", "output", output.rank() + data.rank() - static_cast<std::size_t>(attributes.batch_dims + k.value()));
     for (auto axis = static_cast<std::size_t>(attributes.batch_dims + k.value()); axis < data.rank(); ++axis)
         output.insert(output.rank(), data[axis]);
     return output;
@@ -10603,6 +10702,7 @@ constexpr partial_type stack_iterations(std::size_t i, partial_type const& eleme
     if (!has_element_type(element))
         fail<type_error>(
             "xloom::infer_loop: the body must return known element types, but output[", i, "] is ", element, ". Give its type.");
+    check_rank("xloom::infer_loop", "output", element.shape().rank() + 1, i);
     return element.shape().has_rank() ? element.with_shape(insert_axis(element.shape(), 0, unknown)) : element;
 }
 
@@ -10816,6 +10916,9 @@ constexpr scan_layout divide_scan(std::size_t input_count, std::size_t output_co
 
 constexpr void require_axis_count(std::string_view attribute, std::optional<axes> const& given, std::size_t count)
 {
+    if (given && given->given() > given->capacity())
+        fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(), " axes (max_operands), but it has ",
+            given->given(), ". Leave the attribute out for axis 0.");
     if (given && given->size() != count)
         fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ", given->size(), ": ", *given,
             ", and there are ", count, ". Give ", count, ", or leave the attribute out.");
@@ -10949,11 +11052,12 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
 }
 
 /// The shape that stacking elements gives.
-constexpr partial_shape stack_elements(
-    partial_shape const& element, std::size_t k, std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
+constexpr partial_shape stack_elements(partial_shape const& element, std::size_t output, std::size_t k,
+    std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
 {
     if (!element.has_rank())
         return element;
+    check_rank("xloom::infer_scan", "output", element.rank() + (is_batched ? 2 : 1), output);
     if (is_batched)
         return with_leading(with_leading(element, taken.length), taken.batch_size);
     return insert_axis(element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
@@ -10980,8 +11084,11 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
         require_body_outputs(returned, inferred.size());
     for (std::size_t i = 0; i < returned.size(); ++i) {
         partial_shape const& result = returned[i].shape();
-        inferred[i] = i < layout.states ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
-                                        : returned[i].with_shape(stack_elements(result, i - layout.states, output_axes, is_batched, taken));
+        if (i < layout.states && is_batched)
+            check_rank("xloom::infer_scan", "output", result.rank() + 1, i);
+        inferred[i] = i < layout.states
+                          ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
+                          : returned[i].with_shape(stack_elements(result, i, i - layout.states, output_axes, is_batched, taken));
     }
     return inferred;
 }
@@ -11003,9 +11110,9 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 ///           and more tell N and T; a shape too short for them leaves a scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for all): not read by Scan-8.
 /// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its rank; lengths or batch
-///           sizes that differ; a state that changes its shape; rank or dimension of a declared output.
+///           sizes that differ; a state that changes its shape; an output over max_rank; rank or dimension of a declared output.
 ///           type_error: an input or body output that is no tensor; an undefined element type of a state; the body's number of
-///           outputs; kind or element type of a declared output.  option_error: the opset.
+///           outputs; kind or element type of a declared output.  option_error: the opset; more axes than max_operands.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
 ///           Scan-8's states must have the scan inputs' batch size, also where the body says nothing of their shapes.
 /// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
@@ -11166,9 +11273,9 @@ private:
         constexpr std::size_t mebibyte = std::size_t{1} << 20;
         std::size_t bytes = 1;
         bool is_unwritten = true;
-        detail::for_each_leaf(values, [&](auto, auto const& value) {
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
             using item = item_t<decltype(value)>;
-            bytes += element_count(detail::shape_of(value)) * sizeof(item);
+            bytes += element_count(output_element_shape(op_, k, value)) * sizeof(item);
             is_unwritten = is_unwritten && std::is_trivially_default_constructible_v<item> &&
                            expression<stacked_t<bare<decltype(value)>, dynamic_length>>;
         });
@@ -11448,6 +11555,8 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 {
     static constexpr std::string_view op = "xloom::loop_into";
     loop_control control(limit_of(op, options), options);
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_outputs", outputs);
     std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.certain());
     auto const places = detail::places_of(outputs);
     check_overlap(op, detail::places_of(states), {}, places);
@@ -11620,11 +11729,13 @@ auto run_loop(Body& body, State state, loop_options const& options)
     using stack = growing_stack<decltype(Step::scan_outputs)>;
     loop_control control(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
+    detail::check_ranks(op, "init", carried);
     stack outputs(op, control.limit(), control.certain());
     block_cache recycled;
     while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
         Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        detail::check_ranks(op, "states", detail::leaves(step.state));
         detail::for_each_leaf(detail::leaves(step.state),
             [&](auto i, auto const& value) { detail::require_room(op, i, std::get<i>(carried), value, now.trip_count); });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
@@ -11757,7 +11868,7 @@ public:
             open(values);
         for (std::size_t k = 0; k < values.size(); ++k)
             if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
-                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::shape_of(values[k]), t);
+                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::describe_shape(values[k]), t);
         for (std::size_t k = 0; k < values.size(); ++k)
             writers_[k].push(values[k]);
     }
@@ -11778,7 +11889,7 @@ private:
     {
         std::vector<shape> dims;
         for (std::size_t k = 0; k < values.size(); ++k)
-            dims.push_back(stacked_shape(op_, k, detail::shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
+            dims.push_back(stacked_shape(op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
             detail::make_shape(results_[k], dims[k]);
             std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
@@ -11823,6 +11934,7 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
     static constexpr std::string_view op = "xloom::loop_list";
     using output = typename decltype(Step::scan_outputs)::value_type;
     loop_control control(limit_of(op, options), options);
+    detail::check_ranks(op, "init", carried);
     std::vector<std::vector<output>> elements; // of each iteration
     while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
@@ -11830,9 +11942,12 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         Step step = body(now.trip_count, now.cond, std::span<V const>(carried));
         check_list_count(op, "carried values", step.state.size(), carried.size(), t);
         check_list_count(op, "scan outputs", step.scan_outputs.size(), outputs, t);
+        detail::check_ranks(op, "states", step.state);
+        detail::check_ranks(op, "scan_outputs", step.scan_outputs);
         for (std::size_t k = 0; k < outputs && t != 0; ++k)
             if (!detail::have_same_shape(elements[0][k], step.scan_outputs[k]))
-                detail::fail_reshaped(op, "scan_outputs", k, detail::shape_of(elements[0][k]), detail::shape_of(step.scan_outputs[k]), t);
+                detail::fail_reshaped(
+                    op, "scan_outputs", k, detail::shape_of(elements[0][k]), detail::describe_shape(step.scan_outputs[k]), t);
         elements.push_back(std::move(step.scan_outputs));
         carried = std::move(step.state);
         control.finish_iteration(step.cond);
@@ -12015,9 +12130,10 @@ struct lstm_states {
 };
 
 template <class Item>
-batch_sizes check_lstm_call(std::string_view op, shape const& X, lstm_weights<Item> const& weights, lstm_start<Item> const& start)
+batch_sizes check_lstm_call(std::string_view op, input_ref<Item> const& X, lstm_weights<Item> const& weights, lstm_start<Item> const& start)
 {
-    batch_sizes const batch = check_X(op, X, weights.sizes(), weights.layout());
+    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c);
+    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
     check_states(op, weights, batch,
         std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
@@ -12090,7 +12206,7 @@ lstm_result<Item> lstm(
     Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input.shape(), weights, start);
+    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
     recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
         detail::make_state<Item>(sizes, batch, weights.layout()), detail::make_state<Item>(sizes, batch, weights.layout())};
@@ -12118,7 +12234,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_iden
 {
     static constexpr std::string_view op = "xloom::lstm_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_lstm_call(op, input.shape(), weights, start);
+    batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
 }
@@ -12322,9 +12438,11 @@ private:
         T const* bias;
     };
 
-    static detail::shared_parameters<parameters> pack(tensor_ref<T const> const& B, tensor_ref<T const> const& bias)
+    static detail::shared_parameters<parameters> pack(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+        detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
     {
         static constexpr std::string_view op = "xloom::packed_matrix";
+        detail::check_ranks(op, B, bias);
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
         if (!has_strides({K, J}, detail::padded_bytes))
@@ -12418,6 +12536,7 @@ inline constexpr std::array<std::string_view, 1> rnn_activations{"Tanh"};
 template <class Constants, class Options>
 recurrent_widths check_rnn_constants(std::string_view op, Constants const& in, Options const& options)
 {
+    check_ranks(op, in.W, in.R, in.B);
     check_options(op, options);
     check_not_transposed(op, 1, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R));
@@ -12594,7 +12713,7 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identi
 {
     static constexpr std::string_view op = "xloom::rnn_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_hidden_call<Item>(op, input.shape(), weights, start);
+    batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
 }
@@ -12678,7 +12797,7 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
         auto const returned = detail::leaves(step.state);
         detail::for_each_leaf(returned, [&](auto i, auto const& value) {
             if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)), detail::shape_of(value), t, row);
+                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)), detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
         detail::for_each_leaf(returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
@@ -12937,14 +13056,14 @@ public:
     void push(Values const& values, std::size_t t)
     {
         if (!is_open_) {
-            detail::for_each_leaf(values, [&](auto k, auto const& value) { open(k, detail::shape_of(value)); });
+            detail::for_each_leaf(values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
             is_open_ = true;
             start_row(row_);
         }
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t, row_);
+                detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
@@ -13040,6 +13159,7 @@ auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_exte
     if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
         return std::vector<std::size_t>(extent.batch, extent.length);
     } else {
+        check_rank(op, "sequence_lens", detail::rank_of(sequence_lens));
         strided_layout const layout = detail::layout_of(sequence_lens);
         using number = std::conditional_t<std::is_unsigned_v<item_t<Lens>>, std::uint64_t, std::int64_t>;
         std::vector<number> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
@@ -13055,6 +13175,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 {
     static constexpr std::string_view op = "xloom::scan_batched";
     auto const states = detail::leaves(state);
+    detail::check_ranks(op, "init", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
     batch_extent const extent = check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
     auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
 
@@ -13260,6 +13382,9 @@ void run_scan_into(
     Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_into";
+    detail::check_ranks(op, "states", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "scan_outputs", outputs);
     std::size_t const length = check_scan(op, detail::shapes_of(inputs), sizeof...(Outputs), options);
     check_scan_outputs(op, detail::shapes_of(outputs), length, options);
     auto input_places = detail::places_of(inputs);
@@ -13290,7 +13415,7 @@ void run_scan_into(
             detail::leave_all(y);
             detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
                 if (!guard.holds(std::get<i>(current)))
-                    detail::fail_reshaped(op, "states", i, guard.expected(), detail::shape_of(std::get<i>(current)), t);
+                    detail::fail_reshaped(op, "states", i, guard.expected(), detail::describe_shape(std::get<i>(current)), t);
             });
         }
     });
@@ -13413,6 +13538,8 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     static constexpr std::string_view op = "xloom::scan";
     using stack = output_stack<decltype(Step::scan_outputs), Length>;
 
+    detail::check_ranks(op, "init", detail::leaves(state));
+    detail::check_ranks(op, "scan_inputs", inputs);
     std::size_t const length = check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);
     auto places = detail::places_of(inputs);
@@ -13611,6 +13738,8 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 {
     static constexpr std::string_view op = "xloom::scan_list";
     using output = typename decltype(Step::scan_outputs)::value_type;
+    detail::check_ranks(op, "init", states);
+    detail::check_ranks(op, "scan_inputs", inputs);
     std::vector<shape> shapes;
     shapes.reserve(inputs.size());
     for (X const& input : inputs)
@@ -13626,7 +13755,7 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
         check_list_count(op, "states", step.state.size(), states.size(), t);
         for (std::size_t i = 0; i < states.size(); ++i)
             if (!detail::have_same_shape(states[i], step.state[i]))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(states[i]), detail::shape_of(step.state[i]), t);
+                detail::fail_reshaped(op, "states", i, detail::shape_of(states[i]), detail::describe_shape(step.state[i]), t);
         stack.push(step.scan_outputs, t);
         states = std::move(step.state);
     }
@@ -14791,6 +14920,9 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
     } else {
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
+        check_rank(op, "data", detail::rank_of(data));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        check_rank(op, "updates", detail::rank_of(update_tensor));
         scatter_nd_options const chosen = options_with(op, reduce, options);
         scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(op, data, index_tensor, update_tensor, chosen);
         check_reduction<item_t<Data>, Reduce>(op, chosen);

@@ -148,9 +148,9 @@ TEST_CASE("check_gather_nd wants tuples that are no longer than data has axes be
 TEST_CASE("check_gather_nd counts the output's axes")
 {
     CHECK_THROWS_WITH_AS(gathered(shape(max_rank, 1), {1, 1, 1}),
-        "xloom::gather_nd: a tensor may have at most 16 axes (max_rank), but the output has 17. Merge some of them.", option_error);
+        "xloom::gather_nd: a tensor may have at most 16 axes (max_rank), but the output has 17. Merge some of them.", shape_error);
     CHECK_THROWS_WITH_AS(gathered(shape(max_rank, 1), shape(max_rank, 1), 2),
-        "xloom::gather_nd: a tensor may have at most 16 axes (max_rank), but the output has 28. Merge some of them.", option_error);
+        "xloom::gather_nd: a tensor may have at most 16 axes (max_rank), but the output has 28. Merge some of them.", shape_error);
 }
 
 TEST_CASE("check_gather_nd refuses an output that memory cannot hold, or whose strides it cannot count")

@@ -260,7 +260,7 @@ TEST_CASE("stacked_shape refuses what memory cannot hold")
     CHECK_THROWS_WITH_AS(stacked(shape(max_rank, 1), 3),
         "xloom::scan: a tensor may have at most 16 axes (max_rank), but scan_outputs[0] would stack elements of the shape [1, 1, 1, 1, 1, "
         "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]. Return elements of a lower rank.",
-        option_error);
+        shape_error);
 }
 
 } // namespace check_scan_test

@@ -168,9 +168,9 @@ TEST_CASE("check_scatter_nd wants updates of exactly that shape, no broadcasting
 TEST_CASE("check_scatter_nd counts the axes of updates")
 {
     CHECK_THROWS_WITH_AS(check(shape(max_rank, 1), {1, 1, 0}, {1}),
-        "xloom::scatter_nd: a tensor may have at most 16 axes (max_rank), but updates has 18. Merge some of them.", option_error);
+        "xloom::scatter_nd: a tensor may have at most 16 axes (max_rank), but updates has 18. Merge some of them.", shape_error);
     CHECK_THROWS_WITH_AS(check({1, 1, 1}, shape(max_rank, 1), {1}),
-        "xloom::scatter_nd: a tensor may have at most 16 axes (max_rank), but updates has 17. Merge some of them.", option_error);
+        "xloom::scatter_nd: a tensor may have at most 16 axes (max_rank), but updates has 17. Merge some of them.", shape_error);
 }
 
 TEST_CASE("check_scatter_nd refuses empty tensors whose strides cannot be counted")

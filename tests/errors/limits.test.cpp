@@ -2,25 +2,227 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <xloom/attn_lstm_cell.hpp>
+#include <xloom/gather_nd.hpp>
+#include <xloom/gru.hpp>
+#include <xloom/if.hpp>
+#include <xloom/infer/gather_nd.hpp>
+#include <xloom/infer/loop.hpp>
+#include <xloom/infer/scan.hpp>
+#include <xloom/loop.hpp>
+#include <xloom/loop_list.hpp>
+#include <xloom/lstm_cell.hpp>
+#include <xloom/packed_matrix.hpp>
+#include <xloom/rnn.hpp>
 #include <xloom/scan.hpp>
+#include <xloom/scan_list.hpp>
+#include <xloom/scatter_nd.hpp>
 
 namespace errors_limits_test {
 
 using namespace xloom;
 
-TEST_CASE("scan refuses more axes than max_rank")
+namespace {
+
+/// One item with more axes than a shape has room for.
+xt::xarray<float> deep() { return xt::ones<float>(std::vector<std::size_t>(max_rank + 1, 1)); }
+
+/// What an operator says of an operand with more axes than max_rank.
+std::string too_deep(std::string const& op, std::string const& operand)
 {
-    xt::xarray<float> const deep = xt::ones<float>(std::vector<std::size_t>(max_rank + 1, 1));
-    CHECK_THROWS_WITH_AS(scan(
-                             [](float n, auto const&) {
-                                 return scan_step{n, n};
+    return "xloom::" + op + ": a tensor may have at most 16 axes (max_rank), but " + operand + " has 17. Merge some of them.";
+}
+
+#define CHECK_TOO_DEEP(call, op, operand) CHECK_THROWS_WITH_AS(static_cast<void>(call), too_deep(op, operand).c_str(), shape_error)
+
+} // namespace
+
+TEST_CASE("scan, scan_into, scan_batched and scan_list name the operand that has more axes than max_rank")
+{
+    xt::xarray<float> x = deep();
+    xt::xtensor<float, max_rank + 1> const deep_static = deep();
+    xt::xtensor<float, 1> const row{1, 2};
+    xt::xtensor<float, 2> const batch{{1, 2}};
+    float n = 0;
+    auto const count = [](float k, auto const&...) { return scan_step{k, k}; };
+    CHECK_TOO_DEEP(scan(count, 0.0f, x), "scan", "scan_inputs[0]");
+    CHECK_TOO_DEEP(scan(count, 0.0f, std::tie(row, x)), "scan", "scan_inputs[1]");
+    CHECK_TOO_DEEP(scan(count, 0.0f, 2 * x), "scan", "scan_inputs[0]");
+    CHECK_TOO_DEEP(scan(count, 0.0f, deep_static), "scan", "scan_inputs[0]");
+    CHECK_TOO_DEEP(scan([](auto const& h, float) { return scan_step{h}; }, x, row), "scan", "init[0]");
+    CHECK_TOO_DEEP(scan([&](float k, float) { return scan_step{k, x}; }, 0.0f, row), "scan", "scan_outputs[0]");
+
+    CHECK_TOO_DEEP(scan_into([](float&, auto const&) {}, n, x), "scan_into", "scan_inputs[0]");
+    CHECK_TOO_DEEP(scan_into([](auto&, float) {}, x, row), "scan_into", "states[0]");
+    CHECK_TOO_DEEP(scan_into([](float& k, float, auto const&) { ++k; }, n, row, x), "scan_into", "scan_outputs[0]");
+    CHECK(n == 0);
+
+    CHECK_TOO_DEEP(scan_batched(count, row, x), "scan_batched", "scan_inputs[0]");
+    CHECK_TOO_DEEP(scan_batched([](auto const& h, float) { return scan_step{h}; }, x, batch), "scan_batched", "init[0]");
+    xt::xarray<int> const lens = xt::cast<int>(x);
+    CHECK_TOO_DEEP(scan_batched(count, xt::xtensor<float, 1>{0}, batch, lens), "scan_batched", "sequence_lens");
+    CHECK_TOO_DEEP(scan_batched(
+                       [&](float k, float) {
+                           return scan_step{k, x};
+                       },
+                       xt::xtensor<float, 1>{0}, batch),
+        "scan_batched", "scan_outputs[0]");
+
+    using list = std::vector<xt::xarray<float>>;
+    using view = std::span<element_view<float const> const>;
+    auto const keep = [](std::span<xt::xarray<float> const> states, view) { return scan_step{list(states.begin(), states.end()), list()}; };
+    CHECK_TOO_DEEP(scan_list(keep, list{}, list{row, x}, 0), "scan_list", "scan_inputs[1]");
+    CHECK_TOO_DEEP(scan_list(keep, list{x}, list{row}, 0), "scan_list", "init[0]");
+    CHECK_TOO_DEEP(scan_list(
+                       [&](std::span<xt::xarray<float> const>, view) {
+                           return scan_step{list(), list{x}};
+                       },
+                       list{}, list{row}, 1),
+        "scan_list", "scan_outputs[0]");
+}
+
+TEST_CASE("loop, loop_into, loop_list and if_ name the operand that has more axes than max_rank")
+{
+    xt::xarray<float> x = deep();
+    xt::xarray<float> row{1, 2};
+    auto const once = loop_options{.max_trip_count = 1};
+    auto const keep = [](std::int64_t, bool, auto const& v) { return loop_step{true, v}; };
+    CHECK_TOO_DEEP(loop(keep, x, once), "loop", "init[0]");
+    CHECK_TOO_DEEP(loop([&](std::int64_t, bool, auto const&) { return loop_step{true, 2 * x}; }, row, once), "loop", "states[0]");
+    CHECK_TOO_DEEP(loop([&](std::int64_t, bool, auto const& v) { return loop_step{true, v, x}; }, row, once), "loop", "scan_outputs[0]");
+    CHECK_TOO_DEEP(loop_into([](std::int64_t, auto&) { return true; }, x, std::tuple(), once), "loop_into", "states[0]");
+    CHECK_TOO_DEEP(loop_into([](std::int64_t, auto&, auto const&) { return true; }, row, x, once), "loop_into", "scan_outputs[0]");
+
+    using list = std::vector<xt::xarray<float>>;
+    auto const body = [&](list const& states, list const& outputs) {
+        return [=](std::int64_t, bool, std::span<xt::xarray<float> const>) { return loop_step{true, states, outputs}; };
+    };
+    CHECK_TOO_DEEP(loop_list(body({}, {x}), list{}, 1, once), "loop_list", "scan_outputs[0]");
+    CHECK_TOO_DEEP(loop_list(body({x}, {}), list{row}, 0, once), "loop_list", "states[0]");
+
+    CHECK_TOO_DEEP(if_(
+                       x > 0, [] { return 1; }, [] { return 2; }),
+        "if_", "cond");
+}
+
+TEST_CASE("scatter_nd and gather_nd name the operand that has more axes than max_rank")
+{
+    xt::xarray<float> x = deep();
+    xt::xarray<int> const deep_indices = xt::cast<int>(x);
+    xt::xtensor<int, 2> const indices{{0}};
+    xt::xarray<float> data{1, 2};
+    xt::xtensor<float, 1> const updates{1};
+    CHECK_TOO_DEEP(scatter_nd(x, indices, updates), "scatter_nd", "data");
+    CHECK_TOO_DEEP(scatter_nd(data, deep_indices, updates), "scatter_nd", "indices");
+    CHECK_TOO_DEEP(scatter_nd(data, indices, x), "scatter_nd", "updates");
+    CHECK_TOO_DEEP(scatter_nd_into(x, indices, updates), "scatter_nd_into", "data");
+    CHECK_TOO_DEEP(gather_nd(x, indices), "gather_nd", "data");
+    CHECK_TOO_DEEP(gather_nd(data, deep_indices), "gather_nd", "indices");
+    CHECK_TOO_DEEP(gather_nd_into(data, indices, x), "gather_nd_into", "output");
+}
+
+TEST_CASE("recurrent operators name the operand that has more axes than max_rank")
+{
+    xt::xarray<float> x = deep();
+    xt::xarray<int> const lens = xt::cast<int>(x);
+    xt::xtensor<float, 3> const X = xt::zeros<float>({2, 1, 1}), W = xt::zeros<float>({1, 4, 1}), W3 = xt::zeros<float>({1, 3, 1}),
+                                W1 = xt::zeros<float>({1, 1, 1});
+    xt::xtensor<float, 2> const V{{1}};
+    lstm_weights<float> const weights({.W = W, .R = W});
+    CHECK_TOO_DEEP(lstm(x, {.W = W, .R = W}), "lstm", "X");
+    CHECK_TOO_DEEP(lstm(X, {.W = x, .R = W}), "lstm", "W");
+    CHECK_TOO_DEEP(lstm(X, {.W = W, .R = x}), "lstm", "R");
+    CHECK_TOO_DEEP(lstm(X, {.W = W, .R = W, .B = x}), "lstm", "B");
+    CHECK_TOO_DEEP(lstm(X, {.W = W, .R = W, .sequence_lens = lens}), "lstm", "sequence_lens");
+    CHECK_TOO_DEEP(lstm(X, {.W = W, .R = W, .initial_h = x}), "lstm", "initial_h");
+    CHECK_TOO_DEEP(lstm(X, {.W = W, .R = W, .initial_c = x}), "lstm", "initial_c");
+    CHECK_TOO_DEEP(lstm(X, {.W = W, .R = W, .P = x}), "lstm", "P");
+    recurrent_workspace<float> workspace;
+    CHECK_TOO_DEEP(lstm_into(X, weights, {}, {.Y = x}, workspace), "lstm_into", "Y");
+    CHECK_TOO_DEEP(lstm_into(X, weights, {}, {.Y_c = x}, workspace), "lstm_into", "Y_c");
+    CHECK_TOO_DEEP(gru(x, {.W = W3, .R = W3}), "gru", "X");
+    CHECK_TOO_DEEP(gru(X, {.W = W3, .R = W3, .B = x}), "gru", "B");
+    CHECK_TOO_DEEP(gru(X, {.W = W3, .R = W3, .initial_h = x}), "gru", "initial_h");
+    CHECK_TOO_DEEP(rnn(X, {.W = x, .R = W1}), "rnn", "W");
+    CHECK_TOO_DEEP(rnn(X, {.W = W1, .R = W1, .sequence_lens = lens}), "rnn", "sequence_lens");
+    rnn_weights<float> const simple({.W = W1, .R = W1});
+    CHECK_TOO_DEEP(rnn_into(X, simple, {}, {.Y_h = x}, workspace), "rnn_into", "Y_h");
+
+    CHECK_TOO_DEEP(attn_lstm_weights<float>({.W = W, .R = W, .QW = W1, .MW = x, .V = V}), "attn_lstm_weights", "MW");
+    CHECK_TOO_DEEP(attn_lstm_weights<float>({.W = W, .R = x, .QW = W1, .MW = W1, .V = V}), "attn_lstm_weights", "R");
+    xt::xtensor<float, 3> const wide = xt::zeros<float>({1, 4, 2});
+    attn_lstm_weights<float> const attention({.W = wide, .R = W, .QW = W1, .MW = W1, .V = V});
+    xt::xtensor<float, 3> const M = xt::zeros<float>({1, 2, 1});
+    CHECK_TOO_DEEP(attn_lstm(X, attention, {.M = x}), "attn_lstm", "M");
+    CHECK_TOO_DEEP(attn_lstm(X, attention, {.M = M, .memory_seq_lens = lens}), "attn_lstm", "memory_seq_lens");
+    CHECK_TOO_DEEP(attn_lstm(X, attention, {.M = M, .initial_alignment = x}), "attn_lstm", "initial_alignment");
+    CHECK_TOO_DEEP(attn_lstm(x, attention, {.M = M}), "attn_lstm", "X");
+    attn_lstm_workspace<float> attention_workspace;
+    CHECK_TOO_DEEP(attn_lstm_into(X, attention, {.M = M}, {.alignments = x}, attention_workspace), "attn_lstm_into", "alignments");
+    CHECK_TOO_DEEP(attn_lstm_cell<float>(attention, x), "attn_lstm_cell", "M");
+    CHECK_TOO_DEEP(attn_lstm_cell<float>(attention, M, lens), "attn_lstm_cell", "memory_seq_lens");
+
+    lstm_cell<float> cell(weights);
+    std::vector<float> h(1, 3.0f), c(1, 4.0f);
+    CHECK_TOO_DEEP(cell(x, c, h), "lstm_cell", "h");
+    CHECK_TOO_DEEP(cell(h, c, x), "lstm_cell", "x_t");
+    CHECK(h[0] == 3);
+    CHECK_TOO_DEEP(packed_matrix<float>(x), "packed_matrix", "B");
+    CHECK_TOO_DEEP(packed_matrix<float>(V, x), "packed_matrix", "bias");
+}
+
+TEST_CASE("what a body makes of an operand may have more axes than max_rank: its shape is told all the same")
+{
+    xt::xarray<float> const x = deep();
+    xt::xarray<float> const row{1, 2};
+    xt::xtensor<float, 1> const steps{1, 2};
+    std::string const ones = "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
+    CHECK_THROWS_WITH_AS(scan([&](auto const&, float) { return scan_step{x}; }, row, steps),
+        ("xloom::scan: states must keep their shapes in every iteration, but states[0] was [2] and the body made it " + ones +
+            " at iteration 0. Compute it in the shape it had.")
+            .c_str(),
+        body_error);
+    xt::xarray<float> y{{1, 2}, {3, 4}};
+    CHECK_THROWS_WITH_AS(scan_into([&](float, auto& y_t) { y_t = x; }, std::tuple(), steps, y),
+        ("xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [2] and the body made it " +
+            ones + " at iteration 0. Compute it in the shape it had.")
+            .c_str(),
+        body_error);
+}
+
+TEST_CASE("inference names the output that would have more axes than max_rank")
+{
+    partial_shape full;
+    for (std::size_t axis = 0; axis < max_rank; ++axis)
+        full.insert(axis, 1);
+    partial_type const deepest = tensor_type(element_type::float_, full), row = tensor_type(element_type::float_, {2});
+    auto const text = [](std::string const& function, std::string const& operand) {
+        return "xloom::" + function + ": a tensor may have at most 16 axes (max_rank), but " + operand + " has 17. Merge some of them.";
+    };
+    CHECK_THROWS_WITH_AS(infer_scan({row}, [&](type_list const&) { return type_list{deepest}; }, {untyped}, {.num_scan_inputs = 1}),
+        text("infer_scan", "output[0]").c_str(), shape_error);
+    CHECK_THROWS_WITH_AS(infer_scan({untyped, deepest, tensor_type(element_type::float_, {1, 2, 3})},
+                             [&](type_list const&) { return type_list{deepest}; }, {untyped}, {.opset = 8, .num_scan_inputs = 1}),
+        text("infer_scan", "output[0]").c_str(), shape_error);
+    CHECK_THROWS_WITH_AS(infer_scan({row}, [&](type_list const&) { return type_list{row}; }, {untyped},
+                             {.num_scan_inputs = 1, .scan_input_axes = axes(33, 0)}),
+        "xloom::infer_scan: scan_input_axes may have at most 32 axes (max_operands), but it has 33. Leave the attribute out for axis 0.",
+        option_error);
+    CHECK_THROWS_WITH_AS(infer_loop({untyped, untyped},
+                             [&](type_list const&) {
+                                 return type_list{untyped, deepest};
                              },
-                             0.0f, deep),
-        "xloom: a list holds at most 16 items (max_rank, max_operands), but was given 17.", option_error);
+                             {untyped}),
+        text("infer_loop", "output[0]").c_str(), shape_error);
+}
+
+TEST_CASE("scan refuses outputs of more axes than max_rank")
+{
     xt::xarray<float> const deepest = xt::ones<float>(std::vector<std::size_t>(max_rank, 1));
     CHECK_THROWS_WITH_AS(scan(
                              [&](float n, float) {
@@ -29,7 +231,7 @@ TEST_CASE("scan refuses more axes than max_rank")
                              0.0f, xt::xtensor<float, 1>{1, 2}),
         "xloom::scan: a tensor may have at most 16 axes (max_rank), but scan_outputs[0] would stack elements of the shape [1, 1, 1, 1, 1, "
         "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]. Return elements of a lower rank.",
-        option_error);
+        shape_error);
 }
 
 TEST_CASE("scan refuses more inputs than max_operands")
@@ -43,7 +245,22 @@ TEST_CASE("scan refuses more inputs than max_operands")
         "one tensor.",
         option_error);
     CHECK_THROWS_WITH_AS(scan(total, 0, row, {.input_axes = axes(max_operands + 1, 0)}),
-        "xloom: a list holds at most 32 items (max_rank, max_operands), but was given 33.", option_error);
+        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has 33. Leave it empty or give it "
+        "one for each.",
+        option_error);
+    CHECK_THROWS_WITH_AS(scan(total, 0, inputs(row, std::make_index_sequence<max_operands>()), {.input_axes = axes(max_operands + 1, 0)}),
+        "xloom::scan: input_axes must be empty or have one entry for each of the 32 scan inputs, but it has 33. Leave it empty or give it "
+        "one for each.",
+        option_error);
+    scan_directions const many(max_operands + 2, scan_direction::forward);
+    CHECK_THROWS_WITH_AS(scan(total, 0, row, {.output_directions = many}),
+        "xloom::scan: output_directions must be empty or have one entry for each of the 0 scan outputs, but it has 34. Leave it empty or "
+        "give it one for each.",
+        option_error);
+    CHECK_THROWS_WITH_AS(scan_batched(total, xt::xtensor<int, 1>{0}, xt::xtensor<int, 2>{{1}}, std::nullopt, {.input_directions = many}),
+        "xloom::scan_batched: input_directions must be empty or have one entry for each of the 1 scan inputs, but it has 34. Leave it "
+        "empty or give it one for each.",
+        option_error);
 }
 
 } // namespace errors_limits_test

@@ -192,7 +192,8 @@ TEST_CASE("infer_gather_nd: shapes")
 
     constexpr auto over_max_rank = [] { return infer_gather_nd({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1}); };
     static_assert(!is_constant<over_max_rank>);
-    CHECK_THROWS_WITH_AS(over_max_rank(), "xloom: a list holds at most 16 items (max_rank, max_operands), but was given 17.", option_error);
+    CHECK_THROWS_WITH_AS(over_max_rank(),
+        "xloom::infer_gather_nd: a tensor may have at most 16 axes (max_rank), but output has 17. Merge some of them.", shape_error);
 }
 
 TEST_CASE("infer_gather_nd: data")

@@ -12,6 +12,7 @@ namespace xloom::detail {
 template <class Constants>
 attention_widths check_attention_constants(std::string_view op, Constants const& in)
 {
+    check_ranks(op, in.R, in.QW, in.MW, in.V, in.AW);
     return check_attention(
         op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW), shape_if_given(in.V), shape_if_given(in.AW));
 }

@@ -113,14 +113,14 @@ public:
     void push(Values const& values, std::size_t t)
     {
         if (!is_open_) {
-            detail::for_each_leaf(values, [&](auto k, auto const& value) { open(k, detail::shape_of(value)); });
+            detail::for_each_leaf(values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
             is_open_ = true;
             start_row(row_);
         }
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t, row_);
+                detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }

@@ -89,6 +89,7 @@ struct sized_operand {
     std::size_t expected;
     std::size_t actual;
     bool is_contiguous;
+    std::size_t rank = 1;
 };
 
 template <class Range>
@@ -96,6 +97,8 @@ sized_operand sized(std::string_view operand, std::string_view letters, std::siz
 {
     if constexpr (!tensor<Range>)
         return {operand, letters, expected, range.size(), true};
+    else if (std::size_t const rank = detail::rank_of(range); rank > max_rank)
+        return {operand, letters, expected, 0, false, rank};
     else if constexpr (is_always_row_major<Range>)
         return {operand, letters, expected, element_count(detail::shape_of(range)), true};
     else
@@ -110,6 +113,8 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
         is_right &= each.actual == each.expected && each.is_contiguous;
     if (is_right) [[likely]]
         return;
+    for (sized_operand const& each : operands)
+        check_rank(op, each.operand, each.rank);
     std::vector<std::string> facts;
     for (sized_operand const& each : operands)
         if (each.actual != each.expected)

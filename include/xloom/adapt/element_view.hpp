@@ -82,7 +82,7 @@ struct temporary_of<T, xt::fixed_shape<Dims...>> {
 /// Thrown by a view that was assigned another shape; the operator that made the view says instead which operand it is, at what iteration.
 class element_reshaped : public body_error {
 public:
-    element_reshaped(void const* view, void const* data, shape const& is, shape const& assigned)
+    element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
         : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is, " was assigned ", assigned,
               ". Assign the shape it has.")),
           view_(view),
@@ -94,13 +94,13 @@ public:
     void const* view() const { return view_; }
     void const* data() const { return data_; }
     shape const& is() const { return is_; }
-    shape const& assigned() const { return assigned_; }
+    std::string const& assigned() const { return assigned_; }
 
 private:
     void const* view_;
     void const* data_;
     shape is_;
-    shape assigned_;
+    std::string assigned_;
 };
 
 } // namespace detail
@@ -223,8 +223,7 @@ public:
     void resize(Dims const& dims, bool = false) const
     {
         if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
-            detail::raise(
-                detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, {dims.begin(), dims.end()}));
+            detail::raise(detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
     }
 
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }

@@ -60,9 +60,9 @@ private:
         constexpr std::size_t mebibyte = std::size_t{1} << 20;
         std::size_t bytes = 1;
         bool is_unwritten = true;
-        detail::for_each_leaf(values, [&](auto, auto const& value) {
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
             using item = item_t<decltype(value)>;
-            bytes += element_count(detail::shape_of(value)) * sizeof(item);
+            bytes += element_count(output_element_shape(op_, k, value)) * sizeof(item);
             is_unwritten = is_unwritten && std::is_trivially_default_constructible_v<item> &&
                            expression<stacked_t<bare<decltype(value)>, dynamic_length>>;
         });

@@ -32,9 +32,10 @@ struct hidden_states {
 };
 
 template <class Item, class Weights, class Start>
-batch_sizes check_hidden_call(std::string_view op, shape const& X, Weights const& weights, Start const& start)
+batch_sizes check_hidden_call(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start)
 {
-    batch_sizes const batch = check_X(op, X, weights.sizes(), weights.layout());
+    check_ranks(op, X, start.sequence_lens, start.initial_h);
+    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
     check_states(op, weights, batch, std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
     return batch;
@@ -66,7 +67,7 @@ void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_siz
 template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
 Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start, Policy const& policy)
 {
-    batch_sizes const batch = check_hidden_call<Item>(op, X.shape(), weights, start);
+    batch_sizes const batch = check_hidden_call<Item>(op, X, weights, start);
     Result result{make_output<Item>(weights.sizes(), batch, weights.layout()), make_state<Item>(weights.sizes(), batch, weights.layout())};
     recurrent_workspace<Item> workspace;
     run_hidden_into<Rows>(X, weights, batch, start, Outputs{result.Y, result.Y_h}, workspace, policy);

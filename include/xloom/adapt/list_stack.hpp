@@ -42,7 +42,7 @@ public:
             open(values);
         for (std::size_t k = 0; k < values.size(); ++k)
             if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
-                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::shape_of(values[k]), t);
+                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::describe_shape(values[k]), t);
         for (std::size_t k = 0; k < values.size(); ++k)
             writers_[k].push(values[k]);
     }
@@ -63,7 +63,7 @@ private:
     {
         std::vector<shape> dims;
         for (std::size_t k = 0; k < values.size(); ++k)
-            dims.push_back(stacked_shape(op_, k, detail::shape_of(values[k]), length_, sizeof(item_t<stacked>), options_));
+            dims.push_back(stacked_shape(op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
             detail::make_shape(results_[k], dims[k]);
             std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());

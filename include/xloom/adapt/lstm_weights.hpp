@@ -14,6 +14,7 @@ inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Ta
 template <class Constants, class Options>
 recurrent_widths check_lstm_constants(std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
 {
+    check_ranks(op, in.W, in.R, in.B, in.P);
     check_options(op, options);
     check_not_transposed(op, 4, shape_if_given(in.W), shape_if_given(in.R));
     recurrent_widths const sizes = check_weights(op, options, shape_if_given(in.W), shape_if_given(in.R), C);

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include <xloom/adapt/borrowed.hpp>
 #include <xloom/adapt/pack.hpp>
@@ -18,6 +20,19 @@ template <class Pack>
 auto evaluated_inputs(Pack const& inputs)
 {
     return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); }, detail::leaves(inputs));
+}
+
+/// Requires of every operand, a tensor or a scalar, that a shape has room for its axes.
+template <class... Xs>
+void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+{
+    detail::for_each_leaf(operands, [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+}
+template <class X>
+void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
+{
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        check_rank(op, name, detail::rank_of(operands[i]), i);
 }
 
 template <class... Xs>

@@ -55,6 +55,7 @@ void check_outputs(std::string_view op, Describe const& describe, std::array<out
     static_vector<named_block, Outputs> blocks;
     for (std::size_t i = 0; i < Outputs; ++i) {
         output_law<Item> const& output = outputs[i];
+        check_rank(op, output.operand, output.ref.rank());
         laws[i] = {output.operand, output.letters, output.expected, shape_if_given(output.ref)};
         if (output.ref.is_given())
             blocks.push_back({output.operand, output.ref.block(), output.twin});

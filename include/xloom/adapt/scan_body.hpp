@@ -66,7 +66,7 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
         auto const returned = detail::leaves(step.state);
         detail::for_each_leaf(returned, [&](auto i, auto const& value) {
             if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)), detail::shape_of(value), t, row);
+                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)), detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
         detail::for_each_leaf(returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });

@@ -79,6 +79,16 @@ private:
     std::size_t count_ = 0;
 };
 
+/// The shape of an element that a body returned for output k.
+///
+/// Errors    shape_error: over max_rank.
+template <class Y>
+shape output_element_shape(std::string_view op, std::size_t k, Y const& value)
+{
+    check_rank(op, "scan_outputs", detail::rank_of(value), k);
+    return detail::shape_of(value);
+}
+
 /// The rank of an element; dynamic_rank if its type does not tell.
 template <class Y>
 inline constexpr std::size_t element_rank = 0;
@@ -139,7 +149,7 @@ public:
         std::array<shape, std::tuple_size_v<Values>> all_dims;
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             using stacked = bare<decltype(std::get<k>(results))>;
-            all_dims[k] = stacked_shape(op, k, detail::shape_of(value), length, sizeof(item_t<stacked>), options);
+            all_dims[k] = stacked_shape(op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
         });
         detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
@@ -170,7 +180,7 @@ public:
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::shape_of(value), t);
+                detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }

@@ -2,6 +2,8 @@
 // What counts as a tensor, and what a value is owned as.
 
 #include <concepts>
+#include <iterator>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -175,6 +177,31 @@ inline constexpr bool is_always_row_major = false;
 template <strided_expression T>
 inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
 
+/// The number of axes, which may be more than a shape has room for; of scalars 0.
+template <class T>
+std::size_t rank_of([[maybe_unused]] T const& value)
+{
+    if constexpr (!tensor<T>) {
+        return 0;
+    } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
+        auto const& dims = enable_tensor<bare<T>>::shape(value);
+        return static_cast<std::size_t>(std::distance(dims.begin(), dims.end()));
+    } else {
+        return enable_tensor<bare<T>>::rank;
+    }
+}
+
+/// The text of a shape of any rank.
+template <class T>
+std::string describe_shape([[maybe_unused]] T const& value)
+{
+    if constexpr (tensor<T>)
+        return concat(enable_tensor<bare<T>>::shape(value));
+    else
+        return concat(shape{});
+}
+
+/// Requires a rank of at most max_rank.
 template <tensor T>
 shape shape_of(T const& value)
 {

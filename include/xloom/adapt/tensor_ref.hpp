@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -83,18 +84,23 @@ public:
     {
         if constexpr (Name::template fits<detail::find_ref_fault<X, T>()>()) {
             data_ = detail::data_as<T>(operand);
-            layout_ = detail::layout_at(data_, operand);
+            rank_ = detail::rank_of(operand);
+            if (rank_ <= max_rank)
+                layout_ = detail::layout_at(data_, operand);
         }
     }
 
     bool is_given() const noexcept { return is_given_; }
     T* data() const noexcept { return data_; }
+    std::size_t rank() const noexcept { return rank_; }
+    /// Empty if the rank is over max_rank, which an operator refuses.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.steps[axis]; }
     memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_}; }
 
 private:
     T* data_ = nullptr;
+    std::size_t rank_ = 0;
     strided_layout layout_{};
     bool is_given_ = false;
 };
@@ -114,7 +120,9 @@ public:
     {
         if constexpr (Name::template fits<detail::find_lengths_fault<X>()>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
-            layout_ = detail::layout_at(data_, operand);
+            rank_ = detail::rank_of(operand);
+            if (rank_ <= max_rank)
+                layout_ = detail::layout_at(data_, operand);
             item_bytes_ = sizeof(detail::item_t<X>);
             read_ = [](void const* data, std::ptrdiff_t at) {
                 return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
@@ -124,6 +132,8 @@ public:
     }
 
     bool is_given() const noexcept { return read_ != nullptr; }
+    std::size_t rank() const noexcept { return rank_; }
+    /// Empty if the rank is over max_rank, which an operator refuses.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     /// Item n of a tensor of rank 1.
     std::int64_t operator[](std::size_t n) const { return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
@@ -133,6 +143,7 @@ public:
 
 private:
     void const* data_ = nullptr;
+    std::size_t rank_ = 0;
     strided_layout layout_{};
     std::size_t item_bytes_ = 1;
     std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
@@ -145,6 +156,8 @@ namespace detail {
 template <class Ref, class Name>
 class named_ref : public Ref {
 public:
+    static constexpr std::string_view name = Name::text;
+
     named_ref() = default;
     named_ref(Ref const& ref) : Ref(ref) {}
 
@@ -156,6 +169,13 @@ public:
 /// The operand X of a recurrent operator.
 template <class Item>
 using input_ref = named_ref<tensor_ref<Item const>, names::X>;
+
+/// Requires of every operand that a shape has room for its axes.
+template <class... Refs, class... Names>
+void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
+{
+    (check_rank(op, operands.name, operands.rank()), ...);
+}
 
 /// The shape of an operand, none if it is left out.
 template <class Ref>

@@ -16,8 +16,8 @@ struct gather_nd_options {
 
 /// The shape of GatherND's output: indices.shape[:-1] ++ data.shape[b + k:], with k = indices.shape[-1] and b = batch_dims.
 ///
-/// Errors    shape_error: rank 0; b + k > r; unequal batch axes; a size that overflows.
-///           option_error: b < 0, b >= q or b >= r; over max_rank.
+/// Errors    shape_error: rank 0; over max_rank; b + k > r; unequal batch axes; a size that overflows.
+///           option_error: b < 0, b >= q or b >= r.
 /// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
 /// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
 [[gnu::noinline]] constexpr shape check_gather_nd(

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <xloom/core/option_list.hpp>
 #include <xloom/core/shape.hpp>
 
 namespace xloom {
@@ -15,7 +16,7 @@ namespace xloom {
 /// How a scan walks one input or fills one output.
 enum class scan_direction { forward, reverse };
 
-using scan_directions = static_vector<scan_direction, max_operands>;
+using scan_directions = option_list<scan_direction, max_operands>;
 
 /// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one entry for each.
 struct scan_options {
@@ -35,9 +36,9 @@ constexpr bool is_reverse(scan_directions const& list, std::size_t i) { return !
 template <class List>
 constexpr void check_entries(std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
 {
-    if (!list.empty() && list.size() != operands)
+    if (!list.empty() && list.given() != operands)
         fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands, " ", of, ", but it has ",
-            list.size(), ". Leave it empty or give it one for each.");
+            list.given(), ". Leave it empty or give it one for each.");
 }
 
 constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
@@ -204,14 +205,14 @@ inline std::string describe_output_axes(std::span<std::size_t const> element_ran
 
 /// The shape of an output that stacks `length` elements along options.output_axes[i].
 ///
-/// Errors    option_error: over max_rank.  shape_error: an axis out of range, a size that overflows.
+/// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
 constexpr shape stacked_shape(
     std::string_view op, std::size_t i, shape const& element, std::size_t length, std::size_t item_bytes, scan_options const& options)
 {
     std::int64_t const axis = detail::axis_option(options.output_axes, i);
     std::size_t const rank = element.size() + 1;
     if (rank > max_rank)
-        detail::fail<option_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[", i,
+        detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[", i,
             "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
@@ -225,8 +226,8 @@ constexpr shape stacked_shape(
 
 namespace detail {
 
-/// A body changed the shape of something that must keep it. A batched operator says in which row.
-[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i, shape const& was, shape const& is,
+/// A body changed the shape of something that must keep it to what `is` reads. A batched operator says in which row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i, shape const& was, std::string_view is,
     std::size_t iteration, std::optional<std::size_t> row = {})
 {
     fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i, "] was ", was,

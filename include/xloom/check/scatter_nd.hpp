@@ -27,13 +27,6 @@ struct scatter_nd_options {
 
 namespace detail {
 
-constexpr void check_rank(std::string_view op, std::string_view operand, std::size_t rank)
-{
-    if (rank > max_rank)
-        fail<option_error>(
-            op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand, " has ", rank, ". Merge some of them.");
-}
-
 constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
 {
     if (dims.empty())
@@ -70,8 +63,8 @@ inline std::string describe_one_tuple(shape const& indices)
 
 /// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1] ++ data.shape[k:].
 ///
-/// Errors    shape_error: rank 0; k > r; another shape of updates; a size that overflows.
-///           option_error: over max_rank; options that contradict each other.
+/// Errors    shape_error: rank 0; over max_rank; k > r; another shape of updates; a size that overflows.
+///           option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
 [[gnu::noinline]] constexpr void check_scatter_nd(
     std::string_view op, shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options)

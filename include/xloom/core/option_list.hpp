@@ -48,4 +48,7 @@ private:
     std::size_t surplus_ = 0;
 };
 
+template <std::integral T, std::size_t Capacity>
+inline constexpr bool detail::is_printed<option_list<T, Capacity>> = true;
+
 } // namespace xloom

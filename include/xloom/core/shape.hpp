@@ -4,13 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
 
+#include <xloom/core/error.hpp>
+#include <xloom/core/option_list.hpp>
 #include <xloom/core/static_vector.hpp>
 
 namespace xloom {
 
-/// Caps on ranks and on the number of operands of one kind; a call that exceeds one ends in an option_error.
+/// The largest rank; a call with a tensor that has more axes ends in a shape_error.
 inline constexpr std::size_t max_rank = 16;
+
+/// The largest number of operands of one kind; a call with more ends in an option_error.
 inline constexpr std::size_t max_operands = 32;
 
 /// The rank of a container whose rank is known at run time only.
@@ -18,7 +25,21 @@ inline constexpr std::size_t dynamic_rank = static_cast<std::size_t>(-1);
 
 using shape = static_vector<std::size_t, max_rank>;
 using strides = static_vector<std::ptrdiff_t, max_rank>;
-using axes = static_vector<std::int64_t, max_operands>;
+using axes = option_list<std::int64_t, max_operands>;
+
+namespace detail {
+
+/// Requires a rank that a shape has room for. `i` is the operand's number if there are several of that name.
+///
+/// Errors    shape_error: over max_rank.
+constexpr void check_rank(std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
+{
+    if (rank > max_rank)
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand,
+            i ? concat("[", *i, "]") : std::string(), " has ", rank, ". Merge some of them.");
+}
+
+} // namespace detail
 
 /// True if `axis` counts an axis of a tensor of rank `rank`, from the front or, negative, from the back.
 constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept

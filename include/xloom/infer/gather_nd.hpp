@@ -51,8 +51,8 @@ constexpr void require_indexable(partial_shape const& data, partial_shape const&
 ///
 /// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the two are not compared.
 /// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked together.
-/// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r.
-///           option_error: the opset; batch_dims < 0, or not 0 before opset 12; an output over max_rank.
+/// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r; an output over max_rank.
+///           option_error: the opset; batch_dims < 0, or not 0 before opset 12.
 /// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
 /// Source    ONNX GatherND-11, 12, 13.
 /// Example
@@ -70,6 +70,8 @@ constexpr partial_shape infer_gather_nd(
     if (!k.has_value())
         return unknown_rank;
     partial_shape output = drop_axis(indices, indices.rank() - 1);
+    detail::check_rank(
+        "xloom::infer_gather_nd", "output", output.rank() + data.rank() - static_cast<std::size_t>(attributes.batch_dims + k.value()));
     for (auto axis = static_cast<std::size_t>(attributes.batch_dims + k.value()); axis < data.rank(); ++axis)
         output.insert(output.rank(), data[axis]);
     return output;

@@ -93,6 +93,7 @@ constexpr partial_type stack_iterations(std::size_t i, partial_type const& eleme
     if (!has_element_type(element))
         fail<type_error>(
             "xloom::infer_loop: the body must return known element types, but output[", i, "] is ", element, ". Give its type.");
+    check_rank("xloom::infer_loop", "output", element.shape().rank() + 1, i);
     return element.shape().has_rank() ? element.with_shape(insert_axis(element.shape(), 0, unknown)) : element;
 }
 

@@ -68,6 +68,9 @@ constexpr scan_layout divide_scan(std::size_t input_count, std::size_t output_co
 
 constexpr void require_axis_count(std::string_view attribute, std::optional<axes> const& given, std::size_t count)
 {
+    if (given && given->given() > given->capacity())
+        fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(), " axes (max_operands), but it has ",
+            given->given(), ". Leave the attribute out for axis 0.");
     if (given && given->size() != count)
         fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ", given->size(), ": ", *given,
             ", and there are ", count, ". Give ", count, ", or leave the attribute out.");
@@ -201,11 +204,12 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
 }
 
 /// The shape that stacking elements gives.
-constexpr partial_shape stack_elements(
-    partial_shape const& element, std::size_t k, std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
+constexpr partial_shape stack_elements(partial_shape const& element, std::size_t output, std::size_t k,
+    std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
 {
     if (!element.has_rank())
         return element;
+    check_rank("xloom::infer_scan", "output", element.rank() + (is_batched ? 2 : 1), output);
     if (is_batched)
         return with_leading(with_leading(element, taken.length), taken.batch_size);
     return insert_axis(element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
@@ -232,8 +236,11 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
         require_body_outputs(returned, inferred.size());
     for (std::size_t i = 0; i < returned.size(); ++i) {
         partial_shape const& result = returned[i].shape();
-        inferred[i] = i < layout.states ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
-                                        : returned[i].with_shape(stack_elements(result, i - layout.states, output_axes, is_batched, taken));
+        if (i < layout.states && is_batched)
+            check_rank("xloom::infer_scan", "output", result.rank() + 1, i);
+        inferred[i] = i < layout.states
+                          ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
+                          : returned[i].with_shape(stack_elements(result, i, i - layout.states, output_axes, is_batched, taken));
     }
     return inferred;
 }
@@ -255,9 +262,9 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 ///           and more tell N and T; a shape too short for them leaves a scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for all): not read by Scan-8.
 /// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its rank; lengths or batch
-///           sizes that differ; a state that changes its shape; rank or dimension of a declared output.
+///           sizes that differ; a state that changes its shape; an output over max_rank; rank or dimension of a declared output.
 ///           type_error: an input or body output that is no tensor; an undefined element type of a state; the body's number of
-///           outputs; kind or element type of a declared output.  option_error: the opset.
+///           outputs; kind or element type of a declared output.  option_error: the opset; more axes than max_operands.
 /// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
 ///           Scan-8's states must have the scan inputs' batch size, also where the body says nothing of their shapes.
 /// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
