@@ -216,6 +216,34 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
+/// Facts for one sentence: tells the first four, and how many more there are: "a, b, c, d and 3 more".
+class fact_list {
+public:
+    static constexpr std::size_t most_told = 4;
+
+    template <class... Parts>
+    void add(Parts const&... parts)
+    {
+        if (count_++ < most_told)
+            told_.push_back(concat(parts...));
+    }
+
+    bool empty() const noexcept { return count_ == 0; }
+    std::size_t size() const noexcept { return count_; }
+
+    friend void append(std::string& text, fact_list const& facts)
+    {
+        std::vector<std::string> told = facts.told_;
+        if (facts.count_ > most_told)
+            told.push_back(concat(facts.count_ - most_told, " more"));
+        text += join(told);
+    }
+
+private:
+    std::vector<std::string> told_{};
+    std::size_t count_ = 0;
+};
+
 /// Raises Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
 /// does not compile, and the compiler's message shows the sentence given at the call.
 template <class Error, class... Parts>
@@ -4311,13 +4339,13 @@ constexpr void find_shared_memory(
     }
 }
 
-inline std::string describe_shared_memory(
+inline fact_list describe_shared_memory(
     std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
-    std::vector<std::string> pairs;
+    fact_list pairs;
     find_shared_memory(states, inputs, outputs,
-        [&](shared_memory const& pair) { pairs.push_back(concat(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]")); });
-    return join(pairs);
+        [&](shared_memory const& pair) { pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]"); });
+    return pairs;
 }
 
 } // namespace detail
@@ -4624,11 +4652,11 @@ constexpr std::string_view shape_remedy(std::span<shape_law const> laws)
 
 [[noreturn]] inline void fail_shapes(std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
 {
-    std::vector<std::string> facts;
+    fact_list facts;
     for (shape_law const& law : laws)
         if (law.actual && *law.actual != law.expected)
-            facts.push_back(concat(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected));
-    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", join(facts), shape_remedy(laws));
+            facts.add(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected);
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts, shape_remedy(laws));
 }
 
 /// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
@@ -4882,20 +4910,12 @@ void check_lengths(
     if (lengths.shape() != shape{N})
         fail<shape_error>(
             op, ": ", operand, " must have the shape [N] = [", N, "], but it is ", lengths.shape(), ". Give a length for each row.");
-    constexpr std::size_t most_facts = 4;
-    std::vector<std::string> facts;
-    std::size_t more = 0;
+    fact_list wrong;
     for (std::size_t n = 0; n < N; ++n)
-        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most) {
-            if (facts.size() < most_facts)
-                facts.push_back(concat(operand, "[", n, "] is ", lengths.text(n)));
-            else
-                ++more;
-        }
-    if (more != 0)
-        facts.push_back(concat(more, " more"));
-    if (!facts.empty())
-        fail<index_error>(op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", join(facts), ". Correct it.");
+        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most)
+            wrong.add(operand, "[", n, "] is ", lengths.text(n));
+    if (!wrong.empty())
+        fail<index_error>(op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
 /// An operand in memory. An output may be the very tensor of the input that `twin` names.
@@ -5674,11 +5694,11 @@ constexpr bool check_together(
     for (auto const& operand : operands)
         given += operand.second ? 1 : 0;
     if (given != 0 && given != Count) {
-        std::vector<std::string> missing;
+        fact_list missing;
         for (auto const& operand : operands)
             if (!operand.second)
-                missing.emplace_back(operand.first);
-        fail<shape_error>(op, ": ", names, " go together, but ", join(missing), missing.size() == 1 ? " is" : " are",
+                missing.add(operand.first);
+        fail<shape_error>(op, ": ", names, " go together, but ", missing, missing.size() == 1 ? " is" : " are",
             " left out. Give all of them, or none for a plain LSTM.");
     }
     return given != 0;
@@ -6270,16 +6290,16 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
         return;
     for (sized_operand const& each : operands)
         check_rank(op, each.operand, each.rank);
-    std::vector<std::string> facts;
+    fact_list wrong;
     for (sized_operand const& each : operands)
         if (each.actual != each.expected)
-            facts.push_back(concat(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected));
-    if (!facts.empty())
-        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", join(facts), ". Resize it.");
+            wrong.add(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected);
+    if (!wrong.empty())
+        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", wrong, ". Resize it.");
     for (sized_operand const& each : operands)
         if (!each.is_contiguous)
-            facts.push_back(concat(each.operand, " is not"));
-    fail<shape_error>(op, ": the operands of a step must be contiguous and row-major, but ", join(facts), ". Copy it first.");
+            wrong.add(each.operand, " is not");
+    fail<shape_error>(op, ": the operands of a step must be contiguous and row-major, but ", wrong, ". Copy it first.");
 }
 
 } // namespace xloom::detail
@@ -6939,13 +6959,13 @@ constexpr bool is_direction(scan_direction direction)
     return direction == scan_direction::forward || direction == scan_direction::reverse;
 }
 
-inline std::string describe_directions(std::string_view option, scan_directions const& list)
+inline fact_list describe_directions(std::string_view option, scan_directions const& list)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t i = 0; i < list.size(); ++i)
         if (!is_direction(list[i]))
-            wrong.push_back(concat(option, "[", i, "] is ", static_cast<int>(list[i])));
-    return join(wrong);
+            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+    return wrong;
 }
 
 constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
@@ -6955,22 +6975,22 @@ constexpr void check_directions(std::string_view op, std::string_view option, sc
             ". Name one of scan_direction's two.");
 }
 
-inline std::string describe_scalars(std::string_view name, std::span<shape const> operands)
+inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
 {
-    std::vector<std::string> scalars;
+    fact_list scalars;
     for (std::size_t i = 0; i < operands.size(); ++i)
         if (operands[i].empty())
-            scalars.push_back(concat(name, "[", i, "] has rank 0"));
-    return join(scalars);
+            scalars.add(name, "[", i, "] has rank 0");
+    return scalars;
 }
 
-inline std::string describe_axes(std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+inline fact_list describe_axes(std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t i = 0; i < operands.size(); ++i)
         if (!is_axis(axis_option(list, i), operands[i].size()))
-            wrong.push_back(concat(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ", operands[i]));
-    return join(wrong);
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ", operands[i]);
+    return wrong;
 }
 
 /// Every operand must have the axis that it is walked along.
@@ -6991,17 +7011,22 @@ constexpr void check_time_axes(
             ". Name an axis that the tensor has.");
 }
 
+/// True if a text about operands that must agree has room for all of them. Of more it tells the first, and those unlike it.
+constexpr bool are_all_told(std::size_t operands) { return operands <= fact_list::most_told; }
+
 /// The lengths of operands along their time axes: all of them, or those other than `length`.
-inline std::string describe_lengths(
+inline fact_list describe_lengths(
     std::string_view name, std::span<shape const> operands, axes const& list, std::optional<std::size_t> length = {})
 {
-    std::vector<std::string> lengths;
+    auto const length_of = [&](std::size_t i) { return operands[i][wrap_axis(axis_option(list, i), operands[i].size())]; };
+    fact_list lengths;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        std::size_t const axis = wrap_axis(axis_option(list, i), operands[i].size());
-        if (operands[i][axis] != length)
-            lengths.push_back(concat(name, "[", i, "] has ", operands[i][axis], " (axis ", axis, " of ", operands[i], ")"));
+        bool const is_told = length ? length_of(i) != *length : i == 0 || length_of(i) != length_of(0) || are_all_told(operands.size());
+        if (is_told)
+            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ", wrap_axis(axis_option(list, i), operands[i].size()), " of ",
+                operands[i], ")");
     }
-    return join(lengths);
+    return lengths;
 }
 
 } // namespace detail
@@ -7058,17 +7083,17 @@ inline std::string describe_lengths(
 
 namespace detail {
 
-inline std::string describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
+inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t i = 0; i < element_ranks.size(); ++i) {
         bool const is_known = element_ranks[i] != dynamic_rank;
         std::size_t const rank = is_known ? element_ranks[i] + 1 : max_rank;
         if (!is_axis(axis_option(list, i), rank))
-            wrong.push_back(concat(
-                "output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ", is_known ? "" : "at most ", rank));
+            wrong.add(
+                "output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ", is_known ? "" : "at most ", rank);
     }
-    return join(wrong);
+    return wrong;
 }
 
 } // namespace detail
@@ -7728,27 +7753,19 @@ private:
     std::optional<xt::xtensor<item, 1>> copy_{};
 };
 
-/// The first few indices that lie outside their axes, and how many more there are.
+/// The indices outside their axes.
 template <std::integral Index>
-std::string describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
+fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
 {
-    constexpr std::size_t most = 4;
-    std::vector<std::string> facts;
-    std::size_t more = 0;
+    fact_list outside;
     for (std::size_t flat = 0; flat < tuples.count * tuples.width(); ++flat) {
         std::size_t const axis = flat % tuples.width();
         std::size_t const length = tuples.axes.dims[axis];
-        if (kernel::is_index(tuples.first[flat], length))
-            continue;
-        if (facts.size() < most)
-            facts.push_back(concat("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ", tuples.first_axis + axis,
-                " of length ", length, ")"));
-        else
-            ++more;
+        if (!kernel::is_index(tuples.first[flat], length))
+            outside.add("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ", tuples.first_axis + axis, " of length ",
+                length, ")");
     }
-    if (more != 0)
-        facts.push_back(concat(more, " more"));
-    return join(facts);
+    return outside;
 }
 
 /// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed ones are looked at in debug
@@ -11324,13 +11341,13 @@ constexpr std::int64_t room_of(shape const& dims)
 }
 
 /// The outputs whose leading axis has no room for `needed` iterations.
-inline std::string describe_room(std::span<shape const> outputs, std::int64_t needed)
+inline fact_list describe_room(std::span<shape const> outputs, std::int64_t needed)
 {
-    std::vector<std::string> full;
+    fact_list full;
     for (std::size_t i = 0; i < outputs.size(); ++i)
         if (room_of(outputs[i]) < needed)
-            full.push_back(concat("scan_outputs[", i, "] has room for ", outputs[i][0]));
-    return join(full);
+            full.add("scan_outputs[", i, "] has room for ", outputs[i][0]);
+    return full;
 }
 
 /// The loop goes on, and there is no room for the results of this iteration.
@@ -12832,16 +12849,16 @@ struct batch_extent {
 
 namespace detail {
 
-inline std::string describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
+inline fact_list describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t i = 0; i < states.size(); ++i)
         if (states[i].empty())
-            wrong.push_back(concat("init[", i, "] has the shape ", states[i]));
+            wrong.add("init[", i, "] has the shape ", states[i]);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (inputs[i].size() < 2)
-            wrong.push_back(concat("scan_inputs[", i, "] has the shape ", inputs[i]));
-    return join(wrong);
+            wrong.add("scan_inputs[", i, "] has the shape ", inputs[i]);
+    return wrong;
 }
 
 /// States need a batch axis, scan inputs a batch and a sequence axis.
@@ -12857,24 +12874,28 @@ constexpr void check_batch_ranks(std::string_view op, std::span<shape const> sta
             describe_low_ranks(states, inputs), ". Give it the axes, of size 1 if need be.");
 }
 
-inline std::string describe_batches(std::span<shape const> states, std::span<shape const> inputs)
+inline fact_list describe_batches(std::span<shape const> states, std::span<shape const> inputs)
 {
-    std::vector<std::string> batches;
+    std::size_t const first = states.empty() ? inputs[0][0] : states[0][0];
+    bool const is_each_told = are_all_told(states.size() + inputs.size());
+    fact_list batches;
     for (std::size_t i = 0; i < states.size(); ++i)
-        batches.push_back(concat("init[", i, "] has ", states[i][0]));
+        if (is_each_told || i == 0 || states[i][0] != first)
+            batches.add("init[", i, "] has ", states[i][0]);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        batches.push_back(concat("scan_inputs[", i, "] has ", inputs[i][0]));
-    return join(batches);
+        if (is_each_told || (i == 0 && states.empty()) || inputs[i][0] != first)
+            batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
+    return batches;
 }
 
 template <class Integer, class IsWrong>
-std::string describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
+fact_list describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t b = 0; b < lens.size(); ++b)
         if (is_wrong(lens[b]))
-            wrong.push_back(concat("sequence_lens[", b, "] is ", lens[b]));
-    return join(wrong);
+            wrong.add("sequence_lens[", b, "] is ", lens[b]);
+    return wrong;
 }
 
 /// The size of a batch that all operands agree on; none without operands. Requires check_batch_ranks.

@@ -53,4 +53,19 @@ TEST_CASE("error: fail throws the type it is asked for")
     CHECK_THROWS_WITH_AS(detail::fail<body_error>("no parts"), "no parts", body_error);
 }
 
+TEST_CASE("a fact_list tells four facts, and how many more there are")
+{
+    detail::fact_list facts;
+    CHECK(facts.empty());
+    CHECK(detail::concat(facts) == "");
+    char const* const texts[] = {"0 is 5", "0 is 5 and 1 is 5", "0 is 5, 1 is 5 and 2 is 5", "0 is 5, 1 is 5, 2 is 5 and 3 is 5",
+        "0 is 5, 1 is 5, 2 is 5, 3 is 5 and 1 more", "0 is 5, 1 is 5, 2 is 5, 3 is 5 and 2 more"};
+    for (std::size_t i = 0; i < 6; ++i) {
+        facts.add(i, " is ", 5);
+        CHECK(facts.size() == i + 1);
+        CHECK(detail::concat(facts) == texts[i]);
+    }
+    CHECK(!facts.empty());
+}
+
 } // namespace core_error_test

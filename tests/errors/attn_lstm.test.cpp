@@ -354,8 +354,10 @@ TEST_CASE("attn_lstm_into names each output that has another shape")
     refuse_outputs<shape_error>({}, {.alignments = steps}, reshapable(misshapen_outputs(alignments)));
     refuse_outputs<shape_error>({}, {.Y_attention = wrong}, misshapen_outputs(Y_attention));
     refuse_outputs<shape_error>({}, {.Y_alignment = wrong}, misshapen_outputs(Y_alignment));
-    refuse_outputs<shape_error>({}, {steps, wrong, wrong, steps, wrong, wrong},
-        misshapen_outputs(Y + ", " + Y_h + ", " + Y_c + ", " + alignments + ", " + Y_attention + " and " + Y_alignment));
+    refuse_outputs<shape_error>(
+        {}, {steps, wrong, wrong, steps, wrong, wrong}, misshapen_outputs(Y + ", " + Y_h + ", " + Y_c + ", " + alignments + " and 2 more"));
+    refuse_outputs<shape_error>(
+        {}, {{}, {}, wrong, steps, wrong, wrong}, misshapen_outputs(Y_c + ", " + alignments + ", " + Y_attention + " and " + Y_alignment));
 
     output_case out;
     out.Y_alignment = ones({1, 2, 3});
@@ -491,8 +493,11 @@ TEST_CASE("attn_lstm_cell names each operand of a step that has another size, an
     check("x_t has 5 items instead of N I = 6", h, c, attention, wrong);
     check("y_t has 5 items instead of N H = 4", h, c, attention, x, wrong);
     check("alignment has 5 items instead of N S = 8", h, c, attention, wrong, x, y);
+    check("attention has 5 items instead of N C = 16, alignment has 5 items instead of N S = 8, x_t has 5 items instead of N I = 6 and y_t "
+          "has 5 items instead of N H = 4",
+        h, c, wrong, wrong, wrong, wrong);
     check("h has 5 items instead of N H = 4, c has 5 items instead of N H = 4, attention has 5 items instead of N C = 16, alignment has 5 "
-          "items instead of N S = 8, x_t has 5 items instead of N I = 6 and y_t has 5 items instead of N H = 4",
+          "items instead of N S = 8 and 2 more",
         wrong, wrong, wrong, wrong, wrong, wrong);
 }
 

@@ -263,4 +263,61 @@ TEST_CASE("scan refuses more inputs than max_operands")
         option_error);
 }
 
+TEST_CASE("texts list four facts at most, and count the rest")
+{
+    xt::xtensor<int, 1> const h = xt::zeros<int>({20'000});
+    xt::xtensor<int, 2> const x = xt::zeros<int>({20'000, 1});
+    xt::xtensor<int, 1> const lens = 2 * xt::ones<int>({20'000});
+    auto const body = [](int n, int) { return scan_step{n}; };
+    CHECK_THROWS_WITH_AS(scan_batched(body, h, x, lens),
+        "xloom::scan_batched: a sequence length must lie in [0, 1], but sequence_lens[0] is 2, sequence_lens[1] is 2, sequence_lens[2] is "
+        "2, sequence_lens[3] is 2 and 19996 more. Count only the elements that the row has.",
+        index_error);
+
+    using list = std::vector<xt::xarray<float>>;
+    auto const step = [](auto, auto) { return scan_step{list(), list()}; };
+    xt::xarray<float> const scalar = 1.0f, row{1, 2}, longer{1, 2, 3};
+    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, scalar), 0),
+        "xloom::scan_list: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0, scan_inputs[1] has rank 0, "
+        "scan_inputs[2] has rank 0, scan_inputs[3] has rank 0 and 2 more. Give it an axis for the iterations.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(5, row), 0, {.input_axes = axes(5, 1)}),
+        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 1 for scan_inputs[0] of the shape "
+        "[2], input_axes[1] is 1 for scan_inputs[1] of the shape [2], input_axes[2] is 1 for scan_inputs[2] of the shape [2], "
+        "input_axes[3] is 1 for scan_inputs[3] of the shape [2] and 1 more. Name an axis that the tensor has.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, row), 0, {.input_directions = scan_directions(6, static_cast<scan_direction>(7))}),
+        "xloom::scan_list: a direction must be forward (0) or reverse (1), but input_directions[0] is 7, input_directions[1] is 7, "
+        "input_directions[2] is 7, input_directions[3] is 7 and 2 more. Name one of scan_direction's two.",
+        option_error);
+}
+
+TEST_CASE("of more than four operands that must agree, those unlike the first are listed")
+{
+    using list = std::vector<xt::xarray<float>>;
+    auto const step = [](auto, auto) { return scan_step{list(), list()}; };
+    xt::xarray<float> const row{1, 2}, longer{1, 2, 3};
+    list inputs(7, row);
+    inputs[5] = longer;
+    CHECK_THROWS_WITH_AS(scan_list(step, list{}, inputs, 0),
+        "xloom::scan_list: all scan inputs must have the same sequence length, but scan_inputs[0] has 2 (axis 0 of [2]) and "
+        "scan_inputs[5] has 3 (axis 0 of [3]). Cut them to one length, or name other axes.",
+        shape_error);
+    xt::xtensor<int, 1> const h{0, 0}, other{0, 0, 0};
+    xt::xtensor<int, 2> const x{{1}, {1}};
+    auto const body = [](int a, int b, int c, int d, int) { return scan_step{std::tuple{a, b, c, d}}; };
+    CHECK_THROWS_WITH_AS(scan_batched(body, std::tie(h, h, h, other), x),
+        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and init[3] has 3. Cut them to "
+        "the "
+        "same rows.",
+        shape_error);
+    xt::xtensor<int, 2> const y{{1}};
+    auto const sixth = [](int a, int b, int c, int d, int, int) { return scan_step{std::tuple{a, b, c, d}}; };
+    CHECK_THROWS_WITH_AS(scan_batched(sixth, std::tie(h, h, h, h), std::tie(x, y)),
+        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and scan_inputs[1] has 1. Cut "
+        "them "
+        "to the same rows.",
+        shape_error);
+}
+
 } // namespace errors_limits_test

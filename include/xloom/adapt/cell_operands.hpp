@@ -2,10 +2,8 @@
 // The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them; and how many rows there are.
 
 #include <concepts>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <xloom/adapt/borrowed.hpp>
 #include <xloom/core/error.hpp>
@@ -115,16 +113,16 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
         return;
     for (sized_operand const& each : operands)
         check_rank(op, each.operand, each.rank);
-    std::vector<std::string> facts;
+    fact_list wrong;
     for (sized_operand const& each : operands)
         if (each.actual != each.expected)
-            facts.push_back(concat(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected));
-    if (!facts.empty())
-        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", join(facts), ". Resize it.");
+            wrong.add(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected);
+    if (!wrong.empty())
+        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", wrong, ". Resize it.");
     for (sized_operand const& each : operands)
         if (!each.is_contiguous)
-            facts.push_back(concat(each.operand, " is not"));
-    fail<shape_error>(op, ": the operands of a step must be contiguous and row-major, but ", join(facts), ". Copy it first.");
+            wrong.add(each.operand, " is not");
+    fail<shape_error>(op, ": the operands of a step must be contiguous and row-major, but ", wrong, ". Copy it first.");
 }
 
 } // namespace xloom::detail

@@ -2,8 +2,6 @@
 // The operands of ScatterND and GatherND: items side by side, and indices that lie on their axes.
 
 #include <optional>
-#include <string>
-#include <vector>
 
 #include <xloom/adapt/operands.hpp>
 #include <xloom/core/bounds.hpp>
@@ -63,27 +61,19 @@ private:
     std::optional<xt::xtensor<item, 1>> copy_{};
 };
 
-/// The first few indices that lie outside their axes, and how many more there are.
+/// The indices outside their axes.
 template <std::integral Index>
-std::string describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
+fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
 {
-    constexpr std::size_t most = 4;
-    std::vector<std::string> facts;
-    std::size_t more = 0;
+    fact_list outside;
     for (std::size_t flat = 0; flat < tuples.count * tuples.width(); ++flat) {
         std::size_t const axis = flat % tuples.width();
         std::size_t const length = tuples.axes.dims[axis];
-        if (kernel::is_index(tuples.first[flat], length))
-            continue;
-        if (facts.size() < most)
-            facts.push_back(concat("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ", tuples.first_axis + axis,
-                " of length ", length, ")"));
-        else
-            ++more;
+        if (!kernel::is_index(tuples.first[flat], length))
+            outside.add("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ", tuples.first_axis + axis, " of length ",
+                length, ")");
     }
-    if (more != 0)
-        facts.push_back(concat(more, " more"));
-    return join(facts);
+    return outside;
 }
 
 /// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed ones are looked at in debug

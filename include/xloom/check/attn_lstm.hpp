@@ -25,11 +25,11 @@ constexpr bool check_together(
     for (auto const& operand : operands)
         given += operand.second ? 1 : 0;
     if (given != 0 && given != Count) {
-        std::vector<std::string> missing;
+        fact_list missing;
         for (auto const& operand : operands)
             if (!operand.second)
-                missing.emplace_back(operand.first);
-        fail<shape_error>(op, ": ", names, " go together, but ", join(missing), missing.size() == 1 ? " is" : " are",
+                missing.add(operand.first);
+        fail<shape_error>(op, ": ", names, " go together, but ", missing, missing.size() == 1 ? " is" : " are",
             " left out. Give all of them, or none for a plain LSTM.");
     }
     return given != 0;

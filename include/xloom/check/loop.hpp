@@ -5,9 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <xloom/check/scan.hpp>
 
@@ -38,13 +36,13 @@ constexpr std::int64_t room_of(shape const& dims)
 }
 
 /// The outputs whose leading axis has no room for `needed` iterations.
-inline std::string describe_room(std::span<shape const> outputs, std::int64_t needed)
+inline fact_list describe_room(std::span<shape const> outputs, std::int64_t needed)
 {
-    std::vector<std::string> full;
+    fact_list full;
     for (std::size_t i = 0; i < outputs.size(); ++i)
         if (room_of(outputs[i]) < needed)
-            full.push_back(concat("scan_outputs[", i, "] has room for ", outputs[i][0]));
-    return join(full);
+            full.add("scan_outputs[", i, "] has room for ", outputs[i][0]);
+    return full;
 }
 
 /// The loop goes on, and there is no room for the results of this iteration.

@@ -2,9 +2,7 @@
 // Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked the same way.
 
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <xloom/core/overlap.hpp>
 
@@ -60,13 +58,13 @@ constexpr void find_shared_memory(
     }
 }
 
-inline std::string describe_shared_memory(
+inline fact_list describe_shared_memory(
     std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
-    std::vector<std::string> pairs;
+    fact_list pairs;
     find_shared_memory(states, inputs, outputs,
-        [&](shared_memory const& pair) { pairs.push_back(concat(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]")); });
-    return join(pairs);
+        [&](shared_memory const& pair) { pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]"); });
+    return pairs;
 }
 
 } // namespace detail

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <xloom/check/shapes.hpp>
 #include <xloom/core/activation.hpp>
@@ -209,20 +208,12 @@ void check_lengths(
     if (lengths.shape() != shape{N})
         fail<shape_error>(
             op, ": ", operand, " must have the shape [N] = [", N, "], but it is ", lengths.shape(), ". Give a length for each row.");
-    constexpr std::size_t most_facts = 4;
-    std::vector<std::string> facts;
-    std::size_t more = 0;
+    fact_list wrong;
     for (std::size_t n = 0; n < N; ++n)
-        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most) {
-            if (facts.size() < most_facts)
-                facts.push_back(concat(operand, "[", n, "] is ", lengths.text(n)));
-            else
-                ++more;
-        }
-    if (more != 0)
-        facts.push_back(concat(more, " more"));
-    if (!facts.empty())
-        fail<index_error>(op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", join(facts), ". Correct it.");
+        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most)
+            wrong.add(operand, "[", n, "] is ", lengths.text(n));
+    if (!wrong.empty())
+        fail<index_error>(op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
 /// An operand in memory. An output may be the very tensor of the input that `twin` names.

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <xloom/core/option_list.hpp>
 #include <xloom/core/shape.hpp>
@@ -53,13 +52,13 @@ constexpr bool is_direction(scan_direction direction)
     return direction == scan_direction::forward || direction == scan_direction::reverse;
 }
 
-inline std::string describe_directions(std::string_view option, scan_directions const& list)
+inline fact_list describe_directions(std::string_view option, scan_directions const& list)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t i = 0; i < list.size(); ++i)
         if (!is_direction(list[i]))
-            wrong.push_back(concat(option, "[", i, "] is ", static_cast<int>(list[i])));
-    return join(wrong);
+            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+    return wrong;
 }
 
 constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
@@ -69,22 +68,22 @@ constexpr void check_directions(std::string_view op, std::string_view option, sc
             ". Name one of scan_direction's two.");
 }
 
-inline std::string describe_scalars(std::string_view name, std::span<shape const> operands)
+inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
 {
-    std::vector<std::string> scalars;
+    fact_list scalars;
     for (std::size_t i = 0; i < operands.size(); ++i)
         if (operands[i].empty())
-            scalars.push_back(concat(name, "[", i, "] has rank 0"));
-    return join(scalars);
+            scalars.add(name, "[", i, "] has rank 0");
+    return scalars;
 }
 
-inline std::string describe_axes(std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+inline fact_list describe_axes(std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t i = 0; i < operands.size(); ++i)
         if (!is_axis(axis_option(list, i), operands[i].size()))
-            wrong.push_back(concat(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ", operands[i]));
-    return join(wrong);
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ", operands[i]);
+    return wrong;
 }
 
 /// Every operand must have the axis that it is walked along.
@@ -105,17 +104,22 @@ constexpr void check_time_axes(
             ". Name an axis that the tensor has.");
 }
 
+/// True if a text about operands that must agree has room for all of them. Of more it tells the first, and those unlike it.
+constexpr bool are_all_told(std::size_t operands) { return operands <= fact_list::most_told; }
+
 /// The lengths of operands along their time axes: all of them, or those other than `length`.
-inline std::string describe_lengths(
+inline fact_list describe_lengths(
     std::string_view name, std::span<shape const> operands, axes const& list, std::optional<std::size_t> length = {})
 {
-    std::vector<std::string> lengths;
+    auto const length_of = [&](std::size_t i) { return operands[i][wrap_axis(axis_option(list, i), operands[i].size())]; };
+    fact_list lengths;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        std::size_t const axis = wrap_axis(axis_option(list, i), operands[i].size());
-        if (operands[i][axis] != length)
-            lengths.push_back(concat(name, "[", i, "] has ", operands[i][axis], " (axis ", axis, " of ", operands[i], ")"));
+        bool const is_told = length ? length_of(i) != *length : i == 0 || length_of(i) != length_of(0) || are_all_told(operands.size());
+        if (is_told)
+            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ", wrap_axis(axis_option(list, i), operands[i].size()), " of ",
+                operands[i], ")");
     }
-    return join(lengths);
+    return lengths;
 }
 
 } // namespace detail
@@ -172,17 +176,17 @@ inline std::string describe_lengths(
 
 namespace detail {
 
-inline std::string describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
+inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t i = 0; i < element_ranks.size(); ++i) {
         bool const is_known = element_ranks[i] != dynamic_rank;
         std::size_t const rank = is_known ? element_ranks[i] + 1 : max_rank;
         if (!is_axis(axis_option(list, i), rank))
-            wrong.push_back(concat(
-                "output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ", is_known ? "" : "at most ", rank));
+            wrong.add(
+                "output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ", is_known ? "" : "at most ", rank);
     }
-    return join(wrong);
+    return wrong;
 }
 
 } // namespace detail

@@ -21,16 +21,16 @@ struct batch_extent {
 
 namespace detail {
 
-inline std::string describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
+inline fact_list describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t i = 0; i < states.size(); ++i)
         if (states[i].empty())
-            wrong.push_back(concat("init[", i, "] has the shape ", states[i]));
+            wrong.add("init[", i, "] has the shape ", states[i]);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (inputs[i].size() < 2)
-            wrong.push_back(concat("scan_inputs[", i, "] has the shape ", inputs[i]));
-    return join(wrong);
+            wrong.add("scan_inputs[", i, "] has the shape ", inputs[i]);
+    return wrong;
 }
 
 /// States need a batch axis, scan inputs a batch and a sequence axis.
@@ -46,24 +46,28 @@ constexpr void check_batch_ranks(std::string_view op, std::span<shape const> sta
             describe_low_ranks(states, inputs), ". Give it the axes, of size 1 if need be.");
 }
 
-inline std::string describe_batches(std::span<shape const> states, std::span<shape const> inputs)
+inline fact_list describe_batches(std::span<shape const> states, std::span<shape const> inputs)
 {
-    std::vector<std::string> batches;
+    std::size_t const first = states.empty() ? inputs[0][0] : states[0][0];
+    bool const is_each_told = are_all_told(states.size() + inputs.size());
+    fact_list batches;
     for (std::size_t i = 0; i < states.size(); ++i)
-        batches.push_back(concat("init[", i, "] has ", states[i][0]));
+        if (is_each_told || i == 0 || states[i][0] != first)
+            batches.add("init[", i, "] has ", states[i][0]);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        batches.push_back(concat("scan_inputs[", i, "] has ", inputs[i][0]));
-    return join(batches);
+        if (is_each_told || (i == 0 && states.empty()) || inputs[i][0] != first)
+            batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
+    return batches;
 }
 
 template <class Integer, class IsWrong>
-std::string describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
+fact_list describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
 {
-    std::vector<std::string> wrong;
+    fact_list wrong;
     for (std::size_t b = 0; b < lens.size(); ++b)
         if (is_wrong(lens[b]))
-            wrong.push_back(concat("sequence_lens[", b, "] is ", lens[b]));
-    return join(wrong);
+            wrong.add("sequence_lens[", b, "] is ", lens[b]);
+    return wrong;
 }
 
 /// The size of a batch that all operands agree on; none without operands. Requires check_batch_ranks.

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include <xloom/core/error.hpp>
 #include <xloom/core/shape.hpp>
@@ -60,11 +59,11 @@ constexpr std::string_view shape_remedy(std::span<shape_law const> laws)
 
 [[noreturn]] inline void fail_shapes(std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
 {
-    std::vector<std::string> facts;
+    fact_list facts;
     for (shape_law const& law : laws)
         if (law.actual && *law.actual != law.expected)
-            facts.push_back(concat(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected));
-    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", join(facts), shape_remedy(laws));
+            facts.add(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected);
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts, shape_remedy(laws));
 }
 
 /// Requires every given operand to be as the law has it. `describe` says where the sizes come from.

@@ -92,6 +92,34 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
+/// Facts for one sentence: tells the first four, and how many more there are: "a, b, c, d and 3 more".
+class fact_list {
+public:
+    static constexpr std::size_t most_told = 4;
+
+    template <class... Parts>
+    void add(Parts const&... parts)
+    {
+        if (count_++ < most_told)
+            told_.push_back(concat(parts...));
+    }
+
+    bool empty() const noexcept { return count_ == 0; }
+    std::size_t size() const noexcept { return count_; }
+
+    friend void append(std::string& text, fact_list const& facts)
+    {
+        std::vector<std::string> told = facts.told_;
+        if (facts.count_ > most_told)
+            told.push_back(concat(facts.count_ - most_told, " more"));
+        text += join(told);
+    }
+
+private:
+    std::vector<std::string> told_{};
+    std::size_t count_ = 0;
+};
+
 /// Raises Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
 /// does not compile, and the compiler's message shows the sentence given at the call.
 template <class Error, class... Parts>
