@@ -164,9 +164,8 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
             output_law<Item>{"Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
             output_law<Item>{"Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
         },
-        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h},
-            named_input{"initial_c", start.initial_c}, named_input{"M", start.M}, named_input{"memory_seq_lens", start.memory_seq_lens},
-            named_input{"initial_attention", start.initial_attention}, named_input{"initial_alignment", start.initial_alignment}));
+        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens, start.initial_attention,
+            start.initial_alignment));
 }
 
 /// Calls use(runner, states) with what a call needs.

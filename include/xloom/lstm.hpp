@@ -151,8 +151,7 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
             output_law<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
             output_law<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
         },
-        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h},
-            named_input{"initial_c", start.initial_c}));
+        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c));
 }
 
 template <class Item, class Policy>

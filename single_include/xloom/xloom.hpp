@@ -216,16 +216,16 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
-/// Facts for one sentence: tells the first four, and how many more there are: "a, b, c, d and 3 more".
+/// A list of facts for one sentence, which has the first four and the number of the others: "a, b, c, d and 3 more".
 class fact_list {
 public:
-    static constexpr std::size_t most_told = 4;
+    static constexpr std::size_t most_listed = 4;
 
     template <class... Parts>
     void add(Parts const&... parts)
     {
-        if (count_++ < most_told)
-            told_.push_back(concat(parts...));
+        if (count_++ < most_listed)
+            listed_.push_back(concat(parts...));
     }
 
     bool empty() const noexcept { return count_ == 0; }
@@ -233,14 +233,14 @@ public:
 
     friend void append(std::string& text, fact_list const& facts)
     {
-        std::vector<std::string> told = facts.told_;
-        if (facts.count_ > most_told)
-            told.push_back(concat(facts.count_ - most_told, " more"));
-        text += join(told);
+        std::vector<std::string> listed = facts.listed_;
+        if (facts.count_ > most_listed)
+            listed.push_back(concat(facts.count_ - most_listed, " more"));
+        text += join(listed);
     }
 
 private:
-    std::vector<std::string> told_{};
+    std::vector<std::string> listed_{};
     std::size_t count_ = 0;
 };
 
@@ -3825,7 +3825,7 @@ inline constexpr bool is_always_row_major = false;
 template <strided_expression T>
 inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
 
-/// The number of axes, which may be more than a shape has room for; of scalars 0.
+/// Returns the number of axes, which may be more than a shape has room for; 0 for a scalar.
 template <class T>
 std::size_t rank_of([[maybe_unused]] T const& value)
 {
@@ -3839,7 +3839,7 @@ std::size_t rank_of([[maybe_unused]] T const& value)
     }
 }
 
-/// The text of a shape of any rank.
+/// Returns the text of a value's shape, whatever its rank.
 template <class T>
 std::string describe_shape([[maybe_unused]] T const& value)
 {
@@ -4007,7 +4007,7 @@ namespace names {
         }                                                                                                                                  \
     };
 
-/// Of references that a caller makes before the call: their operand has no name yet.
+/// A reference that a caller makes before the call has no name yet.
 XLOOM_NAMED_OPERAND(any_tensor, "an operand")
 XLOOM_NAMED_OPERAND(any_lengths, "lengths")
 
@@ -4298,11 +4298,23 @@ struct placed_operand {
 
 namespace detail {
 
+/// True if both are the very same tensor, or views of the same items in the same order.
+constexpr bool is_same_place(memory_block const& a, memory_block const& b)
+{
+    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims && a.layout.steps == b.layout.steps;
+}
+
 constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
 {
-    return a.memory.address == b.memory.address && a.memory.item_bytes == b.memory.item_bytes &&
-           a.memory.layout.dims == b.memory.layout.dims && a.memory.layout.steps == b.memory.layout.steps && a.axis == b.axis &&
-           a.reverse == b.reverse;
+    return is_same_place(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
+}
+
+/// Requires of an operand that is written that no two of its items share memory.
+constexpr void check_own_places(std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
+{
+    if (!has_own_places(layout))
+        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand, " has the shape ", layout.dims,
+            " and the strides ", layout.steps, ". ", advice);
 }
 
 /// Two operands, a[i] and b[j], that share a byte.
@@ -4463,7 +4475,7 @@ consteval ref_fault find_ref_fault()
         return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none : ref_fault::constant;
 }
 
-/// Of lengths: tensors of any integers.
+/// Finds the error of an operand that is read as lengths: a tensor of any integers.
 template <class X>
 consteval ref_fault find_lengths_fault()
 {
@@ -4488,7 +4500,7 @@ public:
         requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
     tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand)) {}
 
-    /// With an operand whose compile-time errors Name tells.
+    /// Refers to an operand. Name has the sentences of its compile-time errors.
     template <class Name, class X>
     tensor_ref(Name, X&& operand) : is_given_(true)
     {
@@ -4524,7 +4536,7 @@ public:
         requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
     lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand)) {}
 
-    /// With an operand whose compile-time errors Name tells.
+    /// Refers to an operand. Name has the sentences of its compile-time errors.
     template <class Name, class X>
     lengths_ref(Name, X&& operand)
     {
@@ -4925,19 +4937,12 @@ struct named_block {
     std::string_view twin{};
 };
 
-constexpr bool is_same_place(memory_block const& a, memory_block const& b)
-{
-    return a.address == b.address && a.layout.dims == b.layout.dims && a.layout.steps == b.layout.steps;
-}
-
 /// Requires every output to have memory of its own.
 inline void check_apart(std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
 {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
         named_block const& output = outputs[k];
-        if (!has_own_places(output.block.layout))
-            fail<overlap_error>(op, ": every item of ", output.operand, " must have memory of its own, but ", output.operand,
-                " has the shape ", output.block.layout.dims, " and the strides ", output.block.layout.steps, ". Copy it first.");
+        check_own_places(op, output.operand, output.block.layout, "Copy it first.");
         for (named_block const& input : inputs)
             if (overlap(output.block, input.block) && !(input.operand == output.twin && is_same_place(output.block, input.block)))
                 fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand, " overlaps ", input.operand,
@@ -5432,20 +5437,11 @@ xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const
     return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
 }
 
-/// An input by name: a tensor_ref or a lengths_ref.
-template <class Ref>
-struct named_input {
-    std::string_view operand;
-    Ref const& ref;
-};
-template <class Ref>
-named_input(char const*, Ref const&) -> named_input<Ref>;
-
-/// Where the inputs lie; those that are left out lie nowhere.
-template <class... Refs>
-std::array<named_block, sizeof...(Refs)> blocks_of(named_input<Refs> const&... inputs)
+/// Returns the memory of each input; an empty block for one that is left out.
+template <class... Refs, class... Names>
+std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
 {
-    return {named_block{inputs.operand, inputs.ref.is_given() ? inputs.ref.block() : memory_block{0, 1, {{0}, {1}}}}...};
+    return {named_block{inputs.name, inputs.is_given() ? inputs.block() : memory_block{0, 1, {{0}, {1}}}}...};
 }
 
 /// An output, what its shape must be, and which input may be the very same tensor.
@@ -6005,9 +6001,8 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
             output_law<Item>{"Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
             output_law<Item>{"Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
         },
-        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h},
-            named_input{"initial_c", start.initial_c}, named_input{"M", start.M}, named_input{"memory_seq_lens", start.memory_seq_lens},
-            named_input{"initial_attention", start.initial_attention}, named_input{"initial_alignment", start.initial_alignment}));
+        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens, start.initial_attention,
+            start.initial_alignment));
 }
 
 /// Calls use(runner, states) with what a call needs.
@@ -7011,8 +7006,8 @@ constexpr void check_time_axes(
             ". Name an axis that the tensor has.");
 }
 
-/// True if a text about operands that must agree has room for all of them. Of more it tells the first, and those unlike it.
-constexpr bool are_all_told(std::size_t operands) { return operands <= fact_list::most_told; }
+/// True if a text lists all of so many operands that must agree. Of more it lists the first one and those unlike it.
+constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
 
 /// The lengths of operands along their time axes: all of them, or those other than `length`.
 inline fact_list describe_lengths(
@@ -7021,8 +7016,8 @@ inline fact_list describe_lengths(
     auto const length_of = [&](std::size_t i) { return operands[i][wrap_axis(axis_option(list, i), operands[i].size())]; };
     fact_list lengths;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        bool const is_told = length ? length_of(i) != *length : i == 0 || length_of(i) != length_of(0) || are_all_told(operands.size());
-        if (is_told)
+        bool const is_listed = length ? length_of(i) != *length : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
+        if (is_listed)
             lengths.add(name, "[", i, "] has ", length_of(i), " (axis ", wrap_axis(axis_option(list, i), operands[i].size()), " of ",
                 operands[i], ")");
     }
@@ -7083,16 +7078,16 @@ inline fact_list describe_lengths(
 
 namespace detail {
 
+/// The rank of an output that stacks elements of this rank; the largest possible one for a dynamic_rank.
+constexpr std::size_t stacked_rank(std::size_t element_rank) { return element_rank == dynamic_rank ? max_rank : element_rank + 1; }
+
 inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
 {
     fact_list wrong;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i) {
-        bool const is_known = element_ranks[i] != dynamic_rank;
-        std::size_t const rank = is_known ? element_ranks[i] + 1 : max_rank;
-        if (!is_axis(axis_option(list, i), rank))
-            wrong.add(
-                "output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ", is_known ? "" : "at most ", rank);
-    }
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
+            wrong.add("output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ",
+                element_ranks[i] == dynamic_rank ? "at most " : "", rank);
     return wrong;
 }
 
@@ -7107,8 +7102,7 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 {
     bool is_in_range = true;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i),
-                                         element_ranks[i] == dynamic_rank ? max_rank : element_ranks[i] + 1);
+        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i), detail::stacked_rank(element_ranks[i]));
     if (!is_in_range)
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
             detail::describe_output_axes(element_ranks, options.output_axes), ". Name an axis that the tensor has.");
@@ -7219,7 +7213,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// The shape of an element that a body returned for output k.
+/// Returns the shape of an element that a body returned for output k.
 ///
 /// Errors    shape_error: over max_rank.
 template <class Y>
@@ -8026,14 +8020,6 @@ constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
     for (std::size_t axis = first; axis < dims.size(); ++axis)
         all.push_back(dims[axis]);
     return all;
-}
-
-/// What is written must have memory of its own for every item.
-constexpr void check_own_places(std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
-{
-    if (!has_own_places(layout))
-        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand, " has the shape ", layout.dims,
-            " and the strides ", layout.steps, ". ", advice);
 }
 
 /// What to do if indices [n] was meant as n indices, while it is one n-tuple.
@@ -8894,7 +8880,7 @@ void check_hidden_outputs(std::string_view op, Weights const& weights, batch_siz
             output_law<Item>{"Y", output_letters(weights.layout()), output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
             output_law<Item>{
                 "Y_h", state_letters(weights.layout()), state_shape(weights.sizes(), batch, weights.layout()), outputs.Y_h, "initial_h"}},
-        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h}));
+        blocks_of(X, start.sequence_lens, start.initial_h));
 }
 
 template <class Rows, class Item, class Weights, class Start, class Outputs, class Policy>
@@ -12170,8 +12156,7 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
             output_law<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
             output_law<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
         },
-        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h},
-            named_input{"initial_c", start.initial_c}));
+        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c));
 }
 
 template <class Item, class Policy>
@@ -12877,13 +12862,13 @@ constexpr void check_batch_ranks(std::string_view op, std::span<shape const> sta
 inline fact_list describe_batches(std::span<shape const> states, std::span<shape const> inputs)
 {
     std::size_t const first = states.empty() ? inputs[0][0] : states[0][0];
-    bool const is_each_told = are_all_told(states.size() + inputs.size());
+    bool const is_each_listed = are_all_listed(states.size() + inputs.size());
     fact_list batches;
     for (std::size_t i = 0; i < states.size(); ++i)
-        if (is_each_told || i == 0 || states[i][0] != first)
+        if (is_each_listed || i == 0 || states[i][0] != first)
             batches.add("init[", i, "] has ", states[i][0]);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (is_each_told || (i == 0 && states.empty()) || inputs[i][0] != first)
+        if (is_each_listed || (i == 0 && states.empty()) || inputs[i][0] != first)
             batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
     return batches;
 }

@@ -53,7 +53,7 @@ TEST_CASE("error: fail throws the type it is asked for")
     CHECK_THROWS_WITH_AS(detail::fail<body_error>("no parts"), "no parts", body_error);
 }
 
-TEST_CASE("a fact_list tells four facts, and how many more there are")
+TEST_CASE("a fact_list has four facts, and the number of the others")
 {
     detail::fact_list facts;
     CHECK(facts.empty());

@@ -51,7 +51,7 @@ void check_hidden_outputs(std::string_view op, Weights const& weights, batch_siz
             output_law<Item>{"Y", output_letters(weights.layout()), output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
             output_law<Item>{
                 "Y_h", state_letters(weights.layout()), state_shape(weights.sizes(), batch, weights.layout()), outputs.Y_h, "initial_h"}},
-        blocks_of(named_input{"X", X}, named_input{"sequence_lens", start.sequence_lens}, named_input{"initial_h", start.initial_h}));
+        blocks_of(X, start.sequence_lens, start.initial_h));
 }
 
 template <class Rows, class Item, class Weights, class Start, class Outputs, class Policy>

@@ -34,7 +34,7 @@ namespace names {
         }                                                                                                                                  \
     };
 
-/// Of references that a caller makes before the call: their operand has no name yet.
+/// A reference that a caller makes before the call has no name yet.
 XLOOM_NAMED_OPERAND(any_tensor, "an operand")
 XLOOM_NAMED_OPERAND(any_lengths, "lengths")
 

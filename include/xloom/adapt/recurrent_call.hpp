@@ -20,20 +20,11 @@ xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const
     return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
 }
 
-/// An input by name: a tensor_ref or a lengths_ref.
-template <class Ref>
-struct named_input {
-    std::string_view operand;
-    Ref const& ref;
-};
-template <class Ref>
-named_input(char const*, Ref const&) -> named_input<Ref>;
-
-/// Where the inputs lie; those that are left out lie nowhere.
-template <class... Refs>
-std::array<named_block, sizeof...(Refs)> blocks_of(named_input<Refs> const&... inputs)
+/// Returns the memory of each input; an empty block for one that is left out.
+template <class... Refs, class... Names>
+std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
 {
-    return {named_block{inputs.operand, inputs.ref.is_given() ? inputs.ref.block() : memory_block{0, 1, {{0}, {1}}}}...};
+    return {named_block{inputs.name, inputs.is_given() ? inputs.block() : memory_block{0, 1, {{0}, {1}}}}...};
 }
 
 /// An output, what its shape must be, and which input may be the very same tensor.

@@ -79,7 +79,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// The shape of an element that a body returned for output k.
+/// Returns the shape of an element that a body returned for output k.
 ///
 /// Errors    shape_error: over max_rank.
 template <class Y>

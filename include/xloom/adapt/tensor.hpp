@@ -177,7 +177,7 @@ inline constexpr bool is_always_row_major = false;
 template <strided_expression T>
 inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
 
-/// The number of axes, which may be more than a shape has room for; of scalars 0.
+/// Returns the number of axes, which may be more than a shape has room for; 0 for a scalar.
 template <class T>
 std::size_t rank_of([[maybe_unused]] T const& value)
 {
@@ -191,7 +191,7 @@ std::size_t rank_of([[maybe_unused]] T const& value)
     }
 }
 
-/// The text of a shape of any rank.
+/// Returns the text of a value's shape, whatever its rank.
 template <class T>
 std::string describe_shape([[maybe_unused]] T const& value)
 {

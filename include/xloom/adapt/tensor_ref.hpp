@@ -53,7 +53,7 @@ consteval ref_fault find_ref_fault()
         return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none : ref_fault::constant;
 }
 
-/// Of lengths: tensors of any integers.
+/// Finds the error of an operand that is read as lengths: a tensor of any integers.
 template <class X>
 consteval ref_fault find_lengths_fault()
 {
@@ -78,7 +78,7 @@ public:
         requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
     tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand)) {}
 
-    /// With an operand whose compile-time errors Name tells.
+    /// Refers to an operand. Name has the sentences of its compile-time errors.
     template <class Name, class X>
     tensor_ref(Name, X&& operand) : is_given_(true)
     {
@@ -114,7 +114,7 @@ public:
         requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
     lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand)) {}
 
-    /// With an operand whose compile-time errors Name tells.
+    /// Refers to an operand. Name has the sentences of its compile-time errors.
     template <class Name, class X>
     lengths_ref(Name, X&& operand)
     {

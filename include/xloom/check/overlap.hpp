@@ -17,11 +17,23 @@ struct placed_operand {
 
 namespace detail {
 
+/// True if both are the very same tensor, or views of the same items in the same order.
+constexpr bool is_same_place(memory_block const& a, memory_block const& b)
+{
+    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims && a.layout.steps == b.layout.steps;
+}
+
 constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
 {
-    return a.memory.address == b.memory.address && a.memory.item_bytes == b.memory.item_bytes &&
-           a.memory.layout.dims == b.memory.layout.dims && a.memory.layout.steps == b.memory.layout.steps && a.axis == b.axis &&
-           a.reverse == b.reverse;
+    return is_same_place(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
+}
+
+/// Requires of an operand that is written that no two of its items share memory.
+constexpr void check_own_places(std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
+{
+    if (!has_own_places(layout))
+        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand, " has the shape ", layout.dims,
+            " and the strides ", layout.steps, ". ", advice);
 }
 
 /// Two operands, a[i] and b[j], that share a byte.

@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include <xloom/check/overlap.hpp>
 #include <xloom/check/shapes.hpp>
 #include <xloom/core/activation.hpp>
 #include <xloom/core/direction.hpp>
 #include <xloom/core/error.hpp>
 #include <xloom/core/option_list.hpp>
-#include <xloom/core/overlap.hpp>
 #include <xloom/core/shape.hpp>
 
 namespace xloom {
@@ -223,19 +223,12 @@ struct named_block {
     std::string_view twin{};
 };
 
-constexpr bool is_same_place(memory_block const& a, memory_block const& b)
-{
-    return a.address == b.address && a.layout.dims == b.layout.dims && a.layout.steps == b.layout.steps;
-}
-
 /// Requires every output to have memory of its own.
 inline void check_apart(std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
 {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
         named_block const& output = outputs[k];
-        if (!has_own_places(output.block.layout))
-            fail<overlap_error>(op, ": every item of ", output.operand, " must have memory of its own, but ", output.operand,
-                " has the shape ", output.block.layout.dims, " and the strides ", output.block.layout.steps, ". Copy it first.");
+        check_own_places(op, output.operand, output.block.layout, "Copy it first.");
         for (named_block const& input : inputs)
             if (overlap(output.block, input.block) && !(input.operand == output.twin && is_same_place(output.block, input.block)))
                 fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand, " overlaps ", input.operand,

@@ -104,8 +104,8 @@ constexpr void check_time_axes(
             ". Name an axis that the tensor has.");
 }
 
-/// True if a text about operands that must agree has room for all of them. Of more it tells the first, and those unlike it.
-constexpr bool are_all_told(std::size_t operands) { return operands <= fact_list::most_told; }
+/// True if a text lists all of so many operands that must agree. Of more it lists the first one and those unlike it.
+constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
 
 /// The lengths of operands along their time axes: all of them, or those other than `length`.
 inline fact_list describe_lengths(
@@ -114,8 +114,8 @@ inline fact_list describe_lengths(
     auto const length_of = [&](std::size_t i) { return operands[i][wrap_axis(axis_option(list, i), operands[i].size())]; };
     fact_list lengths;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        bool const is_told = length ? length_of(i) != *length : i == 0 || length_of(i) != length_of(0) || are_all_told(operands.size());
-        if (is_told)
+        bool const is_listed = length ? length_of(i) != *length : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
+        if (is_listed)
             lengths.add(name, "[", i, "] has ", length_of(i), " (axis ", wrap_axis(axis_option(list, i), operands[i].size()), " of ",
                 operands[i], ")");
     }
@@ -176,16 +176,16 @@ inline fact_list describe_lengths(
 
 namespace detail {
 
+/// The rank of an output that stacks elements of this rank; the largest possible one for a dynamic_rank.
+constexpr std::size_t stacked_rank(std::size_t element_rank) { return element_rank == dynamic_rank ? max_rank : element_rank + 1; }
+
 inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
 {
     fact_list wrong;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i) {
-        bool const is_known = element_ranks[i] != dynamic_rank;
-        std::size_t const rank = is_known ? element_ranks[i] + 1 : max_rank;
-        if (!is_axis(axis_option(list, i), rank))
-            wrong.add(
-                "output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ", is_known ? "" : "at most ", rank);
-    }
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
+            wrong.add("output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ",
+                element_ranks[i] == dynamic_rank ? "at most " : "", rank);
     return wrong;
 }
 
@@ -200,8 +200,7 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 {
     bool is_in_range = true;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i),
-                                         element_ranks[i] == dynamic_rank ? max_rank : element_ranks[i] + 1);
+        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i), detail::stacked_rank(element_ranks[i]));
     if (!is_in_range)
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
             detail::describe_output_axes(element_ranks, options.output_axes), ". Name an axis that the tensor has.");

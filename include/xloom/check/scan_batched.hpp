@@ -49,13 +49,13 @@ constexpr void check_batch_ranks(std::string_view op, std::span<shape const> sta
 inline fact_list describe_batches(std::span<shape const> states, std::span<shape const> inputs)
 {
     std::size_t const first = states.empty() ? inputs[0][0] : states[0][0];
-    bool const is_each_told = are_all_told(states.size() + inputs.size());
+    bool const is_each_listed = are_all_listed(states.size() + inputs.size());
     fact_list batches;
     for (std::size_t i = 0; i < states.size(); ++i)
-        if (is_each_told || i == 0 || states[i][0] != first)
+        if (is_each_listed || i == 0 || states[i][0] != first)
             batches.add("init[", i, "] has ", states[i][0]);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (is_each_told || (i == 0 && states.empty()) || inputs[i][0] != first)
+        if (is_each_listed || (i == 0 && states.empty()) || inputs[i][0] != first)
             batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
     return batches;
 }

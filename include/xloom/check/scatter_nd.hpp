@@ -3,9 +3,9 @@
 
 #include <string_view>
 
+#include <xloom/check/overlap.hpp>
 #include <xloom/core/bounds.hpp>
 #include <xloom/core/error.hpp>
-#include <xloom/core/overlap.hpp>
 #include <xloom/core/reduction.hpp>
 #include <xloom/core/shape.hpp>
 
@@ -41,14 +41,6 @@ constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
     for (std::size_t axis = first; axis < dims.size(); ++axis)
         all.push_back(dims[axis]);
     return all;
-}
-
-/// What is written must have memory of its own for every item.
-constexpr void check_own_places(std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
-{
-    if (!has_own_places(layout))
-        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand, " has the shape ", layout.dims,
-            " and the strides ", layout.steps, ". ", advice);
 }
 
 /// What to do if indices [n] was meant as n indices, while it is one n-tuple.

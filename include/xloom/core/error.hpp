@@ -92,16 +92,16 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
-/// Facts for one sentence: tells the first four, and how many more there are: "a, b, c, d and 3 more".
+/// A list of facts for one sentence, which has the first four and the number of the others: "a, b, c, d and 3 more".
 class fact_list {
 public:
-    static constexpr std::size_t most_told = 4;
+    static constexpr std::size_t most_listed = 4;
 
     template <class... Parts>
     void add(Parts const&... parts)
     {
-        if (count_++ < most_told)
-            told_.push_back(concat(parts...));
+        if (count_++ < most_listed)
+            listed_.push_back(concat(parts...));
     }
 
     bool empty() const noexcept { return count_ == 0; }
@@ -109,14 +109,14 @@ public:
 
     friend void append(std::string& text, fact_list const& facts)
     {
-        std::vector<std::string> told = facts.told_;
-        if (facts.count_ > most_told)
-            told.push_back(concat(facts.count_ - most_told, " more"));
-        text += join(told);
+        std::vector<std::string> listed = facts.listed_;
+        if (facts.count_ > most_listed)
+            listed.push_back(concat(facts.count_ - most_listed, " more"));
+        text += join(listed);
     }
 
 private:
-    std::vector<std::string> told_{};
+    std::vector<std::string> listed_{};
     std::size_t count_ = 0;
 };
 
