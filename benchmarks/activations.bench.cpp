@@ -1,5 +1,5 @@
-// activate against loops over <cmath>, against xtensor's expressions, which use SIMD too, and against ONNX Runtime. An iteration is one
-// item.
+// activate against loops over <cmath>, against xtensor's expressions, which use SIMD too, and against ONNX
+// Runtime. An iteration is one item.
 
 #include <limits>
 
@@ -96,8 +96,10 @@ onnx_graph model(activation_operands& o)
 template <activation Kind>
 void add_activation()
 {
-    add_case("activations/f32/" + std::string(name_of(Kind)) + "/size:4096", [] { return activation_operands{4096}; },
-        {{"hand", hand<Kind>}, {"xtensor", xtensor<Kind>}, {"xloom", xloom_activate<Kind>}, {.impl = "onnxruntime", .model = model<Kind>}});
+    add_case("activations/f32/" + std::string(name_of(Kind)) + "/size:4096",
+        [] { return activation_operands{4096}; },
+        {{"hand", hand<Kind>}, {"xtensor", xtensor<Kind>}, {"xloom", xloom_activate<Kind>},
+            {.impl = "onnxruntime", .model = model<Kind>}});
 }
 
 } // namespace

@@ -1,5 +1,6 @@
-// attn_lstm_cell, which takes a sequence step by step as it comes, against attn_lstm_into and ONNX Runtime, which need to have all of it.
-// The keys of the memory, which a stream makes once, are made in every call of every series.
+// attn_lstm_cell, which takes a sequence step by step as it comes, against attn_lstm_into and ONNX Runtime,
+// which need to have all of it. The keys of the memory, which a stream makes once, are made in every call of
+// every series.
 
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/scan_into.hpp>
@@ -37,7 +38,8 @@ void xloom_cell(stream_operands& o)
     o.start();
     std::size_t const x_size = o.size.N * o.size.I, h_size = o.size.N * o.size.H;
     for (std::size_t t = 0; t < o.size.T; ++t)
-        o.cell(o.y.Y_h, o.y.Y_c, o.attention, std::span(&o.X(t, 0, 0), x_size), std::span(&o.y.Y(t, 0, 0, 0), h_size));
+        o.cell(o.y.Y_h, o.y.Y_c, o.attention, std::span(&o.X(t, 0, 0), x_size),
+            std::span(&o.y.Y(t, 0, 0, 0), h_size));
 }
 
 void xloom_scan(stream_operands& o)
@@ -54,9 +56,10 @@ onnx_graph model(stream_operands& o) { return attn_lstm_model(o); }
 
 int main(int argc, char** argv)
 {
-    for (attn_lstm_sizes const& s :
-        {attn_lstm_sizes{10, 1, 64, 64, 20, 64, 64, 64}, {50, 1, 256, 256, 50, 256, 256, 256}, {10, 16, 256, 256, 50, 256, 256, 256}})
+    for (attn_lstm_sizes const& s : {attn_lstm_sizes{10, 1, 64, 64, 20, 64, 64, 64},
+             {50, 1, 256, 256, 50, 256, 256, 256}, {10, 16, 256, 256, 50, 256, 256, 256}})
         add_case("attn_lstm_cell" + text_of(s), [=] { return stream_operands(s); },
-            {{"xloom_whole", xloom_whole}, {"xloom", xloom_cell}, {"xloom_scan", xloom_scan}, {.impl = "onnxruntime", .model = model}});
+            {{"xloom_whole", xloom_whole}, {"xloom", xloom_cell}, {"xloom_scan", xloom_scan},
+                {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

@@ -56,7 +56,9 @@ void hand_rows(rows<T>& o)
     require_in_range(o.indices, o.data.shape(0));
     std::size_t const m = o.data.shape(1);
     for (std::size_t i = 0; i < o.iterations; ++i)
-        std::copy_n(o.data.data() + wrapped(o.indices.data()[i], o.data.shape(0)) * static_cast<std::ptrdiff_t>(m), m, o.y.data() + i * m);
+        std::copy_n(
+            o.data.data() + wrapped(o.indices.data()[i], o.data.shape(0)) * static_cast<std::ptrdiff_t>(m), m,
+            o.y.data() + i * m);
 }
 
 template <class T>
@@ -76,7 +78,8 @@ void hand_cells(cells& o)
     auto const cell = [&](std::size_t i) {
         std::int64_t const* const tuple = o.indices.data() + 2 * i;
         return o.data.data() +
-               (wrapped(tuple[0], n) * static_cast<std::ptrdiff_t>(n) + wrapped(tuple[1], n)) * static_cast<std::ptrdiff_t>(m);
+               (wrapped(tuple[0], n) * static_cast<std::ptrdiff_t>(n) + wrapped(tuple[1], n)) *
+                   static_cast<std::ptrdiff_t>(m);
     };
     for (std::size_t i = 0; i < o.iterations; ++i) {
         if (Ahead != 0 && i + Ahead < o.iterations)
@@ -94,7 +97,8 @@ void xloom_into(Operands& o)
 template <class Operands>
 onnx_graph gather_model(Operands& o)
 {
-    return model_of({.op = "GatherND"}, {bound("data", o.data), bound("indices", o.indices)}, {bound("output", o.y)});
+    return model_of(
+        {.op = "GatherND"}, {bound("data", o.data), bound("indices", o.indices)}, {bound("output", o.y)});
 }
 
 /// The peer knows 64-bit indices only.
@@ -112,10 +116,11 @@ void add_items(std::string const& types, std::size_t n, std::size_t count)
     using o = items<T, Index>;
     add_gather("gather_nd/" + types + "/data:" + std::to_string(n) + "/indices:" + std::to_string(count),
         [=] {
-            return o{made_up<xt::xtensor<T, 1>>({n}), random_tuples<Index>(count, 1, n), xt::xtensor<T, 1>::from_shape({count}), count};
+            return o{made_up<xt::xtensor<T, 1>>({n}), random_tuples<Index>(count, 1, n),
+                xt::xtensor<T, 1>::from_shape({count}), count};
         },
-        {{"hand", hand_items<T, Index>}, {"xloom", xloom_into<o>}, {"xloom_assume", xloom_into<o, xloom::bounds::assume>},
-            {"xtensor", xtensor_items<T, Index>}});
+        {{"hand", hand_items<T, Index>}, {"xloom", xloom_into<o>},
+            {"xloom_assume", xloom_into<o, xloom::bounds::assume>}, {"xtensor", xtensor_items<T, Index>}});
 }
 
 template <class T>
@@ -124,11 +129,12 @@ void add_rows(std::string const& type, std::size_t count, std::size_t m)
     std::string const shape = std::to_string(count) + "x" + std::to_string(m);
     add_gather("gather_nd/" + type + "/data:" + shape + "/indices:" + std::to_string(count),
         [=] {
-            return rows<T>{made_up<xt::xtensor<T, 2>>({count, m}), random_tuples<std::int64_t>(count, 1, count),
-                xt::xtensor<T, 2>::from_shape({count, m}), count};
+            return rows<T>{made_up<xt::xtensor<T, 2>>({count, m}),
+                random_tuples<std::int64_t>(count, 1, count), xt::xtensor<T, 2>::from_shape({count, m}),
+                count};
         },
-        {{"hand", hand_rows<T>}, {"xloom", xloom_into<rows<T>>}, {"xloom_assume", xloom_into<rows<T>, xloom::bounds::assume>},
-            {"xtensor", xtensor_rows<T>}});
+        {{"hand", hand_rows<T>}, {"xloom", xloom_into<rows<T>>},
+            {"xloom_assume", xloom_into<rows<T>, xloom::bounds::assume>}, {"xtensor", xtensor_rows<T>}});
 }
 
 } // namespace
@@ -146,7 +152,8 @@ int main(int argc, char** argv)
     add_rows<std::int64_t>("i64", 10'000, 256);
     add_gather("gather_nd/f32/data:1024x1024x16/indices:100000",
         [] {
-            return cells{made_up<xt::xtensor<float, 3>>({1024, 1024, 16}), random_tuples<std::int64_t>(100'000, 2, 1024),
+            return cells{made_up<xt::xtensor<float, 3>>({1024, 1024, 16}),
+                random_tuples<std::int64_t>(100'000, 2, 1024),
                 xt::xtensor<float, 2>::from_shape({100'000, 16}), 100'000};
         },
         {{"hand", hand_cells<16>}, {"hand_plain", hand_cells<0>}, {"xloom", xloom_into<cells>},

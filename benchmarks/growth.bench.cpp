@@ -1,4 +1,5 @@
-// What a call costs as the work grows: LSTM and AttnLSTM with T, N and H, ScatterND with the number of updates, beside ONNX Runtime.
+// What a call costs as the work grows: LSTM and AttnLSTM with T, N and H, ScatterND with the number of
+// updates, beside ONNX Runtime.
 
 #include "attn_lstm_operands.hpp"
 #include "lstm_operands.hpp"
@@ -36,7 +37,8 @@ void add_scatter(std::size_t count)
     constexpr auto add = xloom::reduction::add;
     add_case("growth/scatter_nd/updates:" + std::to_string(count),
         [count] { return make_items<float, std::int64_t>(1'000'000, count, false); },
-        {{"xloom", copying<operands, xloom_in_place<operands, add>>}, {.impl = "onnxruntime", .model = scatter_model<operands, add>}});
+        {{"xloom", copying<operands, xloom_in_place<operands, add>>},
+            {.impl = "onnxruntime", .model = scatter_model<operands, add>}});
 }
 
 } // namespace

@@ -11,7 +11,7 @@ using namespace bench;
 
 struct gru_sizes {
     std::size_t T, N, I, H;
-    bool linear_before_reset; ///< r meets the product R h, as PyTorch has it; else h, and the product has to wait for r
+    bool linear_before_reset; ///< r scales the product R h, as in PyTorch; else h, before the product
 };
 
 recurrent_work work_of(gru_sizes const& s)
@@ -24,7 +24,8 @@ struct gru_operands : recurrent_operands {
     gru_sizes size;
     cube X, W, R;
     matrix B;
-    matrix W_turned, R_turned; ///< for the loops by hand: a row for each input, so that a step of theirs is over all gates
+    matrix W_turned,
+        R_turned; ///< for the loops by hand: a row for each input, so that a step of theirs is over all gates
     xloom::gru_weights<float> packed;
     xloom::recurrent_workspace<float> workspace;
 
@@ -44,7 +45,10 @@ struct gru_operands : recurrent_operands {
     xloom::gru_options options() const { return {.linear_before_reset = size.linear_before_reset}; }
 
     /// There is no Y_c.
-    bool is_close_to(recurrent_results const& expected) const { return is_close(y.Y, expected.Y) && is_close(y.Y_h, expected.Y_h); }
+    bool is_close_to(recurrent_results const& expected) const
+    {
+        return is_close(y.Y, expected.Y) && is_close(y.Y_h, expected.Y_h);
+    }
 };
 
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
@@ -69,7 +73,8 @@ void hand(gru_operands& o)
             add_products(by_x.data(), &o.X(t, n, 0), o.W_turned, 0, 3 * H);
             add_products(by_h.data(), h, o.R_turned, 0, linear_before_reset ? 3 * H : 2 * H);
             for (std::size_t j = 0; j < H; ++j)
-                reset[j] = sigmoid(by_x[H + j] + by_h[H + j]) * (linear_before_reset ? by_h[2 * H + j] : h[j]);
+                reset[j] =
+                    sigmoid(by_x[H + j] + by_h[H + j]) * (linear_before_reset ? by_h[2 * H + j] : h[j]);
             if (!linear_before_reset) {
                 add_products(by_h.data() + 2 * H, reset.data(), o.R_turned, 2 * H, H);
                 std::copy_n(&by_h[2 * H], H, reset.data());
@@ -96,17 +101,20 @@ onnx_graph model(gru_operands& o)
     return model_of({.op = "GRU",
                         .attributes = {{"hidden_size", static_cast<std::int64_t>(o.size.H)},
                             {"linear_before_reset", std::int64_t{o.size.linear_before_reset}}}},
-        {bound("X", o.X), weight("W", o.W), weight("R", o.R), weight("B", o.B)}, {bound("Y", o.y.Y), bound("Y_h", o.y.Y_h)});
+        {bound("X", o.X), weight("W", o.W), weight("R", o.R), weight("B", o.B)},
+        {bound("Y", o.y.Y), bound("Y_h", o.y.Y_h)});
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
-    for (gru_sizes const& s :
-        {gru_sizes{10, 1, 64, 64, true}, {50, 1, 256, 256, true}, {50, 16, 256, 256, true}, {50, 16, 256, 256, false}})
-        add_case("gru" + text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}}) + (s.linear_before_reset ? "/linear_before_reset" : ""),
+    for (gru_sizes const& s : {gru_sizes{10, 1, 64, 64, true}, {50, 1, 256, 256, true},
+             {50, 16, 256, 256, true}, {50, 16, 256, 256, false}})
+        add_case("gru" + text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}}) +
+                     (s.linear_before_reset ? "/linear_before_reset" : ""),
             [=] { return gru_operands(s); },
-            {{"hand", hand}, {"xloom", xloom_gru}, {"xloom_plain", xloom_plain}, {.impl = "onnxruntime", .model = model}});
+            {{"hand", hand}, {"xloom", xloom_gru}, {"xloom_plain", xloom_plain},
+                {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

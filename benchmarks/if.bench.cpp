@@ -31,13 +31,15 @@ void xloom_rows(rows& o)
     xloom::loop_into(
         [&o](std::int64_t t, vector& h) {
             h = xloom::if_(
-                o.is_up(static_cast<std::size_t>(t)), [&] { return vector(h + o.x); }, [&] { return vector(h - o.x); });
+                o.is_up(static_cast<std::size_t>(t)), [&] { return vector(h + o.x); },
+                [&] { return vector(h - o.x); });
             return true;
         },
         o.h, {}, {.max_trip_count = o.trips()});
 }
 
-/// With numbers: h goes down by x where it is above 0, else up by 1, so that the branch depends on the iteration before.
+/// With numbers: h goes down by x where it is above 0, else up by 1, so that the branch depends on the
+/// iteration before.
 using items = operands<float, float>;
 
 void hand_items(items& o)
@@ -67,12 +69,15 @@ void xloom_items(items& o)
 onnx_graph items_model(items& o)
 {
     onnx_graph const down{.outputs = {scalar<float>("lower")}, .nodes = {{"Sub", {"h", "x"}, {"lower"}}}};
-    onnx_graph const up{.outputs = {scalar<float>("higher")}, .nodes = {constant("one", 1.0f), {"Add", {"h", "one"}, {"higher"}}}};
-    onnx_node const branch{"If", {"is_above"}, {"next_h"}, {subgraph("then_branch", down), subgraph("else_branch", up)}};
+    onnx_graph const up{.outputs = {scalar<float>("higher")},
+        .nodes = {constant("one", 1.0f), {"Add", {"h", "one"}, {"higher"}}}};
+    onnx_node const branch{
+        "If", {"is_above"}, {"next_h"}, {subgraph("then_branch", down), subgraph("else_branch", up)}};
     return loop_model(o,
         {.inputs = {bound("h", o.h)},
             .outputs = {bound("next_h", o.h)},
-            .nodes = {{"Identity", {"cond"}, {"next_cond"}}, constant("zero", 0.0f), {"Greater", {"h", "zero"}, {"is_above"}}, branch}},
+            .nodes = {{"Identity", {"cond"}, {"next_cond"}}, constant("zero", 0.0f),
+                {"Greater", {"h", "zero"}, {"is_above"}}, branch}},
         {bound("x", o.x)}, {bound("final_h", o.h)});
 }
 

@@ -18,7 +18,8 @@ struct list_operands {
     std::vector<vector> h0, h;
     std::vector<matrix> y; ///< stay where they are, as h does, for the peer is bound to them
     using lists = std::pair<std::vector<vector>, std::vector<matrix>>;
-    std::optional<lists> returned{}; ///< of a series that gives new tensors; it drops the last ones first, whose memory it gets
+    std::optional<lists>
+        returned{}; ///< for a series that returns new tensors and reuses the memory of the last
 
     /// An input of each shape.
     list_operands(std::size_t T, std::size_t n, typename Input::shape_type const& shape)

@@ -132,7 +132,8 @@ onnx_graph rows_model(rows& o)
     return loop_model(o,
         {.inputs = {bound("h", o.h)},
             .outputs = {bound("next_h", o.h), element("y_t", o.y)},
-            .nodes = {{"Identity", {"cond"}, {"next_cond"}}, {"Add", {"h", "x"}, {"next_h"}}, {"Identity", {"next_h"}, {"y_t"}}}},
+            .nodes = {{"Identity", {"cond"}, {"next_cond"}}, {"Add", {"h", "x"}, {"next_h"}},
+                {"Identity", {"next_h"}, {"y_t"}}}},
         {bound("x", o.x)}, {bound("final_h", o.h), bound("y", o.y)});
 }
 
@@ -150,7 +151,8 @@ onnx_graph add_less_model(items& o)
     return loop_model(o,
         {.inputs = {bound("h", o.h)},
             .outputs = {bound("next_h", o.h)},
-            .nodes = {constant("limit", limit), {"Add", {"h", "x"}, {"next_h"}}, {"Less", {"next_h", "limit"}, {"next_cond"}}}},
+            .nodes = {constant("limit", limit), {"Add", {"h", "x"}, {"next_h"}},
+                {"Less", {"next_h", "limit"}, {"next_cond"}}}},
         {bound("x", o.x)}, {bound("final_h", o.h)});
 }
 
@@ -162,7 +164,8 @@ int main(int argc, char** argv)
         std::string const iterations = "/iterations:" + std::to_string(T);
         auto const make_items = [=] { return items{0.0f, 0.5f, 0.0f, T}; };
         add_case("loop_into/f32/body:add" + iterations, make_items,
-            {{"hand", hand_add}, {"xloom", xloom_add}, {"xloom_pure", xloom_pure_add}, {.impl = "onnxruntime", .model = add_model}});
+            {{"hand", hand_add}, {"xloom", xloom_add}, {"xloom_pure", xloom_pure_add},
+                {.impl = "onnxruntime", .model = add_model}});
         add_case("loop_into/f32/body:add_less" + iterations, make_items,
             {{"hand", hand_add_less}, {"xloom", xloom_add_less}, {"xloom_pure", xloom_pure_add_less},
                 {.impl = "onnxruntime", .model = add_less_model}});
@@ -171,8 +174,8 @@ int main(int argc, char** argv)
                 [=] {
                     return rows{vector::from_shape({n}), made_up<vector>({n}), matrix::from_shape({T, n}), T};
                 },
-                {{"hand", hand_rows}, {"xloom", xloom_rows}, {"xloom_noalias", xloom_noalias_rows}, {"xloom_pure", xloom_pure_rows},
-                    {.impl = "onnxruntime", .model = rows_model}});
+                {{"hand", hand_rows}, {"xloom", xloom_rows}, {"xloom_noalias", xloom_noalias_rows},
+                    {"xloom_pure", xloom_pure_rows}, {.impl = "onnxruntime", .model = rows_model}});
     }
     return run_cases(argc, argv);
 }

@@ -1,5 +1,6 @@
-// What it costs that the numbers of carried values and outputs are known at run time only: loop_list against loop on the same two of each,
-// against hand-written loops, and against ONNX Runtime, which knows them at run time only, too.
+// What it costs that the numbers of carried values and outputs are known at run time only: loop_list against
+// loop on the same two of each, against hand-written loops, and against ONNX Runtime, which knows them at run
+// time only, too.
 
 #include <xloom/loop.hpp>
 #include <xloom/loop_list.hpp>
@@ -28,7 +29,8 @@ void xloom_loop(lists& o)
     o.returned.reset();
     auto result = xloom::loop(
         [&x = o.x](std::int64_t, bool, auto const& h, auto const& g) {
-            return xloom::loop_step{h(0) < limit, std::tuple(h + x[0], g + x[1]), std::tuple(h + x[0], g + x[1])};
+            return xloom::loop_step{
+                h(0) < limit, std::tuple(h + x[0], g + x[1]), std::tuple(h + x[0], g + x[1])};
         },
         std::tuple(o.h0[0], o.h0[1]), {.max_trip_count = o.trips()});
     auto const list = [](auto&... each) { return std::vector{std::move(each)...}; };
@@ -53,14 +55,17 @@ void xloom_list(lists& o)
 /// The condition goes through as it is: less to do than the others have.
 onnx_graph model(lists& o)
 {
-    onnx_graph const body{.inputs = {scalar<std::int64_t>("iteration"), scalar<bool>("cond"), bound("h", o.h[0]), bound("g", o.h[1])},
-        .outputs = {scalar<bool>("next_cond"), bound("next_h", o.h[0]), bound("next_g", o.h[1]), element("y_t", o.y[0]),
-            element("w_t", o.y[1])},
-        .nodes = {{"Identity", {"cond"}, {"next_cond"}}, {"Add", {"h", "x"}, {"next_h"}}, {"Add", {"g", "z"}, {"next_g"}},
-            {"Identity", {"next_h"}, {"y_t"}}, {"Identity", {"next_g"}, {"w_t"}}}};
+    onnx_graph const body{.inputs = {scalar<std::int64_t>("iteration"), scalar<bool>("cond"),
+                              bound("h", o.h[0]), bound("g", o.h[1])},
+        .outputs = {scalar<bool>("next_cond"), bound("next_h", o.h[0]), bound("next_g", o.h[1]),
+            element("y_t", o.y[0]), element("w_t", o.y[1])},
+        .nodes = {{"Identity", {"cond"}, {"next_cond"}}, {"Add", {"h", "x"}, {"next_h"}},
+            {"Add", {"g", "z"}, {"next_g"}}, {"Identity", {"next_h"}, {"y_t"}},
+            {"Identity", {"next_g"}, {"w_t"}}}};
     return {{bound("h0", o.h0[0]), bound("g0", o.h0[1]), bound("x", o.x[0]), bound("z", o.x[1])},
         {bound("final_h", o.h[0]), bound("final_g", o.h[1]), bound("y", o.y[0]), bound("w", o.y[1])},
-        {constant("trips", o.trips()), {"Loop", {"trips", "", "h0", "g0"}, {"final_h", "final_g", "y", "w"}, {subgraph("body", body)}}}};
+        {constant("trips", o.trips()),
+            {"Loop", {"trips", "", "h0", "g0"}, {"final_h", "final_g", "y", "w"}, {subgraph("body", body)}}}};
 }
 
 } // namespace
@@ -69,7 +74,9 @@ int main(int argc, char** argv)
 {
     constexpr std::size_t T = 1'000;
     for (std::size_t const n : {16u, 256u, 4'096u})
-        add_case("loop_list/f32/states:2/size:" + std::to_string(n) + "/iterations:1000", [=] { return lists(T, n, {n}); },
-            {{"hand", hand}, {"xloom_loop", xloom_loop}, {"xloom", xloom_list}, {.impl = "onnxruntime", .model = model}});
+        add_case("loop_list/f32/states:2/size:" + std::to_string(n) + "/iterations:1000",
+            [=] { return lists(T, n, {n}); },
+            {{"hand", hand}, {"xloom_loop", xloom_loop}, {"xloom", xloom_list},
+                {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

@@ -5,14 +5,17 @@
 
 namespace bench {
 
-/// A Loop of o.iterations turns around a body that is given without what every body has: the iteration and `cond` before its inputs,
-/// `next_cond` before its outputs. One value is carried, and starts as o.h0. Of the names of `captured` the body makes use.
+/// A Loop of o.iterations turns around a body that is given without what every body has: the iteration and
+/// `cond` before its inputs, `next_cond` before its outputs. One value is carried, and starts as o.h0. Of the
+/// names of `captured` the body makes use.
 template <class Operands>
-onnx_graph loop_model(Operands& o, onnx_graph body, std::vector<onnx_operand> const& captured, std::vector<onnx_operand> const& outputs)
+onnx_graph loop_model(Operands& o, onnx_graph body, std::vector<onnx_operand> const& captured,
+    std::vector<onnx_operand> const& outputs)
 {
     body.inputs.insert(body.inputs.begin(), {scalar<std::int64_t>("iteration"), scalar<bool>("cond")});
     body.outputs.insert(body.outputs.begin(), scalar<bool>("next_cond"));
-    onnx_node loop{.op = "Loop", .inputs = {"trips", "", "h0"}, .attributes = {subgraph("body", std::move(body))}};
+    onnx_node loop{
+        .op = "Loop", .inputs = {"trips", "", "h0"}, .attributes = {subgraph("body", std::move(body))}};
     for (onnx_operand const& output : outputs)
         loop.outputs.push_back(output.name);
     onnx_graph model{{bound("h0", o.h0)}, outputs, {constant("trips", o.trips()), std::move(loop)}};

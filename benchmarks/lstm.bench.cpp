@@ -50,15 +50,16 @@ void add_lstm(lstm_sizes const& s, Policy const& policy)
         all.push_back({"hand", hand<Policy>});
     all.push_back({.impl = "onnxruntime", .model = lstm_model<Policy>});
     add_case(
-        "lstm" + text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}}), [=] { return operands(s, policy); }, all, policy.concurrency());
+        "lstm" + text_of({{"T", s.T}, {"N", s.N}, {"I", s.I}, {"H", s.H}}),
+        [=] { return operands(s, policy); }, all, policy.concurrency());
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
-    for (lstm_sizes const& s :
-        {lstm_sizes{10, 1, 64, 64}, {50, 1, 256, 256}, {50, 16, 256, 256}, {50, 32, 512, 512}, {100, 64, 128, 128}}) {
+    for (lstm_sizes const& s : {lstm_sizes{10, 1, 64, 64}, {50, 1, 256, 256}, {50, 16, 256, 256},
+             {50, 32, 512, 512}, {100, 64, 128, 128}}) {
         add_lstm(s, xloom::serial);
         add_lstm(s, xloom::tbb_policy(2));
     }

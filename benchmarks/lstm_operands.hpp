@@ -15,7 +15,8 @@ struct lstm_sizes {
 inline recurrent_work work_of(lstm_sizes const& s, std::size_t threads)
 {
     double const T = double(s.T), N = double(s.N), I = double(s.I), H = double(s.H);
-    return {.flops = T * N * 8 * H * (I + H), .step_weights = T * 4 * H * H * sizeof(float), .threads = threads};
+    return {
+        .flops = T * N * 8 * H * (I + H), .step_weights = T * 4 * H * H * sizeof(float), .threads = threads};
 }
 
 template <class Policy>
@@ -24,12 +25,14 @@ struct lstm_operands : recurrent_operands {
     Policy policy;
     cube X, W, R;
     matrix B;
-    matrix W_turned, R_turned; ///< for the loops by hand: a row for each input, so that a step of theirs is over all gates
+    matrix W_turned,
+        R_turned; ///< for the loops by hand: a row for each input, so that a step of theirs is over all gates
     xloom::lstm_weights<float> packed;
     xloom::recurrent_workspace<float> workspace;
 
     lstm_operands(lstm_sizes const& s, Policy const& its_policy)
-        : recurrent_operands{recurrent_results(s.T, s.N, s.H), work_of(s, its_policy.concurrency()), s.N == 1},
+        : recurrent_operands{recurrent_results(s.T, s.N, s.H), work_of(s, its_policy.concurrency()),
+              s.N == 1},
           size(s),
           policy(its_policy),
           X(uniform<cube>({s.T, s.N, s.I}, 1, 1.0)),

@@ -1,5 +1,6 @@
 #pragma once
-// What the benchmarks of ScatterND and GatherND share: random indices, and the bounds check of the hand-written loops.
+// What the benchmarks of ScatterND and GatherND share: random indices, and the bounds check of the
+// hand-written loops.
 
 #include <random>
 
@@ -41,7 +42,8 @@ inline constexpr std::size_t items_ahead = 32;
 template <class Index>
 std::ptrdiff_t wrapped(Index index, std::size_t length)
 {
-    return index < 0 ? static_cast<std::ptrdiff_t>(index) + static_cast<std::ptrdiff_t>(length) : static_cast<std::ptrdiff_t>(index);
+    return index < 0 ? static_cast<std::ptrdiff_t>(index) + static_cast<std::ptrdiff_t>(length)
+                     : static_cast<std::ptrdiff_t>(index);
 }
 
 } // namespace bench

@@ -83,7 +83,8 @@ struct onnx_graph;
 
 struct onnx_attribute {
     std::string name;
-    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<onnx_graph>> value; ///< a graph is one of one
+    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<onnx_graph>>
+        value; ///< a graph is one of one
 };
 
 struct onnx_node {
@@ -100,14 +101,24 @@ struct onnx_graph {
     std::int64_t opset = 18; ///< of a model: the version of ONNX's operators
 };
 
-inline onnx_attribute subgraph(std::string name, onnx_graph graph) { return {std::move(name), std::vector<onnx_graph>{std::move(graph)}}; }
+inline onnx_attribute subgraph(std::string name, onnx_graph graph)
+{
+    return {std::move(name), std::vector<onnx_graph>{std::move(graph)}};
+}
 
 /// A plain number, named for the nodes after it.
-inline onnx_node constant(std::string name, float number) { return {"Constant", {}, {std::move(name)}, {{"value_float", number}}}; }
-inline onnx_node constant(std::string name, std::int64_t number) { return {"Constant", {}, {std::move(name)}, {{"value_int", number}}}; }
+inline onnx_node constant(std::string name, float number)
+{
+    return {"Constant", {}, {std::move(name)}, {{"value_float", number}}};
+}
+inline onnx_node constant(std::string name, std::int64_t number)
+{
+    return {"Constant", {}, {std::move(name)}, {{"value_int", number}}};
+}
 
 /// A model of one node, which gets the operands in their order.
-inline onnx_graph model_of(onnx_node node, std::vector<onnx_operand> inputs, std::vector<onnx_operand> outputs)
+inline onnx_graph model_of(
+    onnx_node node, std::vector<onnx_operand> inputs, std::vector<onnx_operand> outputs)
 {
     for (onnx_operand const& input : inputs)
         node.inputs.push_back(input.name);

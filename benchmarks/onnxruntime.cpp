@@ -61,8 +61,8 @@ struct onnxruntime_session::implementation {
     std::vector<char const*> input_names, output_names;
     std::vector<OrtValue*> inputs, outputs;
 
-    implementation(std::string const& file, std::vector<onnx_operand> const& model_inputs, std::vector<onnx_operand> const& model_outputs,
-        std::size_t threads)
+    implementation(std::string const& file, std::vector<onnx_operand> const& model_inputs,
+        std::vector<onnx_operand> const& model_outputs, std::size_t threads)
     {
         open(file, static_cast<int>(threads));
         OrtMemoryInfo* memory = nullptr;
@@ -94,18 +94,20 @@ struct onnxruntime_session::implementation {
         require(api, api.SetIntraOpNumThreads(options, threads));
         require(api, api.SetInterOpNumThreads(options, 1));
         require(api, api.EnableCpuMemArena(options));
-        require(api, api.CreateSessionFromArray(the_runtime().environment, file.data(), file.size(), options, &session));
+        require(api, api.CreateSessionFromArray(
+                         the_runtime().environment, file.data(), file.size(), options, &session));
         api.ReleaseSessionOptions(options);
     }
 
-    void bind(
-        onnx_operand const& operand, OrtMemoryInfo const& memory, std::vector<char const*>& operand_names, std::vector<OrtValue*>& values)
+    void bind(onnx_operand const& operand, OrtMemoryInfo const& memory,
+        std::vector<char const*>& operand_names, std::vector<OrtValue*>& values)
     {
         if (operand.name.empty())
             return;
         OrtValue* value = nullptr;
-        require(api, api.CreateTensorWithDataAsOrtValue(&memory, operand.data, operand.bytes, operand.shape.data(), operand.shape.size(),
-                         static_cast<ONNXTensorElementDataType>(operand.type), &value));
+        require(api,
+            api.CreateTensorWithDataAsOrtValue(&memory, operand.data, operand.bytes, operand.shape.data(),
+                operand.shape.size(), static_cast<ONNXTensorElementDataType>(operand.type), &value));
         values.push_back(value);
         names.push_back(operand.name);
         operand_names.push_back(names.back().c_str());
@@ -116,8 +118,8 @@ onnxruntime_session::onnxruntime_session(onnx_graph const& model, std::size_t th
     : onnxruntime_session(serialized(model), model.inputs, model.outputs, threads)
 {}
 
-onnxruntime_session::onnxruntime_session(
-    std::string const& file, std::vector<onnx_operand> const& inputs, std::vector<onnx_operand> const& outputs, std::size_t threads)
+onnxruntime_session::onnxruntime_session(std::string const& file, std::vector<onnx_operand> const& inputs,
+    std::vector<onnx_operand> const& outputs, std::size_t threads)
     : session_(std::make_unique<implementation>(file, inputs, outputs, threads))
 {}
 
@@ -126,8 +128,8 @@ onnxruntime_session::~onnxruntime_session() = default;
 void onnxruntime_session::run()
 {
     auto& s = *session_;
-    require(s.api, s.api.Run(s.session, nullptr, s.input_names.data(), s.inputs.data(), s.inputs.size(), s.output_names.data(),
-                       s.output_names.size(), s.outputs.data()));
+    require(s.api, s.api.Run(s.session, nullptr, s.input_names.data(), s.inputs.data(), s.inputs.size(),
+                       s.output_names.data(), s.output_names.size(), s.outputs.data()));
 }
 
 } // namespace bench

@@ -10,8 +10,8 @@
 
 namespace bench {
 
-/// The most that one core multiplies and adds, in GFLOP/s of float: the best of many short loops over sums that need not wait for each
-/// other.
+/// The most that one core multiplies and adds, in GFLOP/s of float: the best of many short loops over sums
+/// that need not wait for each other.
 inline double fma_peak()
 {
     static double const peak = [] {
@@ -23,7 +23,8 @@ inline double fma_peak()
         double least = 1e9;
         for (int attempt = 0; attempt < 300; ++attempt) {
             batch sums[count], total(0.0f);
-            for (std::size_t i = 0; i < count; ++i) // all different, or the compiler would see that one sum does
+            for (std::size_t i = 0; i < count;
+                 ++i) // all different, or the compiler would see that one sum does
                 sums[i] = batch(half * static_cast<float>(i));
             auto const start = clock::now();
             for (std::size_t turn = 0; turn < turns; ++turn)

@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// The most memory in kB that a process holds which does this and nothing else: a child of this one, so that it begins with what this one
-/// holds already. 0 if there can be no child.
+/// The most memory in kB that a process holds which does this and nothing else: a child of this one, so that
+/// it begins with what this one holds already. 0 if there can be no child.
 template <class F>
 long peak_kilobytes_of(F const& work)
 {

@@ -30,7 +30,9 @@ struct recurrent_results {
     cube Y_h, Y_c;
 
     recurrent_results(std::size_t T, std::size_t N, std::size_t H)
-        : Y(xt::xtensor<float, 4>::from_shape({T, 1, N, H})), Y_h(cube::from_shape({1, N, H})), Y_c(cube::from_shape({1, N, H}))
+        : Y(xt::xtensor<float, 4>::from_shape({T, 1, N, H})),
+          Y_h(cube::from_shape({1, N, H})),
+          Y_c(cube::from_shape({1, N, H}))
     {}
 
     void fill(float value)
@@ -47,19 +49,21 @@ inline constexpr float tolerance = 1e-5f;
 template <class Tensor>
 bool is_close(Tensor const& one, Tensor const& other)
 {
-    return one.shape() == other.shape() && std::equal(one.storage().begin(), one.storage().end(), other.storage().begin(),
-                                               [](float a, float b) { return std::abs(a - b) <= tolerance; }); // not so for NaN
+    return one.shape() == other.shape() &&
+           std::equal(one.storage().begin(), one.storage().end(), other.storage().begin(),
+               [](float a, float b) { return std::abs(a - b) <= tolerance; }); // not so for NaN
 }
 
 /// How much there is to do in a call: what the times are measured against.
 struct recurrent_work {
-    double flops;              ///< additions and multiplications of the products; nothing else is counted
-    double step_weights;       ///< bytes of weights that a call reads, counting those that each step reads anew
+    double flops;        ///< additions and multiplications of the products; nothing else is counted
+    double step_weights; ///< bytes of weights that a call reads, counting those that each step reads anew
     double score_elements = 0; ///< of an attention: so many tanh
     std::size_t threads = 1;
 };
 
-/// A recurrent operator's case. The peer writes into the same results as the others, which stay where they are.
+/// A recurrent operator's case. The peer writes into the same results as the others, which stay where they
+/// are.
 struct recurrent_operands {
     recurrent_results y;
     recurrent_work work;

@@ -9,8 +9,9 @@
 
 namespace bench {
 
-/// Gives out again what was given back, by size: the pages are there already, as a peer's are that writes into the memory it was given.
-/// malloc often takes new ones, which cost more than the copy that fills them: it cuts what an aligned block leaves over off the free one.
+/// Gives out again what was given back, by size: the pages are there already, as a peer's are that writes
+/// into the memory it was given. malloc often takes new ones, which cost more than the copy that fills them:
+/// it cuts what an aligned block leaves over off the free one.
 template <class T>
 struct reusing_allocator {
     using value_type = T;

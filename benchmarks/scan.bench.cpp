@@ -28,7 +28,9 @@ void hand_rows(rows& o)
 void xloom_rows(rows& o)
 {
     o.h.fill(0.0f);
-    xloom::scan_into([](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); }, o.h, o.x, o.y);
+    xloom::scan_into(
+        [](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); },
+        o.h, o.x, o.y);
 }
 
 void xloom_noalias_rows(rows& o)
@@ -46,7 +48,11 @@ void xloom_pure_rows(rows& o)
 {
     o.returned.reset();
     o.h.fill(0.0f);
-    auto result = xloom::scan([](auto const& h, auto const& x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, o.h, o.x);
+    auto result = xloom::scan(
+        [](auto const& h, auto const& x_t) {
+            return xloom::scan_step{h + x_t, h + x_t};
+        },
+        o.h, o.x);
     o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
 }
 
@@ -66,13 +72,18 @@ void hand_items(items& o)
 void xloom_items(items& o)
 {
     o.h = 0.0f;
-    xloom::scan_into([](float& h, float const& x_t, float& y_t) { add_step(&h, &x_t, &y_t, 1); }, o.h, o.x, o.y);
+    xloom::scan_into(
+        [](float& h, float const& x_t, float& y_t) { add_step(&h, &x_t, &y_t, 1); }, o.h, o.x, o.y);
 }
 
 void xloom_pure_items(items& o)
 {
     o.returned.reset();
-    auto result = xloom::scan([](float h, float x_t) { return xloom::scan_step{h + x_t, h + x_t}; }, 0.0f, o.x);
+    auto result = xloom::scan(
+        [](float h, float x_t) {
+            return xloom::scan_step{h + x_t, h + x_t};
+        },
+        0.0f, o.x);
     o.returned.emplace(result.final_state, std::move(result.scan_outputs));
 }
 
@@ -89,8 +100,9 @@ void hand_columns(columns& o)
 void xloom_columns(columns& o)
 {
     o.h.fill(0.0f);
-    xloom::scan_into([](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); }, o.h, o.x, o.y,
-        {.input_axes = {1}, .output_axes = {1}});
+    xloom::scan_into(
+        [](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); },
+        o.h, o.x, o.y, {.input_axes = {1}, .output_axes = {1}});
 }
 
 /// x and y are [8, T, n], walked along axis 1.
@@ -110,8 +122,9 @@ void hand_planes(planes& o)
 void xloom_planes(planes& o)
 {
     o.h.fill(0.0f);
-    xloom::scan_into([](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); }, o.h, o.x, o.y,
-        {.input_axes = {1}, .output_axes = {1}});
+    xloom::scan_into(
+        [](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); },
+        o.h, o.x, o.y, {.input_axes = {1}, .output_axes = {1}});
 }
 
 /// A Scan whose body is an Add, and an Identity because an output cannot have two names.
@@ -122,9 +135,9 @@ onnx_graph running_sum(Operands& o)
         .outputs = {bound("next_h", o.h), element("y_t", o.y, Axis)},
         .nodes = {{"Add", {"h", "x_t"}, {"next_h"}}, {"Identity", {"next_h"}, {"y_t"}}}};
     std::vector<std::int64_t> const axes{Axis};
-    return model_of(
-        {.op = "Scan",
-            .attributes = {subgraph("body", body), {"num_scan_inputs", 1}, {"scan_input_axes", axes}, {"scan_output_axes", axes}}},
+    return model_of({.op = "Scan",
+                        .attributes = {subgraph("body", body), {"num_scan_inputs", 1},
+                            {"scan_input_axes", axes}, {"scan_output_axes", axes}}},
         {bound("h0", o.h0), bound("x", o.x)}, {bound("final_h", o.h), bound("y", o.y)});
 }
 
@@ -143,20 +156,25 @@ int main(int argc, char** argv)
         for (std::size_t const n : sizes_of(T))
             add_case("scan_into/f32/size:" + std::to_string(n) + iterations,
                 [=] {
-                    return rows{vector::from_shape({n}), made_up<matrix>({T, n}), matrix::from_shape({T, n}), T};
+                    return rows{
+                        vector::from_shape({n}), made_up<matrix>({T, n}), matrix::from_shape({T, n}), T};
                 },
-                {{"hand", hand_rows}, {"xloom", xloom_rows}, {"xloom_noalias", xloom_noalias_rows}, {"xloom_pure", xloom_pure_rows},
-                    {.impl = "onnxruntime", .model = running_sum<0>}});
+                {{"hand", hand_rows}, {"xloom", xloom_rows}, {"xloom_noalias", xloom_noalias_rows},
+                    {"xloom_pure", xloom_pure_rows}, {.impl = "onnxruntime", .model = running_sum<0>}});
         add_case("scan_into/f32/axis:1/shape:64xT" + iterations,
             [=] {
-                return columns{{vector::from_shape({64}), made_up<matrix>({64, T}), matrix::from_shape({64, T}), T}};
+                return columns{
+                    {vector::from_shape({64}), made_up<matrix>({64, T}), matrix::from_shape({64, T}), T}};
             },
-            {{"hand", hand_columns}, {"xloom", xloom_columns}, {.impl = "onnxruntime", .model = running_sum<1>}});
+            {{"hand", hand_columns}, {"xloom", xloom_columns},
+                {.impl = "onnxruntime", .model = running_sum<1>}});
         add_case("scan_into/f32/axis:1/shape:8xTx64" + iterations,
             [=] {
-                return planes{matrix::from_shape({8, 64}), made_up<cube>({8, T, 64}), cube::from_shape({8, T, 64}), T};
+                return planes{
+                    matrix::from_shape({8, 64}), made_up<cube>({8, T, 64}), cube::from_shape({8, T, 64}), T};
             },
-            {{"hand", hand_planes}, {"xloom", xloom_planes}, {.impl = "onnxruntime", .model = running_sum<1>}});
+            {{"hand", hand_planes}, {"xloom", xloom_planes},
+                {.impl = "onnxruntime", .model = running_sum<1>}});
     }
     return run_cases(argc, argv);
 }

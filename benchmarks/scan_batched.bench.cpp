@@ -1,4 +1,5 @@
-// scan_batched on rows of many lengths against hand-written loops, against a scan_into for each row, and against ONNX Runtime's Scan-8.
+// scan_batched on rows of many lengths against hand-written loops, against a scan_into for each row, and
+// against ONNX Runtime's Scan-8.
 
 #include <xloom/scan_batched.hpp>
 #include <xloom/scan_into.hpp>
@@ -29,7 +30,8 @@ batch make_batch(std::size_t N, std::size_t T, std::size_t n)
         lengths(row) = static_cast<std::int64_t>(length);
         steps += length;
     }
-    return {{matrix::from_shape({N, n}), made_up<cube>({N, T, n}), cube::from_shape({N, T, n}), steps}, lengths};
+    return {
+        {matrix::from_shape({N, n}), made_up<cube>({N, T, n}), cube::from_shape({N, T, n}), steps}, lengths};
 }
 
 void hand(batch& o)
@@ -63,7 +65,8 @@ void xloom_rows(batch& o)
         auto const x_row = xt::view(o.x, row, xt::range(std::size_t{0}, o.length(row)));
         auto y_row = xt::view(o.y, row, xt::range(std::size_t{0}, o.length(row)));
         xloom::scan_into(
-            [](auto& h, auto const& x_t, auto& y_t) { add_step(&h(0), x_t.data(), y_t.data(), x_t.size()); }, h_row, x_row, y_row);
+            [](auto& h, auto const& x_t, auto& y_t) { add_step(&h(0), x_t.data(), y_t.data(), x_t.size()); },
+            h_row, x_row, y_row);
     }
 }
 
@@ -77,7 +80,8 @@ onnx_graph model(batch& o)
         .outputs = {row_of(bound("next_h", o.h)), row_of(bound("y_t", o.y))},
         .nodes = {{"Add", {"h", "x_t"}, {"next_h"}}, {"Identity", {"next_h"}, {"y_t"}}}};
     onnx_graph scan = model_of({.op = "Scan", .attributes = {subgraph("body", body), {"num_scan_inputs", 1}}},
-        {bound("sequence_lens", o.lengths), bound("h0", o.h0), bound("x", o.x)}, {bound("final_h", o.h), bound("y", o.y)});
+        {bound("sequence_lens", o.lengths), bound("h0", o.h0), bound("x", o.x)},
+        {bound("final_h", o.h), bound("y", o.y)});
     scan.opset = 8; // the last with a batch
     return scan;
 }
@@ -87,7 +91,9 @@ onnx_graph model(batch& o)
 int main(int argc, char** argv)
 {
     for (std::size_t const n : {16u, 64u, 256u})
-        add_case("scan_batched/f32/N:32/T:100/size:" + std::to_string(n), [=] { return make_batch(32, 100, n); },
-            {{"hand", hand}, {"xloom", xloom_batched}, {"xloom_into", xloom_rows}, {.impl = "onnxruntime", .model = model}});
+        add_case("scan_batched/f32/N:32/T:100/size:" + std::to_string(n),
+            [=] { return make_batch(32, 100, n); },
+            {{"hand", hand}, {"xloom", xloom_batched}, {"xloom_into", xloom_rows},
+                {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

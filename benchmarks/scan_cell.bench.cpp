@@ -1,4 +1,5 @@
-// A cell that users write themselves, as a body of scan_into, against the same cell as the body of an ONNX Scan:
+// A cell that users write themselves, as a body of scan_into, against the same cell as the body of an ONNX
+// Scan:
 //
 //     h = tanh(x[t] W^T + b + h R^T)
 
@@ -98,18 +99,21 @@ void xloom_cell(cell_operands& o)
 
 void xloom_rnn(cell_operands& o)
 {
-    auto Y = xt::adapt(o.y.data(), o.y.size(), xt::no_ownership(), std::array{o.iterations, std::size_t{1}, o.N, o.H});
+    auto Y = xt::adapt(
+        o.y.data(), o.y.size(), xt::no_ownership(), std::array{o.iterations, std::size_t{1}, o.N, o.H});
     xloom::rnn_into(o.x, o.rnn, {}, {.Y = Y}, o.workspace);
 }
 
 onnx_graph model(cell_operands& o)
 {
-    onnx_graph const body{.inputs = {bound("h", o.h), element("x_t", o.x), weight("W", o.W), weight("R", o.R), weight("b", o.b)},
+    onnx_graph const body{.inputs = {bound("h", o.h), element("x_t", o.x), weight("W", o.W), weight("R", o.R),
+                              weight("b", o.b)},
         .outputs = {bound("next_h", o.h), element("y_t", o.y)},
-        .nodes = {{"Gemm", {"x_t", "W", "b"}, {"by_x"}, {{"transB", 1}}}, {"Gemm", {"h", "R", "by_x"}, {"sum"}, {{"transB", 1}}},
-            {"Tanh", {"sum"}, {"next_h"}}, {"Identity", {"next_h"}, {"y_t"}}}};
-    return model_of({.op = "Scan", .attributes = {subgraph("body", body), {"num_scan_inputs", 1}}}, {bound("h0", o.h0), bound("x", o.x)},
-        {bound("final_h", o.h), bound("y", o.y)});
+        .nodes = {{"Gemm", {"x_t", "W", "b"}, {"by_x"}, {{"transB", 1}}},
+            {"Gemm", {"h", "R", "by_x"}, {"sum"}, {{"transB", 1}}}, {"Tanh", {"sum"}, {"next_h"}},
+            {"Identity", {"next_h"}, {"y_t"}}}};
+    return model_of({.op = "Scan", .attributes = {subgraph("body", body), {"num_scan_inputs", 1}}},
+        {bound("h0", o.h0), bound("x", o.x)}, {bound("final_h", o.h), bound("y", o.y)});
 }
 
 } // namespace
@@ -119,8 +123,10 @@ int main(int argc, char** argv)
     constexpr std::size_t T = 100;
     for (std::size_t N : {1u, 16u})
         for (std::size_t H : {64u, 256u})
-            add_case("scan_cell/f32/tanh/N:" + std::to_string(N) + "/H:" + std::to_string(H) + "/iterations:100",
+            add_case(
+                "scan_cell/f32/tanh/N:" + std::to_string(N) + "/H:" + std::to_string(H) + "/iterations:100",
                 [=] { return cell_operands(T, N, H); },
-                {{"hand", hand}, {"xloom", xloom_cell}, {"xloom_rnn", xloom_rnn}, {.impl = "onnxruntime", .model = model}});
+                {{"hand", hand}, {"xloom", xloom_cell}, {"xloom_rnn", xloom_rnn},
+                    {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

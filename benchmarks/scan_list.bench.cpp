@@ -1,5 +1,6 @@
-// What it costs that the numbers of states, inputs and outputs are known at run time only: scan_list against scan on the same two of each,
-// against hand-written loops, and against ONNX Runtime, which knows them at run time only, too.
+// What it costs that the numbers of states, inputs and outputs are known at run time only: scan_list against
+// scan on the same two of each, against hand-written loops, and against ONNX Runtime, which knows them at run
+// time only, too.
 
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>
@@ -48,10 +49,12 @@ void xloom_list(lists& o)
 
 onnx_graph model(lists& o)
 {
-    onnx_graph const body{.inputs = {bound("h", o.h[0]), bound("g", o.h[1]), element("x_t", o.x[0]), element("z_t", o.x[1])},
-        .outputs = {bound("next_h", o.h[0]), bound("next_g", o.h[1]), element("y_t", o.y[0]), element("w_t", o.y[1])},
-        .nodes = {{"Add", {"h", "x_t"}, {"next_h"}}, {"Add", {"g", "z_t"}, {"next_g"}}, {"Identity", {"next_h"}, {"y_t"}},
-            {"Identity", {"next_g"}, {"w_t"}}}};
+    onnx_graph const body{
+        .inputs = {bound("h", o.h[0]), bound("g", o.h[1]), element("x_t", o.x[0]), element("z_t", o.x[1])},
+        .outputs = {bound("next_h", o.h[0]), bound("next_g", o.h[1]), element("y_t", o.y[0]),
+            element("w_t", o.y[1])},
+        .nodes = {{"Add", {"h", "x_t"}, {"next_h"}}, {"Add", {"g", "z_t"}, {"next_g"}},
+            {"Identity", {"next_h"}, {"y_t"}}, {"Identity", {"next_g"}, {"w_t"}}}};
     return model_of({.op = "Scan", .attributes = {subgraph("body", body), {"num_scan_inputs", 2}}},
         {bound("h0", o.h0[0]), bound("g0", o.h0[1]), bound("x", o.x[0]), bound("z", o.x[1])},
         {bound("final_h", o.h[0]), bound("final_g", o.h[1]), bound("y", o.y[0]), bound("w", o.y[1])});
@@ -67,6 +70,7 @@ int main(int argc, char** argv)
             [=] {
                 return lists(T, n, {T, n});
             },
-            {{"hand", hand}, {"xloom_scan", xloom_scan}, {"xloom", xloom_list}, {.impl = "onnxruntime", .model = model}});
+            {{"hand", hand}, {"xloom_scan", xloom_scan}, {"xloom", xloom_list},
+                {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

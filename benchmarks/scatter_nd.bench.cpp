@@ -1,4 +1,5 @@
-// scatter_nd_into and scatter_nd against hand-written loops behind a bounds check, plain xtensor, and ONNX Runtime.
+// scatter_nd_into and scatter_nd against hand-written loops behind a bounds check, plain xtensor, and ONNX
+// Runtime.
 
 #include <xloom/tbb.hpp>
 
@@ -56,7 +57,8 @@ void hand_rows(rows<T>& o)
     require_in_range(o.indices, o.y.shape(0));
     std::size_t const m = o.y.shape(1);
     for (std::size_t i = 0; i < o.iterations; ++i) {
-        T* __restrict const row = o.y.data() + wrapped(o.indices.data()[i], o.y.shape(0)) * static_cast<std::ptrdiff_t>(m);
+        T* __restrict const row =
+            o.y.data() + wrapped(o.indices.data()[i], o.y.shape(0)) * static_cast<std::ptrdiff_t>(m);
         T const* __restrict const update = o.updates.data() + i * m;
         for (std::size_t j = 0; j < m; ++j)
             row[j] += update[j];
@@ -80,7 +82,8 @@ void hand_cells(cells& o)
     std::size_t const n = o.y.shape(1), m = o.y.shape(2);
     auto const cell = [&](std::size_t i) {
         std::int64_t const* const tuple = o.indices.data() + 2 * i;
-        return o.y.data() + (wrapped(tuple[0], n) * static_cast<std::ptrdiff_t>(n) + wrapped(tuple[1], n)) * static_cast<std::ptrdiff_t>(m);
+        return o.y.data() + (wrapped(tuple[0], n) * static_cast<std::ptrdiff_t>(n) + wrapped(tuple[1], n)) *
+                                static_cast<std::ptrdiff_t>(m);
     };
     for (std::size_t i = 0; i < o.iterations; ++i) {
         if (Ahead != 0 && i + Ahead < o.iterations)
@@ -92,15 +95,17 @@ void hand_cells(cells& o)
     }
 }
 
-/// The case in place, and under /copying the one that copies the data first; the peer, which knows 64-bit indices only, always copies.
+/// The case in place, and under /copying the one that copies the data first; the peer, which knows 64-bit
+/// indices only, always copies.
 template <xloom::reduction Kind, auto Hand, class Make, class Operands = std::invoke_result_t<Make>>
 void add_scatter(std::string const& work, Make const& make, std::vector<series<Operands>> in_place = {})
 {
     constexpr auto in_data = xloom_in_place<Operands, Kind>;
     in_place.insert(
-        in_place.begin(), {{"hand", Hand}, {"xloom", in_data}, {"xloom_assume", xloom_in_place<Operands, Kind, xloom::bounds::assume>}});
-    std::vector<series<Operands>> copies{
-        {"hand", copying<Operands, Hand>}, {"xloom", xloom_returned<Operands, Kind>}, {"xloom_into", copying<Operands, in_data>}};
+        in_place.begin(), {{"hand", Hand}, {"xloom", in_data},
+                              {"xloom_assume", xloom_in_place<Operands, Kind, xloom::bounds::assume>}});
+    std::vector<series<Operands>> copies{{"hand", copying<Operands, Hand>},
+        {"xloom", xloom_returned<Operands, Kind>}, {"xloom_into", copying<Operands, in_data>}};
     if constexpr (std::is_same_v<typename Operands::index, std::int64_t>)
         for (auto* const all : {&in_place, &copies})
             all->push_back({.impl = "onnxruntime", .model = scatter_model<Operands, Kind>});
@@ -115,7 +120,8 @@ void add_items(std::string const& types, std::size_t n, std::size_t count)
     if (Kind == xloom::reduction::add)
         plain.push_back({"xtensor", xtensor_items<T, Index>});
     add_scatter<Kind, hand_items<T, Index, Kind>>(
-        "scatter_nd/" + std::string(name_of(Kind)) + "/" + types + "/data:" + std::to_string(n) + "/updates:" + std::to_string(count),
+        "scatter_nd/" + std::string(name_of(Kind)) + "/" + types + "/data:" + std::to_string(n) +
+            "/updates:" + std::to_string(count),
         [=] { return make_items<T, Index>(n, count, Kind == xloom::reduction::mul); }, plain);
 }
 
@@ -123,7 +129,8 @@ template <class T>
 void add_rows(std::string const& type, std::size_t count, std::size_t m)
 {
     std::string const shape = std::to_string(count) + "x" + std::to_string(m);
-    add_scatter<xloom::reduction::add, hand_rows<T>>("scatter_nd/add/" + type + "/data:" + shape + "/updates:" + std::to_string(count),
+    add_scatter<xloom::reduction::add, hand_rows<T>>(
+        "scatter_nd/add/" + type + "/data:" + shape + "/updates:" + std::to_string(count),
         [=] {
             auto const data = made_up<xt::xtensor<T, 2>>({count, m});
             return rows<T>{data, random_tuples<std::int64_t>(count, 1, count), data, data, count};
@@ -164,7 +171,8 @@ void add_counts(std::size_t n, std::size_t count)
         "scatter_nd/add/f32/data:" + std::to_string(n) + "/updates:" + std::to_string(count),
         [=] {
             auto const zero = xt::xtensor<float, 1>(xt::zeros<float>({n}));
-            return counts{zero, random_tuples<std::int64_t>(count, 1, n), xt::ones<float>({count}), zero, count};
+            return counts{
+                zero, random_tuples<std::int64_t>(count, 1, n), xt::ones<float>({count}), zero, count};
         },
         {{"hand", hand_items<float, std::int64_t, add>}, {"xloom", xloom_counts},
             {.impl = "onnxruntime", .model = scatter_model<counts, add>, .count_errors = lost_additions}},
@@ -193,7 +201,8 @@ int main(int argc, char** argv)
     add_scatter<reduction::add, hand_cells<16>>("scatter_nd/add/f32/data:1024x1024x16/updates:100000",
         [] {
             auto const data = made_up<xt::xtensor<float, 3>>({1024, 1024, 16});
-            return cells{data, random_tuples<std::int64_t>(100'000, 2, 1024), made_up<xt::xtensor<float, 2>>({100'000, 16}), data, 100'000};
+            return cells{data, random_tuples<std::int64_t>(100'000, 2, 1024),
+                made_up<xt::xtensor<float, 2>>({100'000, 16}), data, 100'000};
         },
         {{"hand_plain", hand_cells<0>}});
     add_counts(4, 1'600'000);

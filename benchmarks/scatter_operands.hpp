@@ -73,7 +73,8 @@ template <class Operands, xloom::reduction Kind>
 onnx_graph scatter_model(Operands& o)
 {
     return model_of({.op = "ScatterND", .attributes = {{"reduction", std::string(name_of(Kind))}}},
-        {bound("data", o.data), bound("indices", o.indices), bound("updates", o.updates)}, {bound("output", o.y)});
+        {bound("data", o.data), bound("indices", o.indices), bound("updates", o.updates)},
+        {bound("output", o.y)});
 }
 
 } // namespace bench

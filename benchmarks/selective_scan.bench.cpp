@@ -1,10 +1,11 @@
-// The selective recurrence of a state-space model such as Mamba, as a body of scan_into, against ONNX Runtime and hand-written loops:
+// The selective recurrence of a state-space model such as Mamba, as a body of scan_into, against ONNX Runtime
+// and hand-written loops:
 //
 //     h = exp(dt[t] A) h + dt[t] x[t] B[t]         of each of d channels n states
 //     y[t] = h C[t]
 //
-// A and h are [d, n], as Mamba has them, or turned, [n, d]: then the operators of an ONNX model have long rows to work on, where [d, n]
-// makes them start anew for every channel.
+// A and h are [d, n], as Mamba has them, or turned, [n, d]: then the operators of an ONNX model have long
+// rows to work on, where [d, n] makes them start anew for every channel.
 
 #include <cmath>
 #include <limits>
@@ -51,10 +52,12 @@ struct selective_operands {
     auto const& results() const { return y; }
     void clear() { y.fill(std::numeric_limits<float>::quiet_NaN()); }
 
-    /// Each exp is a rounding or two off, and what a state took in decays: the series differ by 1.2e-7, of sums up to 0.6.
+    /// Each exp is a rounding or two off, and what a state took in decays: the series differ by 1.2e-7, of
+    /// sums up to 0.6.
     bool is_close_to(matrix const& expected) const
     {
-        return std::equal(expected.begin(), expected.end(), y.begin(), [](float a, float b) { return std::abs(a - b) <= 1e-6f; });
+        return std::equal(expected.begin(), expected.end(), y.begin(),
+            [](float a, float b) { return std::abs(a - b) <= 1e-6f; });
     }
 };
 
@@ -109,7 +112,9 @@ void simd_step(step_operands const& o)
         batch const dt(o.dt[i]), step(o.dt[i] * o.x[i]);
         batch y(0.0f);
         for (std::size_t j = 0; j < o.n; j += batch_size<float>)
-            y = multiply_add(next_states(o.h + i * o.n + j, o.A + i * o.n + j, dt, step * load_batch(o.B + j)), load_batch(o.C + j), y);
+            y = multiply_add(
+                next_states(o.h + i * o.n + j, o.A + i * o.n + j, dt, step * load_batch(o.B + j)),
+                load_batch(o.C + j), y);
         o.y[i] = sum_of<float>(y);
     }
 }
@@ -121,7 +126,8 @@ void simd_turned_step(step_operands const& o)
         batch const dt = load_batch(o.dt + i), step = dt * load_batch(o.x + i);
         batch y(0.0f);
         for (std::size_t j = 0; j < o.n; ++j)
-            y = multiply_add(next_states(o.h + j * o.d + i, o.A + j * o.d + i, dt, step * batch(o.B[j])), batch(o.C[j]), y);
+            y = multiply_add(next_states(o.h + j * o.d + i, o.A + j * o.d + i, dt, step * batch(o.B[j])),
+                batch(o.C[j]), y);
         store_batch(o.y + i, y);
     }
 }
@@ -140,7 +146,8 @@ void xloom_selective(selective_operands& o)
     o.h.fill(0.0f);
     xloom::scan_into(
         [&o](auto& h, auto const& x_t, auto const& dt_t, auto const& B_t, auto const& C_t, auto& y_t) {
-            Step({h.data(), o.A.data(), x_t.data(), dt_t.data(), B_t.data(), C_t.data(), y_t.data(), o.d, o.n});
+            Step({h.data(), o.A.data(), x_t.data(), dt_t.data(), B_t.data(), C_t.data(), y_t.data(), o.d,
+                o.n});
         },
         o.h, std::tie(o.x, o.dt, o.B, o.C), o.y);
 }
@@ -168,22 +175,26 @@ std::vector<sequence> sequences_of(selective_operands& o)
 /// From h, x_t, dt_t, B_t, C_t to next_h, y_t.
 std::vector<onnx_node> step_of(selective_operands const& o)
 {
-    onnx_node const product =
-        o.is_turned ? onnx_node{"MatMul", {"C_t", "next_h"}, {"y_t"}} : onnx_node{"MatMul", {"next_h", "C_t"}, {"y_t"}};
+    onnx_node const product = o.is_turned ? onnx_node{"MatMul", {"C_t", "next_h"}, {"y_t"}}
+                                          : onnx_node{"MatMul", {"next_h", "C_t"}, {"y_t"}};
     return {{"Mul", {"dt_t", "A"}, {"rate"}}, {"Exp", {"rate"}, {"decay"}}, {"Mul", {"decay", "h"}, {"kept"}},
-        {"Mul", {"dt_t", "x_t"}, {"step"}}, {"Mul", {"step", "B_t"}, {"taken"}}, {"Add", {"kept", "taken"}, {"next_h"}}, product};
+        {"Mul", {"dt_t", "x_t"}, {"step"}}, {"Mul", {"step", "B_t"}, {"taken"}},
+        {"Add", {"kept", "taken"}, {"next_h"}}, product};
 }
 
 onnx_graph scan_model(selective_operands& o)
 {
-    onnx_graph body{.inputs = {bound("h", o.h)}, .outputs = {bound("next_h", o.h), element("y_t", o.y)}, .nodes = step_of(o)};
+    onnx_graph body{.inputs = {bound("h", o.h)},
+        .outputs = {bound("next_h", o.h), element("y_t", o.y)},
+        .nodes = step_of(o)};
     std::vector<onnx_operand> inputs{bound("h0", o.h0)};
     for (sequence const& each : sequences_of(o)) {
         inputs.push_back(each.whole);
         body.inputs.push_back(each.element);
     }
-    onnx_graph model = model_of(
-        {.op = "Scan", .attributes = {subgraph("body", body), {"num_scan_inputs", 4}}}, inputs, {bound("final_h", o.h), bound("y", o.y)});
+    onnx_graph model =
+        model_of({.op = "Scan", .attributes = {subgraph("body", body), {"num_scan_inputs", 4}}}, inputs,
+            {bound("final_h", o.h), bound("y", o.y)});
     model.inputs.push_back(weight("A", o.A));
     return model;
 }
@@ -208,7 +219,8 @@ void add_selective(std::string const& order, bool is_turned)
     add_case("selective_scan/f32/d:1536/n:16/state:" + order + "/iterations:1000",
         [=] { return selective_operands(is_turned, 1000, 1536, 16); },
         {{"hand", hand<Step>}, {"hand_plain", hand<PlainStep>}, {"xloom", xloom_selective<Step>},
-            {.impl = "onnxruntime_scan", .model = scan_model}, {.impl = "onnxruntime_loop", .model = gathering_model}});
+            {.impl = "onnxruntime_scan", .model = scan_model},
+            {.impl = "onnxruntime_loop", .model = gathering_model}});
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #pragma once
-// What the benchmarks share: the body, the sizes, and how the series of a case are compared with each other and then timed.
+// What the benchmarks share: the body, the sizes, and how the series of a case are compared with each other
+// and then timed.
 
 #include <chrono>
 #include <cstdint>
@@ -39,7 +40,8 @@ inline constexpr float limit = 1e9f;
 
 using vector = xt::xtensor<float, 1>;
 
-/// The body of every series, a running sum: a hand-written loop and a body handed to xloom call the same function.
+/// The body of every series, a running sum: a hand-written loop and a body handed to xloom call the same
+/// function.
 inline void add_step(float* __restrict h, float const* __restrict x, float* __restrict y, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i) {
@@ -80,15 +82,17 @@ H zero_like(H const& h)
         return H(xt::zeros_like(h));
 }
 
-/// What a case works on: a state h, inputs x, room for the outputs y. All of it stays where it is, for the peer is bound to it.
+/// What a case works on: a state h, inputs x, room for the outputs y. All of it stays where it is, for the
+/// peer is bound to it.
 template <class H, class X, class Y = X>
 struct operands {
     H h;
     X x;
     Y y;
     std::size_t iterations;
-    H h0 = zero_like(h);                       ///< what the peer starts from; the others set h
-    std::optional<std::pair<H, Y>> returned{}; ///< of a series that gives new tensors; it drops the last ones first, whose memory it gets
+    H h0 = zero_like(h); ///< what the peer starts from; the others set h
+    std::optional<std::pair<H, Y>>
+        returned{}; ///< for a series that returns new tensors and reuses the memory of the last
 
     std::int64_t trips() const { return static_cast<std::int64_t>(iterations); }
     std::pair<H, Y> results() const { return returned ? *returned : std::pair<H, Y>(h, y); }
@@ -100,14 +104,16 @@ struct operands {
     }
 };
 
-/// One way to do the work of a case: a function, or a model for ONNX Runtime, with which the series is left out where that is not there.
-/// It leaves its results in the operands: the same as the others, if clear() came before.
+/// One way to do the work of a case: a function, or a model for ONNX Runtime, with which the series is left
+/// out where that is not there. It leaves its results in the operands: the same as the others, if clear()
+/// came before.
 template <class Operands>
 struct series {
     char const* impl;
     void (*run)(Operands&) = nullptr;
     onnx_graph (*model)(Operands&) = nullptr;
-    /// Of a series that is known to be wrong at times, which is not compared with the others: how wrong it is.
+    /// Of a series that is known to be wrong at times, which is not compared with the others: how wrong it
+    /// is.
     benchmark::UserCounters (*count_errors)(Operands&, std::function<void()> const& run) = nullptr;
 };
 
@@ -149,15 +155,18 @@ void require_same_results(Operands& operands, std::vector<series<Operands>> cons
         operands.clear();
         current.runs[i]();
         if (all[i].count_errors == nullptr && !has_results(operands, expected)) {
-            std::cerr << current.name << ": impl:" << all[i].impl << " differs from impl:" << all.front().impl << '\n';
+            std::cerr << current.name << ": impl:" << all[i].impl << " differs from impl:" << all.front().impl
+                      << '\n';
             std::exit(EXIT_FAILURE);
         }
     }
 }
 
-/// Makes the operands of a case and opens the peer's models, unless that is done, and compares the results of its series.
+/// Makes the operands of a case and opens the peer's models, unless that is done, and compares the results of
+/// its series.
 template <class Operands, class Make>
-Operands& open(std::string const& name, Make const& make, std::vector<series<Operands>> const& all, std::size_t threads)
+Operands& open(
+    std::string const& name, Make const& make, std::vector<series<Operands>> const& all, std::size_t threads)
 {
     if (name != current.name) {
         current = {}; // what the last case took is free before this one takes its own
@@ -166,7 +175,8 @@ Operands& open(std::string const& name, Make const& make, std::vector<series<Ope
         for (auto const& each : all)
             current.runs.push_back(run_of(each, *made, threads));
         require_same_results(*made, all);
-        for (auto const& run : current.runs) // what goes from call to call, such as memory that is used again, is there by now
+        for (auto const& run :
+            current.runs) // what goes from call to call, such as memory that is used again, is there by now
             run();
     }
     return *static_cast<Operands*>(current.operands.get());
@@ -175,40 +185,47 @@ Operands& open(std::string const& name, Make const& make, std::vector<series<Ope
 using benchmark::Counter;
 
 /// Seconds for one of so many equal parts of a call.
-inline Counter seconds_each(double parts) { return Counter(parts, Counter::kIsIterationInvariantRate | Counter::kInvert); }
+inline Counter seconds_each(double parts)
+{
+    return Counter(parts, Counter::kIsIterationInvariantRate | Counter::kInvert);
+}
 
-/// What is told beside the time. Every series has `call`, the seconds of all the work that the case is named after. Where the work is a
-/// row of equal parts (the iterations of a loop, updates, slices), `iteration` is the seconds of one of them.
+/// What is told beside the time. Every series has `call`, the seconds of all the work that the case is named
+/// after. Where the work is a row of equal parts (the iterations of a loop, updates, slices), `iteration` is
+/// the seconds of one of them.
 template <class Operands>
 benchmark::UserCounters counters_of(Operands const& operands)
 {
     if constexpr (requires { operands.counters(); })
         return operands.counters();
     else
-        return {{"call", seconds_each(1)}, {"iteration", seconds_each(static_cast<double>(operands.iterations))}};
+        return {
+            {"call", seconds_each(1)}, {"iteration", seconds_each(static_cast<double>(operands.iterations))}};
 }
 
-/// Registers the series of a case as work/impl:..., or work/threads:2/impl:... Its operands are made, and the results compared, before
-/// the first of them is timed, and dropped when another case comes. With threads the wall's time counts, else the processor's.
+/// Registers the series of a case as work/impl:..., or work/threads:2/impl:... Its operands are made, and the
+/// results compared, before the first of them is timed, and dropped when another case comes. With threads the
+/// wall's time counts, else the processor's.
 template <class Make, class Operands = std::invoke_result_t<Make>>
 void add_case(std::string const& work, Make make, std::vector<series<Operands>> all, std::size_t threads = 1)
 {
     std::string const name = threads == 1 ? work : work + "/threads:" + std::to_string(threads);
     std::erase_if(all, [](auto const& each) { return each.model != nullptr && !has_onnxruntime(); });
     for (std::size_t i = 0; i < all.size(); ++i) {
-        auto* const added = benchmark::RegisterBenchmark((name + "/impl:" + all[i].impl).c_str(), [=](benchmark::State& state) {
-            Operands& operands = open(name, make, all, threads);
-            auto const& run = current.runs[i];
-            if (threads > 1) // the last series' threads may still spin, waiting for more work
-                std::this_thread::sleep_for(std::chrono::milliseconds(100));
-            for (auto _ : state) {
-                run();
-                benchmark::ClobberMemory();
-            }
-            state.counters = counters_of(operands);
-            if (all[i].count_errors != nullptr)
-                state.counters.merge(all[i].count_errors(operands, run));
-        });
+        auto* const added = benchmark::RegisterBenchmark(
+            (name + "/impl:" + all[i].impl).c_str(), [=](benchmark::State& state) {
+                Operands& operands = open(name, make, all, threads);
+                auto const& run = current.runs[i];
+                if (threads > 1) // the last series' threads may still spin, waiting for more work
+                    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                for (auto _ : state) {
+                    run();
+                    benchmark::ClobberMemory();
+                }
+                state.counters = counters_of(operands);
+                if (all[i].count_errors != nullptr)
+                    state.counters.merge(all[i].count_errors(operands, run));
+            });
         if (threads > 1)
             added->UseRealTime();
     }
@@ -220,13 +237,15 @@ inline void add_versions()
     auto const text = [](int major, int minor, int patch) {
         return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
     };
-    benchmark::AddCustomContext("xtensor", text(XTENSOR_VERSION_MAJOR, XTENSOR_VERSION_MINOR, XTENSOR_VERSION_PATCH));
+    benchmark::AddCustomContext(
+        "xtensor", text(XTENSOR_VERSION_MAJOR, XTENSOR_VERSION_MINOR, XTENSOR_VERSION_PATCH));
     benchmark::AddCustomContext("xsimd", text(XSIMD_VERSION_MAJOR, XSIMD_VERSION_MINOR, XSIMD_VERSION_PATCH));
 }
 
 inline int run_cases(int argc, char** argv)
 {
-    // Freed memory stays with the program: a page that comes anew from the system costs more than the steps that fill it.
+    // Freed memory stays with the program: a page that comes anew from the system costs more than the steps
+    // that fill it.
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, -1);
     benchmark::Initialize(&argc, argv);

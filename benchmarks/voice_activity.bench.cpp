@@ -1,5 +1,5 @@
-// Silero's network on a recording, chunk by chunk: as examples/voice_activity has it, and three files of it through examples/onnx_runner
-// and ONNX Runtime.
+// Silero's network on a recording, chunk by chunk: as examples/voice_activity has it, and three files of it
+// through examples/onnx_runner and ONNX Runtime.
 
 #include <cmath>
 #include <fstream>
@@ -33,7 +33,8 @@ struct recording_operands {
     std::optional<detector> detect{};
     std::unique_ptr<runner::voice_activity_model> runner_model{};
 
-    // What the peer is bound to: the last samples of the chunk before and the chunk, the LSTM's state, the sample rate.
+    // What the peer is bound to: the last samples of the chunk before and the chunk, the LSTM's state, the
+    // sample rate.
     xt::xtensor<float, 2> input = xt::zeros<float>({std::size_t{1}, context_size + chunk_size});
     xt::xtensor<float, 3> state = xt::zeros<float>({2, 1, 128}), next_state = xt::zeros<float>({2, 1, 128});
     xt::xtensor<std::int64_t, 1> rate{sample_rate};
@@ -44,12 +45,14 @@ struct recording_operands {
     void clear() { probability.fill(std::numeric_limits<float>::quiet_NaN()); }
     bool is_close_to(xt::xtensor<float, 1> const& expected) const
     {
-        return std::equal(expected.begin(), expected.end(), probability.begin(), [](float a, float b) { return std::abs(a - b) <= 1e-5f; });
+        return std::equal(expected.begin(), expected.end(), probability.begin(),
+            [](float a, float b) { return std::abs(a - b) <= 1e-5f; });
     }
     /// A chunk counts as a call.
     benchmark::UserCounters counters() const
     {
-        return {{"call", Counter(static_cast<double>(chunks.shape(0)), Counter::kIsIterationInvariantRate | Counter::kInvert)}};
+        return {{"call", Counter(static_cast<double>(chunks.shape(0)),
+                             Counter::kIsIterationInvariantRate | Counter::kInvert)}};
     }
 };
 
@@ -98,7 +101,8 @@ void tell_memory(series<recording_operands> const& each)
         recording_operands o{"silero_vad_16k_op15"};
         each.run(o);
     });
-    benchmark::AddCustomContext(std::string("memory/voice_activity/impl:") + each.impl, std::to_string(1024 * peak));
+    benchmark::AddCustomContext(
+        std::string("memory/voice_activity/impl:") + each.impl, std::to_string(1024 * peak));
 }
 
 } // namespace

@@ -52,7 +52,8 @@ public:
         std::string command = "'" + path_ + "'";
         for (std::string const& argument : arguments)
             command += " '" + argument + "'";
-        int const status = std::system((command + " >'" + (*this / "out") + "' 2>'" + (*this / "err") + "'").c_str());
+        int const status =
+            std::system((command + " >'" + (*this / "out") + "' 2>'" + (*this / "err") + "'").c_str());
         return {status == 0, read_file(*this / "out"), read_file(*this / "err")};
     }
 
@@ -64,7 +65,9 @@ public:
         CHECK_FALSE(failed.succeeded);
         CHECK(failed.err.starts_with(prefix));
         CHECK(failed.err.find('\n') == failed.err.size() - 1);
-        return failed.err.size() > prefix.size() ? failed.err.substr(prefix.size(), failed.err.size() - prefix.size() - 1) : "";
+        return failed.err.size() > prefix.size()
+                   ? failed.err.substr(prefix.size(), failed.err.size() - prefix.size() - 1)
+                   : "";
     }
 
 private:

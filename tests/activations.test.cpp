@@ -22,7 +22,8 @@ namespace {
 /// The textbook's definitions, in more digits than the functions have.
 long double exact(activation_function const& function, long double x)
 {
-    auto const alpha = static_cast<long double>(function.alpha), beta = static_cast<long double>(function.beta);
+    auto const alpha = static_cast<long double>(function.alpha),
+               beta = static_cast<long double>(function.beta);
     switch (function.kind) {
     case activation::relu:
         return x < 0 ? 0 : x;
@@ -57,9 +58,11 @@ std::vector<T> activated(activation_function const& function, std::vector<T> con
     return y;
 }
 
-constexpr activation_function every_function[] = {{activation::relu}, {activation::tanh}, {activation::sigmoid}, {activation::affine, 2, 1},
-    {activation::leaky_relu, 0.25}, {activation::thresholded_relu, 1}, {activation::scaled_tanh, 2, 0.5},
-    {activation::hard_sigmoid, 0.25, 0.5}, {activation::elu, 2}, {activation::softsign}, {activation::softplus}};
+constexpr activation_function every_function[] = {{activation::relu}, {activation::tanh},
+    {activation::sigmoid}, {activation::affine, 2, 1}, {activation::leaky_relu, 0.25},
+    {activation::thresholded_relu, 1}, {activation::scaled_tanh, 2, 0.5},
+    {activation::hard_sigmoid, 0.25, 0.5}, {activation::elu, 2}, {activation::softsign},
+    {activation::softplus}};
 
 } // namespace
 
@@ -67,13 +70,14 @@ TEST_CASE_TEMPLATE("no further from the true value than the table says", T, floa
 {
     for (activation_accuracy const& accuracy : activation_accuracies) {
         activation_function const function{accuracy.kind, 1, 1};
-        auto const x =
-            arguments<T>(std::is_same_v<T, float> ? static_cast<T>(accuracy.lowest_float) : static_cast<T>(accuracy.lowest_double));
+        auto const x = arguments<T>(std::is_same_v<T, float> ? static_cast<T>(accuracy.lowest_float)
+                                                             : static_cast<T>(accuracy.lowest_double));
         auto const y = activated(function, x);
         long double worst = 0;
         T where = 0;
         for (std::size_t i = 0; i < x.size(); ++i)
-            if (long double const ulp = ulps_between(y[i], exact(function, static_cast<long double>(x[i]))); !(ulp <= worst)) {
+            if (long double const ulp = ulps_between(y[i], exact(function, static_cast<long double>(x[i])));
+                !(ulp <= worst)) {
                 worst = ulp;
                 where = x[i];
             }
@@ -95,7 +99,8 @@ TEST_CASE_TEMPLATE("ScaledTanh is as exact with other alphas and betas", T, floa
     for (double const alpha : {1.0, 1.97, 1.7159, -0.81, 1e-3, 1e6})
         for (double const beta : {1.0, 1.37, 2.0 / 3, 1.64, -1.999, 1e-6, 1e3}) {
             auto const y = activated<T>({activation::scaled_tanh, alpha, beta}, x);
-            activation_function const rounded{activation::scaled_tanh, static_cast<double>(T(alpha)), static_cast<double>(T(beta))};
+            activation_function const rounded{
+                activation::scaled_tanh, static_cast<double>(T(alpha)), static_cast<double>(T(beta))};
             long double worst = 0;
             for (std::size_t i = 0; i < x.size(); ++i) {
                 long double const expected = exact(rounded, static_cast<long double>(x[i]));
@@ -108,10 +113,12 @@ TEST_CASE_TEMPLATE("ScaledTanh is as exact with other alphas and betas", T, floa
         }
 }
 
-TEST_CASE_TEMPLATE("below the arguments of the table: between 0 and hardly more than the true value", T, float, double)
+TEST_CASE_TEMPLATE(
+    "below the arguments of the table: between 0 and hardly more than the true value", T, float, double)
 {
     for (activation_accuracy const& accuracy : activation_accuracies) {
-        T const lowest = std::is_same_v<T, float> ? static_cast<T>(accuracy.lowest_float) : static_cast<T>(accuracy.lowest_double);
+        T const lowest = std::is_same_v<T, float> ? static_cast<T>(accuracy.lowest_float)
+                                                  : static_cast<T>(accuracy.lowest_double);
         if (std::isinf(lowest))
             continue;
         std::vector<T> x;
@@ -121,8 +128,9 @@ TEST_CASE_TEMPLATE("below the arguments of the table: between 0 and hardly more 
         auto const y = activated<T>({accuracy.kind}, x);
         bool is_between = true;
         for (std::size_t i = 0; i < x.size(); ++i) {
-            long double const most = exact({accuracy.kind}, static_cast<long double>(x[i])) +
-                                     accuracy.max_ulp * static_cast<long double>(std::numeric_limits<T>::denorm_min());
+            long double const most =
+                exact({accuracy.kind}, static_cast<long double>(x[i])) +
+                accuracy.max_ulp * static_cast<long double>(std::numeric_limits<T>::denorm_min());
             is_between = is_between && y[i] >= 0 && static_cast<long double>(y[i]) <= most;
         }
         CAPTURE(name_of(accuracy.kind));
@@ -133,7 +141,9 @@ TEST_CASE_TEMPLATE("below the arguments of the table: between 0 and hardly more 
 TEST_CASE_TEMPLATE("a parameter of 0 times infinity is NaN", T, float, double)
 {
     constexpr T inf = infinity<T>;
-    auto const is_nan = [](activation_function const& function, T x) { return std::isnan(activated<T>(function, {x})[0]); };
+    auto const is_nan = [](activation_function const& function, T x) {
+        return std::isnan(activated<T>(function, {x})[0]);
+    };
     for (T const x : {inf, -inf}) {
         CHECK(is_nan({activation::affine, 0, 1}, x));
         CHECK(is_nan({activation::hard_sigmoid, 0, 1}, x));
@@ -149,9 +159,11 @@ TEST_CASE_TEMPLATE("the others are exact where the arithmetic is", T, float, dou
 {
     for (activation_function const& function : every_function)
         for (T const x : {T(-3), T(-1), T(-0.5), T(0), T(0.5), T(1), T(1.5), T(2), T(4), T(100)})
-            if (function.kind != activation::sigmoid && function.kind != activation::softplus && function.kind != activation::softsign &&
-                function.kind != activation::elu && function.kind != activation::tanh && function.kind != activation::scaled_tanh)
-                CHECK(activated<T>(function, {x})[0] == static_cast<T>(exact(function, static_cast<long double>(x))));
+            if (function.kind != activation::sigmoid && function.kind != activation::softplus &&
+                function.kind != activation::softsign && function.kind != activation::elu &&
+                function.kind != activation::tanh && function.kind != activation::scaled_tanh)
+                CHECK(activated<T>(function, {x})[0] ==
+                      static_cast<T>(exact(function, static_cast<long double>(x))));
 }
 
 TEST_CASE_TEMPLATE("edges: limits at infinity, nothing overflows, NaN stays NaN, -0 stays", T, float, double)
@@ -181,7 +193,8 @@ TEST_CASE_TEMPLATE("edges: limits at infinity, nothing overflows, NaN stays NaN,
         auto const y = activated(function, x);
         for (std::size_t i = 0; i < x.size(); ++i) {
             CAPTURE(x[i]);
-            bool const is_right = y[i] == expected[i] || ulps_between(y[i], static_cast<long double>(expected[i])) <= 1;
+            bool const is_right =
+                y[i] == expected[i] || ulps_between(y[i], static_cast<long double>(expected[i])) <= 1;
             CHECK(is_right);
         }
     }
@@ -189,7 +202,8 @@ TEST_CASE_TEMPLATE("edges: limits at infinity, nothing overflows, NaN stays NaN,
         CAPTURE(name_of(function.kind));
         CHECK(std::isnan(activated<T>(function, {std::numeric_limits<T>::quiet_NaN()})[0]));
     }
-    for (activation const kind : {activation::relu, activation::leaky_relu, activation::tanh, activation::elu, activation::softsign})
+    for (activation const kind :
+        {activation::relu, activation::leaky_relu, activation::tanh, activation::elu, activation::softsign})
         CHECK(std::signbit(activated<T>({kind, 1, 1}, {T(-0.0)})[0]));
 }
 
@@ -201,7 +215,8 @@ TEST_CASE_TEMPLATE("an item's result does not depend on its neighbours or on the
     for (activation_function const& function : every_function) {
         CAPTURE(name_of(function.kind));
         for (std::size_t const count : {0u, 1u, 3u, 4u, 5u, 7u, 8u, 9u, 15u, 16u, 17u, 50u, 53u}) {
-            auto const y = activated(function, std::vector<T>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(count)));
+            auto const y = activated(
+                function, std::vector<T>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(count)));
             bool is_alike = true;
             for (std::size_t i = 0; i < count; ++i)
                 is_alike = is_alike && y[i] == activated<T>(function, {x[i]})[0];
@@ -225,8 +240,8 @@ TEST_CASE_TEMPLATE("softmax", T, float, double)
     CHECK(softmax({5}) == std::vector<T>{1});
     CHECK(softmax({}).empty());
     CHECK(softmax({0, -infinity}) == std::vector<T>{1, 0});
-    for (std::vector<T> const& bad :
-        {std::vector<T>{1, nan, 2}, std::vector<T>{nan, 1}, std::vector<T>{1, infinity}, std::vector<T>{-infinity, -infinity}})
+    for (std::vector<T> const& bad : {std::vector<T>{1, nan, 2}, std::vector<T>{nan, 1},
+             std::vector<T>{1, infinity}, std::vector<T>{-infinity, -infinity}})
         CHECK(std::isnan(softmax(bad).back()));
 }
 
@@ -252,9 +267,12 @@ TEST_CASE("a scalar that carries derivatives: sigmoid' = s (1 - s), tanh' = 1 - 
     auto const x = boost::math::differentiation::make_fvar<double, 1>(0.7);
     using dual = std::remove_const_t<decltype(x)>;
     double const s = 1 / (1 + std::exp(-0.7)), t = std::tanh(0.7);
-    CHECK(activated<dual>({activation::sigmoid}, {x})[0].derivative(1) == doctest::Approx(s * (1 - s)).epsilon(1e-14));
-    CHECK(activated<dual>({activation::tanh}, {x})[0].derivative(1) == doctest::Approx(1 - t * t).epsilon(1e-14));
-    dual const elu = activated<dual>({activation::elu, 2}, {-x})[0], softplus = activated<dual>({activation::softplus}, {x})[0];
+    CHECK(activated<dual>({activation::sigmoid}, {x})[0].derivative(1) ==
+          doctest::Approx(s * (1 - s)).epsilon(1e-14));
+    CHECK(activated<dual>({activation::tanh}, {x})[0].derivative(1) ==
+          doctest::Approx(1 - t * t).epsilon(1e-14));
+    dual const elu = activated<dual>({activation::elu, 2}, {-x})[0],
+               softplus = activated<dual>({activation::softplus}, {x})[0];
     CHECK(elu.derivative(0) == doctest::Approx(2 * std::expm1(-0.7)).epsilon(1e-14));
     CHECK(elu.derivative(1) == doctest::Approx(-2 * std::exp(-0.7)).epsilon(1e-14));
     CHECK(softplus.derivative(0) == doctest::Approx(std::log1p(std::exp(0.7))).epsilon(1e-14));
@@ -266,7 +284,8 @@ TEST_CASE("lengths that differ")
     std::vector<float> const x(3);
     std::vector<float> y(2);
     CHECK_THROWS_WITH_AS(activate<float>({activation::tanh}, x, y),
-        "xloom::activate: x and y must be equally long, but x has 3 items and y has 2. Give them one length.", shape_error);
+        "xloom::activate: x and y must be equally long, but x has 3 items and y has 2. Give them one length.",
+        shape_error);
 }
 
 TEST_CASE("a number that is no activation is refused before anything is written")
@@ -274,7 +293,8 @@ TEST_CASE("a number that is no activation is refused before anything is written"
     std::vector<float> const x{1, 2};
     std::vector<float> y{5, 6};
     CHECK_THROWS_WITH_AS(activate<float>({static_cast<activation>(42)}, x, y),
-        "xloom::activate: an activation must be one that ONNX names, but function.kind is 42. Choose one of Relu, Tanh, Sigmoid, Affine, "
+        "xloom::activate: an activation must be one that ONNX names, but function.kind is 42. Choose one of "
+        "Relu, Tanh, Sigmoid, Affine, "
         "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus and Softmax.",
         option_error);
     CHECK(y == std::vector<float>{5, 6});

@@ -27,12 +27,12 @@ struct any_sizes {
 any_sizes draw_sizes(std::mt19937& random)
 {
     recurrent_sizes rows = random_sizes(random);
-    attention_sizes const attention{
-        any_of(random, every_S), any_of(random, every_width), any_of(random, every_width), any_of(random, every_width)};
+    attention_sizes const attention{any_of(random, every_S), any_of(random, every_width),
+        any_of(random, every_width), any_of(random, every_width)};
     auto const& [S, E, A, L] = attention;
     std::size_t const H = rows.H, C = std::max(E, L);
-    std::size_t const step =
-        rows.N * (4 * H * (rows.I + C + H) + (H + S) * A + S * E + (H + E) * L + S * E * A / std::max<std::size_t>(rows.T, 1));
+    std::size_t const step = rows.N * (4 * H * (rows.I + C + H) + (H + S) * A + S * E + (H + E) * L +
+                                          S * E * A / std::max<std::size_t>(rows.T, 1));
     while (rows.T > 1 && rows.T * step > 150'000)
         rows.T /= 2;
     while (rows.N > 7 && rows.N * step > 400'000)
@@ -40,7 +40,8 @@ any_sizes draw_sizes(std::mt19937& random)
     return {rows, attention};
 }
 
-/// A call like any other: sizes, operands, direction and memory by chance. set(options, sizes, random) adds options of its own.
+/// A call like any other: sizes, operands, direction and memory by chance. set(options, sizes, random) adds
+/// options of its own.
 template <class T, class Set>
 void check_any_attention(unsigned seed, Set const& set)
 {
@@ -54,8 +55,9 @@ void check_any_attention(unsigned seed, Set const& set)
     set(options, sizes.rows, random);
     auto const in = random_attn_lstm<T>(random, sizes.rows, sizes.attention, which);
     std::ostringstream call;
-    call << text_of(sizes.rows, which, options.direction, 0, placement::row_major) << ", S " << sizes.attention.S << ", E "
-         << sizes.attention.Md << ", A " << sizes.attention.A << ", L " << sizes.attention.Aw;
+    call << text_of(sizes.rows, which, options.direction, 0, placement::row_major) << ", S "
+         << sizes.attention.S << ", E " << sizes.attention.Md << ", A " << sizes.attention.A << ", L "
+         << sizes.attention.Aw;
     std::string const text = call.str();
     CAPTURE(seed);
     CAPTURE(text);
@@ -63,7 +65,8 @@ void check_any_attention(unsigned seed, Set const& set)
 
     attn_lstm_tensors<T> const tensors(in, any_of(random, every_placement));
     auto const result = attn_lstm(tensors.X, tensors.inputs(), options_of(options));
-    CHECK(difference(attn_lstm_arrays<T>{to_array(result.Y), to_array(result.Y_h), to_array(result.Y_c)}, expected) < case_tolerance<T>);
+    CHECK(difference(attn_lstm_arrays<T>{to_array(result.Y), to_array(result.Y_h), to_array(result.Y_c)},
+              expected) < case_tolerance<T>);
 
     // And into the caller's outputs, any of them left out.
     std::array<bool, 6> is_wanted{};
@@ -71,7 +74,8 @@ void check_any_attention(unsigned seed, Set const& set)
         each = random() % 2 == 0;
     attn_lstm_places<T> places(expected, any_of(random, every_placement), is_wanted);
     attn_lstm_workspace<T> workspace;
-    attn_lstm_into(tensors.X, attn_lstm_weights<T>(tensors.constants(), options_of(options)), tensors.start(), places.outputs(), workspace);
+    attn_lstm_into(tensors.X, attn_lstm_weights<T>(tensors.constants(), options_of(options)), tensors.start(),
+        places.outputs(), workspace);
     CHECK(difference(places.arrays(), expected) < case_tolerance<T>);
     CHECK(places.has_clean_gaps());
 }
@@ -80,13 +84,15 @@ void check_any_attention(unsigned seed, Set const& set)
 
 TEST_CASE("attn_lstm: a call as a user writes it")
 {
-    // D = I = H = E = A = 1, S = 2. The gates are open, so that c collects tanh of the memory that was found: 1, 3 with equal weights.
+    // D = I = H = E = A = 1, S = 2. The gates are open, so that c collects tanh of the memory that was found:
+    // 1, 3 with equal weights.
     matrices const X = xt::zeros<float>({3, 1, 1}), zeros = xt::zeros<float>({1, 1, 1});
     matrices const W{{{0, 0}, {0, 0}, {0, 0}, {0, 1}}}, R = xt::zeros<float>({1, 4, 1});
     xt::xtensor<float, 2> const B{{1000, 1000, 1000, 0, 0, 0, 0, 0}}, V{{1}};
     matrices const M{{{1}, {3}}};
 
-    auto const [Y, Y_h, Y_c] = attn_lstm(X, {.W = W, .R = R, .B = B, .QW = zeros, .MW = zeros, .V = V, .M = M});
+    auto const [Y, Y_h, Y_c] =
+        attn_lstm(X, {.W = W, .R = R, .B = B, .QW = zeros, .MW = zeros, .V = V, .M = M});
 
     CHECK(Y.shape() == std::array<std::size_t, 4>{3, 1, 1, 1});
     CHECK(Y(0, 0, 0, 0) == 0); // the first step sees no attention
@@ -99,7 +105,8 @@ TEST_CASE("attn_lstm: a call as a user writes it")
 TEST_CASE("attn_lstm: alignments, and the attention that a stream goes on with")
 {
     // One key is the memory itself, the query is 0: scores tanh(1) and tanh(-1).
-    matrices const X = xt::zeros<float>({2, 1, 1}), zeros = xt::zeros<float>({1, 1, 1}), ones = xt::ones<float>({1, 1, 1});
+    matrices const X = xt::zeros<float>({2, 1, 1}), zeros = xt::zeros<float>({1, 1, 1}),
+                   ones = xt::ones<float>({1, 1, 1});
     matrices const W = xt::zeros<float>({1, 4, 2}), R = xt::zeros<float>({1, 4, 1});
     xt::xtensor<float, 2> const V{{1}};
     matrices const M{{{1}, {-1}}};
@@ -121,7 +128,8 @@ TEST_CASE("attn_lstm: alignments, and the attention that a stream goes on with")
 TEST_CASE("attn_lstm equals the textbook: any sizes, operands, direction and memory")
 {
     for (unsigned seed = 0; seed < 200; ++seed)
-        check_any_attention<float>(seed, [](auto& options, auto& sizes, auto& random) { keep_activations(options, sizes, random); });
+        check_any_attention<float>(
+            seed, [](auto& options, auto& sizes, auto& random) { keep_activations(options, sizes, random); });
 }
 
 TEST_CASE("attn_lstm equals the textbook with any activations")
@@ -141,7 +149,8 @@ TEST_CASE("attn_lstm: any operand left out")
         std::mt19937 random(which);
         textbook::attn_lstm_options options;
         options.direction = direction_names[which % 3];
-        auto const in = random_attn_lstm<float>(random, {4, 3, 2, 5, options.direction == "bidirectional" ? 2u : 1u}, {3, 4, 5, 6}, which);
+        auto const in = random_attn_lstm<float>(
+            random, {4, 3, 2, 5, options.direction == "bidirectional" ? 2u : 1u}, {3, 4, 5, 6}, which);
         CAPTURE(which);
         CHECK(difference(call_attn_lstm(in, options), textbook_attn_lstm(in, options)) < 4e-6);
     }
@@ -155,7 +164,8 @@ TEST_CASE("attn_lstm: each activation in each place")
             textbook::attn_lstm_options options;
             options.direction = "bidirectional";
             for (std::size_t d = 0; d < 2; ++d)
-                options.activations.insert(options.activations.end(), {{activation::sigmoid}, {activation::tanh}, {activation::tanh}});
+                options.activations.insert(options.activations.end(),
+                    {{activation::sigmoid}, {activation::tanh}, {activation::tanh}});
             options.activations[place] = {static_cast<activation>(kind), 0.3, 0.2};
             auto const in = random_attn_lstm<double>(random, {4, 3, 2, 5, 2}, {3, 4, 5, 6});
             CAPTURE(place);
@@ -166,7 +176,8 @@ TEST_CASE("attn_lstm: each activation in each place")
 
 TEST_CASE("attn_lstm: many steps together, or one step of many rows")
 {
-    for (batch_sizes const& each : {batch_sizes{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
+    for (batch_sizes const& each : {batch_sizes{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48},
+             {5, 49}, {2, 96}, {3, 97}, {2, 130}})
         for (unsigned const which : {unsigned(with_attention), unsigned(with_all)}) {
             std::mt19937 random(static_cast<unsigned>(each.T));
             textbook::attn_lstm_options options;
@@ -181,7 +192,8 @@ TEST_CASE("attn_lstm: many steps together, or one step of many rows")
 TEST_CASE("attn_lstm: clip limits the gates' sums, not c, and not f where f = 1 - i")
 {
     std::mt19937 random(6);
-    auto const in = random_attn_lstm<float>(random, {6, 2, 3, 5}, {4, 3, 5, 7}, with_all, {.weights = 3, .inputs = 5});
+    auto const in =
+        random_attn_lstm<float>(random, {6, 2, 3, 5}, {4, 3, 5, 7}, with_all, {.weights = 3, .inputs = 5});
     for (bool const input_forget : {false, true})
         for (double const clip : {0.25, 1.0, 1e30}) {
             textbook::attn_lstm_options options;
@@ -206,33 +218,38 @@ TEST_CASE("attn_lstm: alphas and betas are taken in order, and com.microsoft's d
         textbook::attn_lstm_options expected;
         expected.direction = "bidirectional";
         expected.activations = activations;
-        CHECK(difference(attn_lstm_arrays<double>{to_array(Y), to_array(Y_h), to_array(Y_c)}, textbook_attn_lstm(in, expected)) < 1e-12);
+        CHECK(difference(attn_lstm_arrays<double>{to_array(Y), to_array(Y_h), to_array(Y_c)},
+                  textbook_attn_lstm(in, expected)) < 1e-12);
     };
     check({.activations = {"HARDSIGMOID", "scaledTanh", "leakyrelu", "Sigmoid", "Tanh", "elu"},
               .activation_alpha = {0.3, 0.7, 0.2, 0.4, 9},
               .activation_beta = {0.4, 0.9, 5}},
-        {{activation::hard_sigmoid, 0.3, 0.4}, {activation::scaled_tanh, 0.7, 0.9}, {activation::leaky_relu, 0.2}, {activation::sigmoid},
-            {activation::tanh}, {activation::elu, 0.4}});
+        {{activation::hard_sigmoid, 0.3, 0.4}, {activation::scaled_tanh, 0.7, 0.9},
+            {activation::leaky_relu, 0.2}, {activation::sigmoid}, {activation::tanh},
+            {activation::elu, 0.4}});
     check({.activations = {"HardSigmoid", "LeakyRelu", "Elu", "Affine", "ThresholdedRelu", "ScaledTanh"}},
-        {{activation::hard_sigmoid, 0.2, 0.5}, {activation::leaky_relu, 0.01}, {activation::elu, 1}, {activation::affine, 0, 0},
-            {activation::thresholded_relu, 0}, {activation::scaled_tanh, 0, 0}});
+        {{activation::hard_sigmoid, 0.2, 0.5}, {activation::leaky_relu, 0.01}, {activation::elu, 1},
+            {activation::affine, 0, 0}, {activation::thresholded_relu, 0}, {activation::scaled_tanh, 0, 0}});
 }
 
 TEST_CASE("attn_lstm: what is empty")
 {
     std::mt19937 random(10);
-    auto const check = [&](recurrent_sizes const& rows, attention_sizes const& attention, unsigned which = with_all) {
+    auto const check = [&](recurrent_sizes const& rows, attention_sizes const& attention,
+                           unsigned which = with_all) {
         auto const in = random_attn_lstm<float>(random, rows, attention, which);
-        auto const both = random_attn_lstm<float>(random, {rows.T, rows.N, rows.I, rows.H, 2}, attention, which);
+        auto const both =
+            random_attn_lstm<float>(random, {rows.T, rows.N, rows.I, rows.H, 2}, attention, which);
         CAPTURE(rows.T);
         CAPTURE(rows.N);
         CAPTURE(attention.S);
         CAPTURE(attention.Md);
         CHECK(difference(call_attn_lstm(in), textbook_attn_lstm(in)) < 4e-6);
-        CHECK(difference(call_attn_lstm(both, {.direction = "bidirectional"}), textbook_attn_lstm(both, {.direction = "bidirectional"})) <
-              4e-6);
+        CHECK(difference(call_attn_lstm(both, {.direction = "bidirectional"}),
+                  textbook_attn_lstm(both, {.direction = "bidirectional"})) < 4e-6);
     };
-    for (unsigned const which : {unsigned(with_all), with_all & ~unsigned(with_AW), unsigned(with_attention)}) {
+    for (unsigned const which :
+        {unsigned(with_all), with_all & ~unsigned(with_AW), unsigned(with_attention)}) {
         check({0, 3, 2, 5}, {3, 4, 5, 6}, which); // no steps
         check({3, 0, 2, 5}, {3, 4, 5, 6}, which); // no rows
         check({3, 3, 0, 5}, {3, 4, 5, 6}, which); // no input but the attention

@@ -28,21 +28,23 @@ struct cell_states {
 template <class T>
 std::vector<T> of_direction(textbook::array<T> const& state, std::size_t d)
 {
-    auto const size = static_cast<std::ptrdiff_t>(state.shape[1] * state.shape[2]), first = static_cast<std::ptrdiff_t>(d) * size;
+    auto const size = static_cast<std::ptrdiff_t>(state.shape[1] * state.shape[2]),
+               first = static_cast<std::ptrdiff_t>(d) * size;
     return {state.items.begin() + first, state.items.begin() + first + size};
 }
 
 template <class T>
 cell_states<T> initial_states(textbook::attn_lstm_operands<T> const& in, std::size_t d)
 {
-    return {of_direction(in.initial_h, d), of_direction(in.initial_c, d), of_direction(in.initial_attention, d),
-        of_direction(in.initial_alignment, d)};
+    return {of_direction(in.initial_h, d), of_direction(in.initial_c, d),
+        of_direction(in.initial_attention, d), of_direction(in.initial_alignment, d)};
 }
 
 template <class T>
 std::vector<T> element(textbook::attn_lstm_operands<T> const& in, std::size_t t)
 {
-    auto const size = static_cast<std::ptrdiff_t>(in.X.shape[1] * in.X.shape[2]), first = static_cast<std::ptrdiff_t>(t) * size;
+    auto const size = static_cast<std::ptrdiff_t>(in.X.shape[1] * in.X.shape[2]),
+               first = static_cast<std::ptrdiff_t>(t) * size;
     return {in.X.items.begin() + first, in.X.items.begin() + first + size};
 }
 
@@ -58,17 +60,18 @@ double largest_difference(std::vector<T> const& found, std::vector<double> const
 
 /// The largest difference of N rows over steps that feed their states on, from direction d of two.
 template <class T>
-double largest_difference(
-    recurrent_sizes const& rows, attention_sizes const& attention, std::size_t d, unsigned which, textbook::attn_lstm_options options = {})
+double largest_difference(recurrent_sizes const& rows, attention_sizes const& attention, std::size_t d,
+    unsigned which, textbook::attn_lstm_options options = {})
 {
     std::mt19937 random(static_cast<unsigned>(100 * rows.H + attention.A));
     options.direction = "bidirectional";
     unsigned const states = with_initial_h | with_initial_c | with_initial_attention | with_initial_alignment;
-    auto in = random_attn_lstm<T>(random, {rows.T, rows.N, rows.I, rows.H, 2}, attention, which | with_attention | states);
+    auto in = random_attn_lstm<T>(
+        random, {rows.T, rows.N, rows.I, rows.H, 2}, attention, which | with_attention | states);
     in.sequence_lens.clear();
     attn_lstm_tensors<T> const tensors(in, every_placement[(rows.H + rows.N) % 4]);
-    attn_lstm_cell<T> cell(
-        attn_lstm_weights<T>(tensors.constants(), options_of(options)), ref_of(tensors.M), tensors.memory_lengths(), {}, d);
+    attn_lstm_cell<T> cell(attn_lstm_weights<T>(tensors.constants(), options_of(options)), ref_of(tensors.M),
+        tensors.memory_lengths(), {}, d);
     CHECK(cell.batch_size() == rows.N);
     CHECK(cell.memory_steps() == attention.S);
 
@@ -101,8 +104,8 @@ double largest_difference(
 /// Weights of a small cell, and what it reads.
 struct small_cell {
     std::mt19937 random{4};
-    textbook::attn_lstm_operands<float> in =
-        random_attn_lstm<float>(random, {2, 1, 3, 2}, {4, 3, 2, 5}, with_all & ~unsigned(with_sequence_lens | with_memory_seq_lens));
+    textbook::attn_lstm_operands<float> in = random_attn_lstm<float>(
+        random, {2, 1, 3, 2}, {4, 3, 2, 5}, with_all & ~unsigned(with_sequence_lens | with_memory_seq_lens));
     attn_lstm_tensors<float> tensors{in};
     attn_lstm_weights<float> weights{tensors.constants()};
     attn_lstm_cell<float> cell{weights, tensors.M};
@@ -121,16 +124,18 @@ TEST_CASE("attn_lstm_cell equals the textbook in float64")
                     CAPTURE(H);
                     CAPTURE(A);
                     CAPTURE(N);
-                    CHECK(largest_difference<float>({3, N, 5, H}, {6, H, A, 9}, which == one ? 0 : 1, which) < 4e-6);
+                    CHECK(largest_difference<float>({3, N, 5, H}, {6, H, A, 9}, which == one ? 0 : 1, which) <
+                          4e-6);
                 }
     for (std::size_t const nothing : {0u, 1u, 2u, 3u})
         CHECK(largest_difference<float>({3, 2, nothing == 0 ? 0u : 3u, 5},
-                  {nothing == 1 ? 0u : 4u, nothing == 2 ? 0u : 3u, nothing == 3 ? 0u : 5u, 4}, nothing % 2, other) < 4e-6);
+                  {nothing == 1 ? 0u : 4u, nothing == 2 ? 0u : 3u, nothing == 3 ? 0u : 5u, 4}, nothing % 2,
+                  other) < 4e-6);
     textbook::attn_lstm_options options;
     options.clip = 0.5;
     options.input_forget = true;
-    options.activations = {{activation::hard_sigmoid, 0.2, 0.5}, {activation::softsign}, {activation::softmax}, {activation::sigmoid},
-        {activation::relu}, {activation::tanh}};
+    options.activations = {{activation::hard_sigmoid, 0.2, 0.5}, {activation::softsign},
+        {activation::softmax}, {activation::sigmoid}, {activation::relu}, {activation::tanh}};
     for (std::size_t const d : {0u, 1u})
         CHECK(largest_difference<double>({4, 3, 5, 7}, {6, 3, 5, 4}, d, other, options) < 1e-14);
 }
@@ -148,7 +153,8 @@ TEST_CASE("attn_lstm_cell takes any contiguous items")
     CHECK(std::vector<float>(c2.begin(), c2.end()) == c);
     CHECK(attention2 == attention);
 
-    xt::xtensor<float, 2> h3 = xt::zeros<float>({1, 2}), c3 = h3, y3 = h3, attention3 = xt::zeros<float>({1, 5});
+    xt::xtensor<float, 2> h3 = xt::zeros<float>({1, 2}), c3 = h3, y3 = h3,
+                          attention3 = xt::zeros<float>({1, 5});
     small.cell(h3, c3, attention3, alignment, xt::xtensor<float, 1>{0.5f, -1.0f, 2.0f}, y3);
     CHECK(h3(0, 1) == h[1]);
     CHECK(c3(0, 1) == c[1]);
@@ -193,7 +199,8 @@ TEST_CASE("attn_lstm_cell outlives the weights and the memory it was made from, 
     CHECK(is_expected(step(second, zeros)));
 
     // A copy keeps its memory when the first one is given another.
-    placed_tensor<float> const other = place<float>(textbook::array<float>{{1, 4, 3}, std::vector<float>(12, 2.0f)});
+    placed_tensor<float> const other =
+        place<float>(textbook::array<float>{{1, 4, 3}, std::vector<float>(12, 2.0f)});
     first.set_memory(other);
     CHECK_FALSE(is_expected(step(first, zeros)));
     CHECK(is_expected(step(second, zeros)));
@@ -216,7 +223,8 @@ TEST_CASE("attn_lstm_cell looks at another memory, of another size and batch")
     attn_lstm_tensors<float> const tensors(small);
     attn_lstm_weights<float> const weights(tensors.constants());
     attn_lstm_cell<float> cell(weights, ref_of(tensors.M), tensors.memory_lengths());
-    for (attention_sizes const& attention : {attention_sizes{9, 4, 6, 7}, {2, 4, 6, 7}, {0, 4, 6, 7}, {3, 4, 6, 7}}) {
+    for (attention_sizes const& attention :
+        {attention_sizes{9, 4, 6, 7}, {2, 4, 6, 7}, {0, 4, 6, 7}, {3, 4, 6, 7}}) {
         auto next = random_attn_lstm<float>(random, {1, attention.S + 1, 3, 5}, attention, which);
         next.W = small.W, next.R = small.R, next.B = small.B, next.P = small.P;
         next.QW = small.QW, next.MW = small.MW, next.V = small.V, next.AW = small.AW;
@@ -240,7 +248,8 @@ TEST_CASE("attn_lstm_cell reads x_t before it writes: x_t may be h or c, and y_t
     std::mt19937 random(3);
     auto const in = random_attn_lstm<float>(random, {1, 2, 5, 5}, {3, 4, 6, 7});
     attn_lstm_tensors<float> const tensors(in);
-    attn_lstm_cell<float> cell(attn_lstm_weights<float>(tensors.constants()), ref_of(tensors.M), tensors.memory_lengths());
+    attn_lstm_cell<float> cell(
+        attn_lstm_weights<float>(tensors.constants()), ref_of(tensors.M), tensors.memory_lengths());
     for (bool const is_hidden : {true, false}) {
         cell_states<float> expected = initial_states(in, 0), found = expected;
         cell(expected.h, expected.c, expected.attention, is_hidden ? in.initial_h.items : in.initial_c.items);
@@ -254,7 +263,8 @@ TEST_CASE("attn_lstm_cell reads x_t before it writes: x_t may be h or c, and y_t
 TEST_CASE("attn_lstm_cell lets NaN through, in the row that it comes to")
 {
     std::mt19937 random(5);
-    auto const in = random_attn_lstm<float>(random, {1, 2, 3, 2}, {3, 4, 6, 7}, with_all & ~unsigned(with_memory_seq_lens));
+    auto const in = random_attn_lstm<float>(
+        random, {1, 2, 3, 2}, {3, 4, 6, 7}, with_all & ~unsigned(with_memory_seq_lens));
     attn_lstm_tensors<float> const tensors(in);
     attn_lstm_cell<float> cell(attn_lstm_weights<float>(tensors.constants()), ref_of(tensors.M));
     auto states = initial_states(in, 0), expected = states;

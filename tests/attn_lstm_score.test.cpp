@@ -25,8 +25,8 @@ constexpr auto dot_product = [](auto const& step) {
     }
 };
 
-std::vector<double> textbook_dot_product(
-    std::vector<std::vector<double>> const& keys, std::vector<double> const& query, std::vector<double> const&)
+std::vector<double> textbook_dot_product(std::vector<std::vector<double>> const& keys,
+    std::vector<double> const& query, std::vector<double> const&)
 {
     std::vector<double> scores;
     for (std::vector<double> const& key : keys)
@@ -52,7 +52,8 @@ struct onward {
 textbook::attn_lstm_options onward_options(textbook::attn_lstm_operands<float> const& in, double weight)
 {
     textbook::attn_lstm_options options;
-    options.score = [V = textbook::row_of(in.V, 0, in.V.shape[1]), weight](auto const& keys, auto const& query, auto const& last) {
+    options.score = [V = textbook::row_of(in.V, 0, in.V.shape[1]), weight](
+                        auto const& keys, auto const& query, auto const& last) {
         std::vector<double> scores = textbook::bahdanau(V, keys, query);
         for (std::size_t m = 1; m < scores.size(); ++m)
             scores[m] += weight * last[m - 1];
@@ -66,7 +67,8 @@ textbook::attn_lstm_options onward_options(textbook::attn_lstm_operands<float> c
 TEST_CASE("attn_lstm with the dot product as its score")
 {
     for (std::size_t const A : {0u, 1u, 5u, 8u, 17u})
-        for (unsigned const which : {unsigned(with_all), with_all & ~unsigned(with_AW), unsigned(with_attention)}) {
+        for (unsigned const which :
+            {unsigned(with_all), with_all & ~unsigned(with_AW), unsigned(with_attention)}) {
             std::mt19937 random(static_cast<unsigned>(A));
             auto const in = random_attn_lstm<float>(random, {7, 5, 3, 9, 2}, {6, 4, A, 5}, which);
             textbook::attn_lstm_options options;
@@ -79,8 +81,10 @@ TEST_CASE("attn_lstm with the dot product as its score")
             // The plain calls take it as well.
             attn_lstm_tensors<float> const tensors(in);
             attn_lstm_weights<float> const weights(tensors.constants(), options_of(options));
-            auto const [Y, Y_h, Y_c] = attn_lstm(tensors.X, tensors.inputs(), dot_product, options_of(options));
-            CHECK(difference(attn_lstm_arrays<float>{to_array(Y), to_array(Y_h), to_array(Y_c)}, expected) < 4e-6);
+            auto const [Y, Y_h, Y_c] =
+                attn_lstm(tensors.X, tensors.inputs(), dot_product, options_of(options));
+            CHECK(difference(attn_lstm_arrays<float>{to_array(Y), to_array(Y_h), to_array(Y_c)}, expected) <
+                  4e-6);
             auto const packed = attn_lstm(tensors.X, weights, tensors.start(), dot_product);
             CHECK(packed.Y == Y);
             CHECK(packed.Y_h == Y_h);
@@ -109,13 +113,16 @@ TEST_CASE("attn_lstm with a score that reads the last alignment")
 TEST_CASE("attn_lstm_cell with a score that reads the last alignment")
 {
     std::mt19937 random(4);
-    auto in = random_attn_lstm<float>(random, {1, 3, 3, 9}, {6, 4, 7, 5}, with_all & ~unsigned(with_sequence_lens));
+    auto in =
+        random_attn_lstm<float>(random, {1, 3, 3, 9}, {6, 4, 7, 5}, with_all & ~unsigned(with_sequence_lens));
     attn_lstm_tensors<float> const tensors(in);
-    attn_lstm_cell<float, onward> cell(attn_lstm_weights<float>(tensors.constants()), tensors.M, tensors.memory_lengths(), onward{3});
+    attn_lstm_cell<float, onward> cell(
+        attn_lstm_weights<float>(tensors.constants()), tensors.M, tensors.memory_lengths(), onward{3});
     std::vector<float> y(in.initial_h.items.size());
     for (int step = 0; step < 4; ++step) {
         auto const expected = textbook_attn_lstm(in, onward_options(in, 3));
-        cell(in.initial_h.items, in.initial_c.items, in.initial_attention.items, in.initial_alignment.items, in.X.items, y);
+        cell(in.initial_h.items, in.initial_c.items, in.initial_attention.items, in.initial_alignment.items,
+            in.X.items, y);
         CHECK(difference(in.initial_h, expected.Y_h) < 4e-6);
         CHECK(difference(in.initial_attention, expected.Y_attention) < 4e-6);
         CHECK(difference(in.initial_alignment, expected.Y_alignment) < 4e-6);
@@ -125,14 +132,16 @@ TEST_CASE("attn_lstm_cell with a score that reads the last alignment")
 TEST_CASE("a score is told the direction, the row, its keys, V and as many steps as the row has memory")
 {
     std::mt19937 random(5);
-    auto in = random_attn_lstm<float>(random, {2, 3, 2, 4, 2}, {6, 3, 5, 4}, with_all & ~unsigned(with_sequence_lens));
+    auto in = random_attn_lstm<float>(
+        random, {2, 3, 2, 4, 2}, {6, 3, 5, 4}, with_all & ~unsigned(with_sequence_lens));
     in.memory_seq_lens = {6, 0, 4};
     std::set<std::pair<std::size_t, std::size_t>> seen;
     bool are_right = true;
     auto const watching = [&](attention_step<float> const& step) {
         seen.insert({step.d, step.n});
         std::size_t const length = step.n == 0 ? 6 : 4;
-        are_right &= step.scores.size() == length && step.last_alignment.size() == length && step.query.size() == 5 && step.V.size() == 5;
+        are_right &= step.scores.size() == length && step.last_alignment.size() == length &&
+                     step.query.size() == 5 && step.V.size() == 5;
         for (std::size_t a = 0; a < 5; ++a)
             are_right &= step.V[a] == in.V.items[5 * step.d + a];
         for (std::size_t m = 0; m < length; ++m)
@@ -179,7 +188,8 @@ TEST_CASE("what a score throws passes through, and what was lent stays of use")
         dot_product(step);
     };
     CHECK_THROWS_WITH_AS(
-        attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, broken), "no score", std::runtime_error);
+        attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, broken), "no score",
+        std::runtime_error);
     CHECK(left == 0);
     attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, dot_product);
     CHECK(have_same_bits(places.arrays(), call_attn_lstm(tensors, weights, like, dot_product)));
@@ -192,7 +202,8 @@ TEST_CASE("what a score throws passes through, and what was lent stays of use")
     attn_lstm_cell<float, decltype(broken)> cell(weights, tensors.M, {}, broken);
     std::vector<float> const half(12, 0.5f);
     std::vector<float> h = half, c = half, attention(9, 0.5f), alignment(18, 0.5f), y = half;
-    CHECK_THROWS_WITH_AS(cell(h, c, attention, alignment, std::vector<float>(6, 1.0f), y), "no score", std::runtime_error);
+    CHECK_THROWS_WITH_AS(
+        cell(h, c, attention, alignment, std::vector<float>(6, 1.0f), y), "no score", std::runtime_error);
     CHECK((h == half && c == half && y == half));
     CHECK(attention == std::vector<float>(9, 0.5f));
     CHECK(alignment == std::vector<float>(18, 0.5f));

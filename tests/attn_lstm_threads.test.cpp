@@ -16,8 +16,8 @@ using namespace xloom;
 
 namespace {
 
-/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on their order is found out
-/// every time.
+/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on
+/// their order is found out every time.
 struct threads_or_backwards {
     std::size_t parts;
     bool is_backwards = false;
@@ -67,8 +67,9 @@ TEST_CASE("attn_lstm gives the same bits on any number of threads, in any order"
                     std::atomic<std::size_t> parts = 0;
                     CAPTURE(D);
                     CAPTURE(threads);
-                    CHECK(have_same_bits(
-                        call_attn_lstm(in, options, bahdanau(), threads_or_backwards{threads, is_backwards, &parts}), expected));
+                    CHECK(have_same_bits(call_attn_lstm(in, options, bahdanau(),
+                                             threads_or_backwards{threads, is_backwards, &parts}),
+                        expected));
                     CHECK(parts == (threads + D - 1) / D * D);
                 }
         }
@@ -130,7 +131,8 @@ TEST_CASE("what a score throws on a thread comes out of the call, and the next c
     };
     tbb_policy const three(3);
     CHECK_THROWS_WITH_AS(
-        attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, broken, three), "no score", std::runtime_error);
+        attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, broken, three),
+        "no score", std::runtime_error);
     attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, dot_product, three);
     CHECK(have_same_bits(places.arrays(), call_attn_lstm(tensors, weights, like, dot_product)));
 }

@@ -1,4 +1,5 @@
-// What -ffast-math must leave right: ordinary numbers, if not to the last place. scripts/matrix compiles this with it.
+// What -ffast-math must leave right: ordinary numbers, if not to the last place. scripts/matrix compiles this
+// with it.
 
 #include <doctest/doctest.h>
 
@@ -48,12 +49,14 @@ TEST_CASE_TEMPLATE("activations", T, float, double)
 {
     std::vector<T> const x = numbers_up_to<T>(20);
     std::vector<T> y(x.size());
-    for (activation const kind : {activation::tanh, activation::sigmoid, activation::elu, activation::softsign, activation::softplus}) {
+    for (activation const kind : {activation::tanh, activation::sigmoid, activation::elu,
+             activation::softsign, activation::softplus}) {
         activate<T>({kind, 1, 1}, x, y);
         double worst = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
             double const expected = exact(kind, static_cast<double>(x[i]));
-            worst = std::fmax(worst, std::fabs(static_cast<double>(y[i]) - expected) / std::fmax(std::fabs(expected), 1e-9));
+            worst = std::fmax(worst,
+                std::fabs(static_cast<double>(y[i]) - expected) / std::fmax(std::fabs(expected), 1e-9));
         }
         CAPTURE(name_of(kind));
         CHECK(worst < 1e-5);

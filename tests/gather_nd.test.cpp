@@ -1,4 +1,5 @@
-// GatherND: the text's samples, every rank of data and indices with every number of batch axes, and what the options change.
+// GatherND: the text's samples, every rank of data and indices with every number of batch axes, and what the
+// options change.
 
 #include <doctest/doctest.h>
 
@@ -25,14 +26,15 @@ tensor_of_int const square = {{0, 1}, {2, 3}};
 tensor_of_int const cube = {{{0, 1}, {2, 3}}, {{4, 5}, {6, 7}}};
 
 /// One random case against the textbook.
-void check_random_case(textbook::dims const& data_shape, textbook::dims const& front, std::size_t k, std::size_t b = 0)
+void check_random_case(
+    textbook::dims const& data_shape, textbook::dims const& front, std::size_t k, std::size_t b = 0)
 {
     std::mt19937 random(static_cast<unsigned>(1000 * data_shape.size() + 100 * front.size() + 10 * k + b));
     auto const data = random_items<int>(random, data_shape);
     auto const indices = random_indices(random, front, data_shape, k, b);
     auto const expected = textbook::gather_nd(data, indices, b);
-    auto const result = to_array(
-        gather_nd(to_tensor<tensor_of_int>(data), to_tensor<indices_of_any_rank>(indices), {.batch_dims = static_cast<std::int64_t>(b)}));
+    auto const result = to_array(gather_nd(to_tensor<tensor_of_int>(data),
+        to_tensor<indices_of_any_rank>(indices), {.batch_dims = static_cast<std::int64_t>(b)}));
     CAPTURE(data_shape.size());
     CAPTURE(front.size());
     CAPTURE(k);
@@ -55,9 +57,15 @@ tensor_of_int clipped_from(tensor_of_int const& data, Indices const& indices, st
 
 } // namespace
 
-TEST_CASE("ONNX's example 1: single items") { CHECK(gather_nd(square, tuples{{0, 0}, {1, 1}}) == tensor_of_int{0, 3}); }
+TEST_CASE("ONNX's example 1: single items")
+{
+    CHECK(gather_nd(square, tuples{{0, 0}, {1, 1}}) == tensor_of_int{0, 3});
+}
 
-TEST_CASE("ONNX's example 2: rows") { CHECK(gather_nd(square, tuples{{1}, {0}}) == tensor_of_int{{2, 3}, {0, 1}}); }
+TEST_CASE("ONNX's example 2: rows")
+{
+    CHECK(gather_nd(square, tuples{{1}, {0}}) == tensor_of_int{{2, 3}, {0, 1}});
+}
 
 TEST_CASE("ONNX's example 3: rows of a tensor of rank 3")
 {
@@ -137,7 +145,8 @@ TEST_CASE("nothing to gather: empty indices, empty slices, empty data")
     auto const shape_of_gathered = [](shape const& data, shape const& indices, std::int64_t batch_dims = 0) {
         indices_of_any_rank ones = enable_tensor<indices_of_any_rank>::make(indices);
         ones.fill(1);
-        return detail::shape_of(gather_nd(enable_tensor<tensor_of_int>::make(data), ones, {.batch_dims = batch_dims}));
+        return detail::shape_of(
+            gather_nd(enable_tensor<tensor_of_int>::make(data), ones, {.batch_dims = batch_dims}));
     };
     CHECK(shape_of_gathered({3, 2}, {0, 1}) == shape{0, 2});
     CHECK(shape_of_gathered({3, 2}, {4, 0, 2}) == shape{4, 0});
@@ -154,7 +163,8 @@ TEST_CASE("k = 0: every empty tuple names all of its batch entry")
     CHECK(gather_nd(square, nothing({2, 0})) == tensor_of_int{{{0, 1}, {2, 3}}, {{0, 1}, {2, 3}}});
     CHECK(gather_nd(square, nothing({0})) == square);
     CHECK(gather_nd(square, nothing({2, 0}), {.batch_dims = 1}) == square);
-    CHECK(gather_nd(square, nothing({2, 2, 0}), {.batch_dims = 1}) == tensor_of_int{{{0, 1}, {0, 1}}, {{2, 3}, {2, 3}}});
+    CHECK(gather_nd(square, nothing({2, 2, 0}), {.batch_dims = 1}) ==
+          tensor_of_int{{{0, 1}, {0, 1}}, {{2, 3}, {2, 3}}});
 }
 
 TEST_CASE("bounds::drop: an item for which an index lies outside is 0")
@@ -162,21 +172,25 @@ TEST_CASE("bounds::drop: an item for which an index lies outside is 0")
     CHECK(dropped_from(list, tuples{{3}, {0}, {-4}, {-1}}) == tensor_of_int{0, 10, 0, 30});
     CHECK(dropped_from(square, tuples{{0, 2}, {1, 1}, {-3, 0}}) == tensor_of_int{0, 3, 0});
     CHECK(dropped_from(square, tuples{{2}, {1}}) == tensor_of_int{{0, 0}, {2, 3}});
-    CHECK(dropped_from(cube, rows_of_tuples{{{2}, {1}}, {{0}, {-3}}}, 1) == tensor_of_int{{{0, 0}, {2, 3}}, {{4, 5}, {0, 0}}});
+    CHECK(dropped_from(cube, rows_of_tuples{{{2}, {1}}, {{0}, {-3}}}, 1) ==
+          tensor_of_int{{{0, 0}, {2, 3}}, {{4, 5}, {0, 0}}});
     CHECK(dropped_from(tensor_of_int::from_shape({0}), tuples{{0}, {-1}}) == tensor_of_int{0, 0});
-    CHECK(dropped_from(tensor_of_int::from_shape({0, 3}), tuples{{0}, {-1}}) == tensor_of_int{{0, 0, 0}, {0, 0, 0}});
+    CHECK(dropped_from(tensor_of_int::from_shape({0, 3}), tuples{{0}, {-1}}) ==
+          tensor_of_int{{0, 0, 0}, {0, 0, 0}});
 }
 
 TEST_CASE("bounds::clip: the nearest item that there is")
 {
     CHECK(clipped_from(list, tuples{{3}, {0}, {-4}, {-1}}) == tensor_of_int{30, 10, 10, 30});
     CHECK(clipped_from(square, tuples{{0, 2}, {1, 1}, {-3, 0}}) == tensor_of_int{1, 3, 0});
-    CHECK(clipped_from(cube, rows_of_tuples{{{2}, {1}}, {{0}, {-3}}}, 1) == tensor_of_int{{{2, 3}, {2, 3}}, {{4, 5}, {4, 5}}});
+    CHECK(clipped_from(cube, rows_of_tuples{{{2}, {1}}, {{0}, {-3}}}, 1) ==
+          tensor_of_int{{{2, 3}, {2, 3}}, {{4, 5}, {4, 5}}});
 }
 
 TEST_CASE("bounds: the ends of the widest type")
 {
-    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), largest = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                           largest = std::numeric_limits<std::int64_t>::max();
     CHECK(dropped_from(list, tuples{{least}, {largest}, {1}}) == tensor_of_int{0, 0, 20});
     CHECK(clipped_from(list, tuples{{least}, {largest}, {1}}) == tensor_of_int{10, 30, 20});
 }

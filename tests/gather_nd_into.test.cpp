@@ -62,7 +62,8 @@ TEST_CASE("into views: what lies beside them stays")
     CHECK(wide == matrix{{9, 4, 5, 6, 9}, {9, 1, 2, 3, 9}, {9, 4, 5, 6, 9}});
     gather_nd_into(table, tuples{{0}}, xt::view(wide, xt::range(2, 3), xt::range(2, 5)));
     CHECK(wide == matrix{{9, 4, 5, 6, 9}, {9, 1, 2, 3, 9}, {9, 4, 1, 2, 3}});
-    auto upside_down = xt::strided_view(wide, {xt::range(xt::placeholders::_, xt::placeholders::_, -1), xt::range(0, 3)});
+    auto upside_down =
+        xt::strided_view(wide, {xt::range(xt::placeholders::_, xt::placeholders::_, -1), xt::range(0, 3)});
     gather_nd_into(table, three_rows, upside_down);
     CHECK(wide == matrix{{4, 5, 6, 6, 9}, {1, 2, 3, 3, 9}, {4, 5, 6, 2, 3}});
 }

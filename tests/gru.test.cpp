@@ -15,7 +15,8 @@ using matrices = xt::xtensor<float, 3>;
 
 TEST_CASE("gru: a call as a user writes it")
 {
-    // D = 1, I = 1, H = 1. Gates z, r, h: z is 1/2 everywhere and r open, so that h goes half the way to tanh(x + h).
+    // D = 1, I = 1, H = 1. Gates z, r, h: z is 1/2 everywhere and r open, so that h goes half the way to
+    // tanh(x + h).
     matrices const W{{{0}, {0}, {1}}}, R{{{0}, {0}, {1}}};
     xt::xtensor<float, 2> const B{{0, 1000, 0, 0, 0, 0}};
     matrices const X{{{0.5f}}, {{-0.25f}}};
@@ -49,7 +50,10 @@ TEST_CASE("gru equals the textbook with any activations")
         check_any_call<gru_family, double>(seed, set);
 }
 
-TEST_CASE("gru: each activation in each place") { check_every_activation<gru_family, double>({activation::sigmoid, activation::tanh}); }
+TEST_CASE("gru: each activation in each place")
+{
+    check_every_activation<gru_family, double>({activation::sigmoid, activation::tanh});
+}
 
 TEST_CASE("gru: any operand left out") { check_optional_operands<gru_family, float>(); }
 
@@ -61,7 +65,8 @@ TEST_CASE("gru: linear_before_reset puts the reset behind Rh and its bias")
     auto const in = random_gru<float>(random, {6, 7, 3, 9}, with_all, {.weights = 1});
     textbook::gru_options before, after;
     before.linear_before_reset = true;
-    auto const expected_before = arrays_of(textbook::gru(in, before)), expected_after = arrays_of(textbook::gru(in, after));
+    auto const expected_before = arrays_of(textbook::gru(in, before)),
+               expected_after = arrays_of(textbook::gru(in, after));
     CHECK(difference(expected_before, expected_after) > 0.1);
     CHECK(difference(gru_family::call(in, before), expected_before) < 4e-6);
     CHECK(difference(gru_family::call(in, after), expected_after) < 4e-6);

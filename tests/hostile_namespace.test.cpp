@@ -23,8 +23,8 @@ struct number {
 struct no_answer {};
 
 // Better matches than templates of the library that take a value, a tuple or several.
-#define HOSTILE(name)                                                                                                                      \
-    template <class... Ts>                                                                                                                 \
+#define HOSTILE(name)                                                                                        \
+    template <class... Ts>                                                                                   \
     no_answer name(Ts&&...) = delete;
 HOSTILE(leaves)
 HOSTILE(shape_of)

@@ -29,9 +29,11 @@ TEST_CASE("trip count and cond, each present or absent, and the rest of the room
         std::int64_t trips;
         bool final_cond;
     };
-    for (auto const& [max_trip_count, cond, trips, final_cond] : {expectation{2, true, 2, true}, expectation{3, true, 3, false},
-             expectation{5, true, 3, false}, expectation{std::nullopt, true, 3, false}, expectation{5, std::nullopt, 5, true},
-             expectation{0, true, 0, true}, expectation{-7, std::nullopt, 0, true}, expectation{5, false, 0, false}}) {
+    for (auto const& [max_trip_count, cond, trips, final_cond] :
+        {expectation{2, true, 2, true}, expectation{3, true, 3, false}, expectation{5, true, 3, false},
+            expectation{std::nullopt, true, 3, false}, expectation{5, std::nullopt, 5, true},
+            expectation{0, true, 0, true}, expectation{-7, std::nullopt, 0, true},
+            expectation{5, false, 0, false}}) {
         int n = 100;
         xt::xtensor<int, 1> y = {-1, -1, -1, -1, -1, -1};
         auto const status = loop_into(count_to(3), n, y, {.max_trip_count = max_trip_count, .cond = cond});

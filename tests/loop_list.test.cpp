@@ -32,12 +32,14 @@ TEST_CASE("loop_list carries values of one type, in which anything may change, a
         return loop_step{iteration < 3, std::vector<value>{sum, std::get<std::string>(states[1]) + "x", seen},
             std::vector<array>{sum, xt::xtensor<double, 2>{{sum(0), 1.0}}}};
     };
-    auto const result = loop_list(body, std::vector<value>{array{0.0}, std::string(), std::vector<array>{}}, 2, {.max_trip_count = 10});
+    auto const result = loop_list(
+        body, std::vector<value>{array{0.0}, std::string(), std::vector<array>{}}, 2, {.max_trip_count = 10});
     CHECK(std::get<array>(result.final_state[0]) == array{6.0});
     CHECK(std::get<std::string>(result.final_state[1]) == "xxxx");
     CHECK(std::get<std::vector<array>>(result.final_state[2]).size() == 4);
     CHECK(result.scan_outputs.at(0) == xt::xtensor<double, 2>{{0.0}, {1.0}, {3.0}, {6.0}});
-    CHECK(result.scan_outputs.at(1) == xt::xtensor<double, 3>{{{0.0, 1.0}}, {{1.0, 1.0}}, {{3.0, 1.0}}, {{6.0, 1.0}}});
+    CHECK(result.scan_outputs.at(1) ==
+          xt::xtensor<double, 3>{{{0.0, 1.0}}, {{1.0, 1.0}}, {{3.0, 1.0}}, {{6.0, 1.0}}});
     CHECK(result.trip_count == 4);
     CHECK_FALSE(result.cond);
 }
@@ -47,14 +49,16 @@ TEST_CASE("loop_list: the trip count ends it, and an omitted cond is ignored")
     auto const body = [](std::int64_t, bool, std::span<int const> states) {
         return loop_step{false, std::vector<int>{states[0] + 1}, no_arrays()};
     };
-    CHECK(loop_list(body, std::vector<int>{0}, 0, {.max_trip_count = 3, .cond = std::nullopt}).final_state.at(0) == 3);
+    CHECK(loop_list(body, std::vector<int>{0}, 0, {.max_trip_count = 3, .cond = std::nullopt})
+              .final_state.at(0) == 3);
     CHECK(loop_list(body, std::vector<int>{0}, 0, {.max_trip_count = 3}).final_state.at(0) == 1);
 }
 
 TEST_CASE("loop_list of no iterations: values as they were, outputs of length 0")
 {
     auto const body = [](std::int64_t, bool, std::span<int const> states) {
-        return loop_step{true, std::vector<int>(states.begin(), states.end()), std::vector<xt::xtensor<float, 2>>{}};
+        return loop_step{
+            true, std::vector<int>(states.begin(), states.end()), std::vector<xt::xtensor<float, 2>>{}};
     };
     auto const result = loop_list(body, std::vector<int>{5}, 1, {.max_trip_count = -1});
     CHECK(result.final_state.at(0) == 5);
@@ -73,7 +77,8 @@ TEST_CASE("loop_list says what is wrong with the body's lists")
                                  return loop_step{true, std::vector<int>{1}, no_arrays()};
                              },
                              0),
-        "xloom::loop_list: the body must return a list of 2 carried values, but it returned 1 at iteration 0. "
+        "xloom::loop_list: the body must return a list of 2 carried values, but it returned 1 at iteration "
+        "0. "
         "Return as many in every iteration.",
         xloom::body_error);
     CHECK_THROWS_WITH_AS(run(
@@ -90,7 +95,8 @@ TEST_CASE("loop_list says what is wrong with the body's lists")
                                  return loop_step{true, std::vector<int>{1, 2}, std::vector<array>{y}};
                              },
                              1),
-        "xloom::loop_list: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [1] and the body made it [2] "
+        "xloom::loop_list: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
+        "[1] and the body made it [2] "
         "at iteration 1. Compute it in the shape it had.",
         xloom::body_error);
     CHECK_THROWS_AS(loop_list(

@@ -20,9 +20,11 @@ using namespace xloom;
 
 namespace {
 
-/// The largest difference of N rows over steps that feed their states on, from direction d of a bidirectional LSTM.
+/// The largest difference of N rows over steps that feed their states on, from direction d of a bidirectional
+/// LSTM.
 template <class T>
-double largest_difference(std::size_t I, std::size_t H, std::size_t N, std::size_t d, unsigned which, textbook::lstm_options options = {})
+double largest_difference(std::size_t I, std::size_t H, std::size_t N, std::size_t d, unsigned which,
+    textbook::lstm_options options = {})
 {
     std::mt19937 random(static_cast<unsigned>(100 * I + H));
     options.direction = "bidirectional";
@@ -35,8 +37,8 @@ double largest_difference(std::size_t I, std::size_t H, std::size_t N, std::size
     std::vector<T> h(N * H), c(N * H), y(N * H);
     double largest = 0;
     for (std::size_t t = 0; t < 6; ++t) {
-        std::vector<T> const x(
-            in.X.items.begin() + static_cast<std::ptrdiff_t>(t * N * I), in.X.items.begin() + static_cast<std::ptrdiff_t>((t + 1) * N * I));
+        std::vector<T> const x(in.X.items.begin() + static_cast<std::ptrdiff_t>(t * N * I),
+            in.X.items.begin() + static_cast<std::ptrdiff_t>((t + 1) * N * I));
         cell(h, c, x, y);
         CHECK(y == h);
         for (std::size_t n = 0; n < N; ++n) {
@@ -75,8 +77,8 @@ TEST_CASE("lstm_cell equals the textbook in float64")
     textbook::lstm_options options;
     options.clip = 0.5;
     options.input_forget = true;
-    options.activations = {{activation::hard_sigmoid, 0.2, 0.5}, {activation::softsign}, {activation::softmax}, {activation::sigmoid},
-        {activation::relu}, {activation::tanh}};
+    options.activations = {{activation::hard_sigmoid, 0.2, 0.5}, {activation::softsign},
+        {activation::softmax}, {activation::sigmoid}, {activation::relu}, {activation::tanh}};
     for (std::size_t const d : std::initializer_list<std::size_t>{0, 1})
         CHECK(largest_difference<double>(5, 7, 3, d, with_P, options) < 1e-14);
 }
@@ -123,9 +125,12 @@ TEST_CASE("lstm_cell refuses operands whose items are apart, before it writes")
     std::vector<float> h(2), c(2);
     auto const column = [](auto& columns) { return xt::view(columns, xt::all(), 1); };
     CHECK_THROWS_WITH_AS(small.cell(column(H), c, x),
-        "xloom::lstm_cell: the operands of a step must be contiguous and row-major, but h is not. Copy it first.", xloom::shape_error);
+        "xloom::lstm_cell: the operands of a step must be contiguous and row-major, but h is not. Copy it "
+        "first.",
+        xloom::shape_error);
     CHECK_THROWS_WITH_AS(small.cell(h, column(H), x, column(H)),
-        "xloom::lstm_cell: the operands of a step must be contiguous and row-major, but c is not and y_t is not. Copy it first.",
+        "xloom::lstm_cell: the operands of a step must be contiguous and row-major, but c is not and y_t is "
+        "not. Copy it first.",
         xloom::shape_error);
     CHECK(H == xt::xtensor<float, 2>{{7.0f, 0.0f}, {7.0f, 0.0f}});
     CHECK(h == std::vector<float>(2));

@@ -1,5 +1,6 @@
-// Every header of the library under function-like macros named min, max and check, as <windows.h> and <AssertMacros.h> have them.
-// What the library includes is included before: not every one of those headers stands such macros.
+// Every header of the library under function-like macros named min, max and check, as <windows.h> and
+// <AssertMacros.h> have them. What the library includes is included before: not every one of those headers
+// stands such macros.
 
 #include <doctest/doctest.h>
 
@@ -62,7 +63,8 @@ TEST_CASE("the headers stand macros named min, max and check")
     xt::xtensor<float, 1> const data = {1, 5};
     xt::xtensor<int, 2> const indices = {{0}, {1}};
     xt::xtensor<float, 1> const updates = {3, 4};
-    CHECK(xloom::scatter_nd(data, indices, updates, {.reduction = xloom::reduction::max}) == xt::xtensor<float, 1>{3, 5});
+    CHECK(xloom::scatter_nd(data, indices, updates, {.reduction = xloom::reduction::max}) ==
+          xt::xtensor<float, 1>{3, 5});
     CHECK(xloom::to_string(xloom::axes{1}) == "[1]");
 }
 

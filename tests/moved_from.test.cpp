@@ -26,7 +26,8 @@ matrices const X = 0.5f * xt::ones<float>({3, 2, 3});
 
 /// W and R for so many gates of two units, and what attention needs.
 struct constants {
-    matrices W, R, QW = 0.5f * xt::ones<float>({1, 2, 2}), MW = 0.5f * xt::ones<float>({1, 2, 2}), M = xt::ones<float>({2, 3, 2});
+    matrices W, R, QW = 0.5f * xt::ones<float>({1, 2, 2}), MW = 0.5f * xt::ones<float>({1, 2, 2}),
+                   M = xt::ones<float>({2, 3, 2});
     xt::xtensor<float, 2> V = xt::ones<float>({1, 2});
 
     explicit constants(std::size_t gates, std::size_t width = 3)
@@ -61,10 +62,15 @@ void check_weights_stay(Weights weights, Call const& call)
 TEST_CASE("packed weights and matrices that are moved from are what they were")
 {
     constants const of_lstm(4), of_gru(3), of_rnn(1), of_attn(4, 5);
-    check_weights_stay(lstm_weights<float>({of_lstm.W, of_lstm.R}), [](auto const& weights) { return lstm(X, weights).Y; });
-    check_weights_stay(gru_weights<float>({of_gru.W, of_gru.R}), [](auto const& weights) { return gru(X, weights).Y; });
-    check_weights_stay(rnn_weights<float>({of_rnn.W, of_rnn.R}), [](auto const& weights) { return rnn(X, weights).Y; });
-    check_weights_stay(attn_lstm_weights<float>({.W = of_attn.W, .R = of_attn.R, .QW = of_attn.QW, .MW = of_attn.MW, .V = of_attn.V}),
+    check_weights_stay(
+        lstm_weights<float>({of_lstm.W, of_lstm.R}), [](auto const& weights) { return lstm(X, weights).Y; });
+    check_weights_stay(
+        gru_weights<float>({of_gru.W, of_gru.R}), [](auto const& weights) { return gru(X, weights).Y; });
+    check_weights_stay(
+        rnn_weights<float>({of_rnn.W, of_rnn.R}), [](auto const& weights) { return rnn(X, weights).Y; });
+    check_weights_stay(
+        attn_lstm_weights<float>(
+            {.W = of_attn.W, .R = of_attn.R, .QW = of_attn.QW, .MW = of_attn.MW, .V = of_attn.V}),
         [&](auto const& weights) { return attn_lstm(X, weights, {.M = of_attn.M}).Y; });
     xt::xtensor<float, 2> const B{{1, 2, 3}, {4, 5, 6}};
     check_weights_stay(packed_matrix<float>(B), [](auto const& matrix) {
@@ -95,7 +101,8 @@ TEST_CASE("a cell that is moved from has no rows, until it is assigned to")
 
     move_away(cell);
     CHECK_THROWS_WITH_AS(cell(h, c, x),
-        "xloom::lstm_cell: the operands of a step must have the sizes that the cell was made for, but h has 4 items instead of N H = 0, c "
+        "xloom::lstm_cell: the operands of a step must have the sizes that the cell was made for, but h has "
+        "4 items instead of N H = 0, c "
         "has 4 items instead of N H = 0 and x_t has 6 items instead of N I = 0. Resize it.",
         shape_error);
     cell(none, none, none, none);
@@ -124,8 +131,10 @@ TEST_CASE("an attn_lstm_cell that is moved from has no rows, until it is assigne
     move_away(cell);
     CHECK(cell.batch_size() == 0);
     CHECK_THROWS_WITH_AS(cell(h, c, attention, x),
-        "xloom::attn_lstm_cell: the operands of a step must have the sizes that the cell was made for, but h has 4 items instead of N H = "
-        "0, c has 4 items instead of N H = 0, attention has 4 items instead of N C = 0 and x_t has 6 items instead of N I = 0. Resize it.",
+        "xloom::attn_lstm_cell: the operands of a step must have the sizes that the cell was made for, but h "
+        "has 4 items instead of N H = "
+        "0, c has 4 items instead of N H = 0, attention has 4 items instead of N C = 0 and x_t has 6 items "
+        "instead of N I = 0. Resize it.",
         shape_error);
     cell(none, none, none, none, none, none);
     CHECK(h == expected);
@@ -141,9 +150,12 @@ TEST_CASE("an attn_lstm_cell that is moved from has no rows, until it is assigne
     CHECK(h == expected);
     CHECK_THROWS_AS(cell(h, c, attention, x), shape_error);
 
-    auto const score = [k = 1.0f](attention_step<float> const& step) { std::fill(step.scores.begin(), step.scores.end(), k); };
+    auto const score = [k = 1.0f](attention_step<float> const& step) {
+        std::fill(step.scores.begin(), step.scores.end(), k);
+    };
     using scored = attn_lstm_cell<float, decltype(score)>;
-    static_assert(std::is_copy_constructible_v<scored> && !std::is_copy_assignable_v<scored> && !std::is_move_assignable_v<scored>);
+    static_assert(std::is_copy_constructible_v<scored> && !std::is_copy_assignable_v<scored> &&
+                  !std::is_move_assignable_v<scored>);
 }
 
 } // namespace moved_from_test

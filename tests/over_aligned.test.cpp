@@ -59,7 +59,8 @@ TEST_CASE("a scan output of them is a compile error where xtensor aligns less")
     constexpr step_fault scalar = find_step_fault<int, xloom::scan_step<int, wide>>();
     constexpr step_fault tensor = find_step_fault<int, xloom::scan_step<int, wide_tensor<1>>>();
     constexpr step_fault second = find_step_fault<int, xloom::loop_step<int, std::tuple<int, wide>>>();
-    constexpr step_fault expected = XTENSOR_DEFAULT_ALIGNMENT == 0 ? step_fault::none : step_fault::output_item;
+    constexpr step_fault expected =
+        XTENSOR_DEFAULT_ALIGNMENT == 0 ? step_fault::none : step_fault::output_item;
     CHECK(scalar == expected);
     CHECK(tensor == expected);
     CHECK(second == expected);

@@ -53,8 +53,8 @@ void check_sizes(double tolerance)
                 bool is_untouched = C.back() == T(-9);
                 for (std::size_t m = 0; m < M; ++m) {
                     for (std::size_t j = 0; j < J; ++j)
-                        largest =
-                            std::max(largest, std::abs(static_cast<double>(C[m * (J + 3) + j]) - product(A.data() + m * K, B, bias, j)));
+                        largest = std::max(largest, std::abs(static_cast<double>(C[m * (J + 3) + j]) -
+                                                             product(A.data() + m * K, B, bias, j)));
                     for (std::size_t j = J; j < J + 3; ++j)
                         is_untouched = is_untouched && C[m * (J + 3) + j] == T(-9);
                 }
@@ -81,7 +81,8 @@ TEST_CASE("packed_matrix takes B and bias of any strides, and no bias is zeros")
     xloom::packed_matrix<float>{B}(1, A.data(), 5, expected.data(), 11);
     xloom::packed_matrix<float>{other}(1, A.data(), 5, C.data(), 11);
     CHECK(C == expected);
-    CHECK(expected[3] == doctest::Approx(product(A.data(), B, xt::xtensor<float, 1>(std::array<std::size_t, 1>{11}, 0.0f), 3)));
+    CHECK(expected[3] == doctest::Approx(product(
+                             A.data(), B, xt::xtensor<float, 1>(std::array<std::size_t, 1>{11}, 0.0f), 3)));
 }
 
 TEST_CASE("packed_matrix: rows of A may overlap, and a row's bits do not depend on the others")
@@ -103,13 +104,14 @@ TEST_CASE("packed_matrix says what is wrong")
     xt::xtensor<float, 2> const B = xt::xtensor<float, 2>::from_shape({2, 3});
     xt::xtensor<float, 1> const bias = xt::xtensor<float, 1>::from_shape({2});
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(B, bias),
-        "xloom::packed_matrix: the operands must have the shapes that K = 2 and J = 3 give them, but bias is [2] instead of [J] = [3]. "
+        "xloom::packed_matrix: the operands must have the shapes that K = 2 and J = 3 give them, but bias is "
+        "[2] instead of [J] = [3]. "
         "Give it that shape.",
         xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(xloom::tensor_ref<float const>()),
         "xloom::packed_matrix: B must be given, but it is left out. Give it 2 axes.", xloom::shape_error);
-    CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>{bias}, "xloom::packed_matrix: B must have 2 axes, but its shape is [2]. Give it 2.",
-        xloom::shape_error);
+    CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>{bias},
+        "xloom::packed_matrix: B must have 2 axes, but its shape is [2]. Give it 2.", xloom::shape_error);
 }
 
 } // namespace packed_matrix_test

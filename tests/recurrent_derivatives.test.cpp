@@ -29,20 +29,25 @@ textbook::array<To> line(textbook::array<double> const& a, textbook::array<doubl
     return to;
 }
 template <class To>
-textbook::lstm_operands<To> line(textbook::lstm_operands<double> const& a, textbook::lstm_operands<double> const& b, To const& s)
+textbook::lstm_operands<To> line(
+    textbook::lstm_operands<double> const& a, textbook::lstm_operands<double> const& b, To const& s)
 {
-    return {line(a.X, b.X, s), line(a.W, b.W, s), line(a.R, b.R, s), line(a.B, b.B, s), a.sequence_lens, line(a.initial_h, b.initial_h, s),
-        line(a.initial_c, b.initial_c, s), line(a.P, b.P, s)};
+    return {line(a.X, b.X, s), line(a.W, b.W, s), line(a.R, b.R, s), line(a.B, b.B, s), a.sequence_lens,
+        line(a.initial_h, b.initial_h, s), line(a.initial_c, b.initial_c, s), line(a.P, b.P, s)};
 }
 template <class To>
-textbook::gru_operands<To> line(textbook::gru_operands<double> const& a, textbook::gru_operands<double> const& b, To const& s)
+textbook::gru_operands<To> line(
+    textbook::gru_operands<double> const& a, textbook::gru_operands<double> const& b, To const& s)
 {
-    return {line(a.X, b.X, s), line(a.W, b.W, s), line(a.R, b.R, s), line(a.B, b.B, s), a.sequence_lens, line(a.initial_h, b.initial_h, s)};
+    return {line(a.X, b.X, s), line(a.W, b.W, s), line(a.R, b.R, s), line(a.B, b.B, s), a.sequence_lens,
+        line(a.initial_h, b.initial_h, s)};
 }
 template <class To>
-textbook::rnn_operands<To> line(textbook::rnn_operands<double> const& a, textbook::rnn_operands<double> const& b, To const& s)
+textbook::rnn_operands<To> line(
+    textbook::rnn_operands<double> const& a, textbook::rnn_operands<double> const& b, To const& s)
 {
-    return {line(a.X, b.X, s), line(a.W, b.W, s), line(a.R, b.R, s), line(a.B, b.B, s), a.sequence_lens, line(a.initial_h, b.initial_h, s)};
+    return {line(a.X, b.X, s), line(a.W, b.W, s), line(a.R, b.R, s), line(a.B, b.B, s), a.sequence_lens,
+        line(a.initial_h, b.initial_h, s)};
 }
 
 textbook::array<double> derivatives_of(textbook::array<dual> const& from, std::size_t order)
@@ -53,7 +58,8 @@ textbook::array<double> derivatives_of(textbook::array<dual> const& from, std::s
     return to;
 }
 
-textbook::array<double> slope(textbook::array<double> const& after, textbook::array<double> const& before, double width)
+textbook::array<double> slope(
+    textbook::array<double> const& after, textbook::array<double> const& before, double width)
 {
     textbook::array<double> to{after.shape, {}};
     for (std::size_t i = 0; i < after.items.size(); ++i)
@@ -61,23 +67,29 @@ textbook::array<double> slope(textbook::array<double> const& after, textbook::ar
     return to;
 }
 
-/// All operands move at once, each item in its own direction: values, and derivatives against the textbook's differences.
+/// All operands move at once, each item in its own direction: values, and derivatives against the textbook's
+/// differences.
 template <class Family>
 void check_derivatives(typename Family::options options, unsigned which = with_all)
 {
     std::mt19937 random(3);
     options.direction = "bidirectional";
     recurrent_sizes const sizes{5, 2, 3, 4, 2};
-    auto const at = Family::template draw<double>(random, sizes, which), towards = Family::template draw<double>(random, sizes, which);
-    auto const found = Family::call(line(at, towards, boost::math::differentiation::make_fvar<double, 1>(0.0)), options);
+    auto const at = Family::template draw<double>(random, sizes, which),
+               towards = Family::template draw<double>(random, sizes, which);
+    auto const found =
+        Family::call(line(at, towards, boost::math::differentiation::make_fvar<double, 1>(0.0)), options);
     double const step = 1e-5;
-    auto const before = Family::textbook(line(at, towards, -step), options), after = Family::textbook(line(at, towards, step), options);
+    auto const before = Family::textbook(line(at, towards, -step), options),
+               after = Family::textbook(line(at, towards, step), options);
 
-    recurrent_arrays<double> const values{derivatives_of(found.Y, 0), derivatives_of(found.Y_h, 0), derivatives_of(found.Y_c, 0)};
+    recurrent_arrays<double> const values{
+        derivatives_of(found.Y, 0), derivatives_of(found.Y_h, 0), derivatives_of(found.Y_c, 0)};
     CHECK(difference(values, Family::textbook(at, options)) < 1e-13);
-    recurrent_arrays<double> const slopes{
-        slope(after.Y, before.Y, 2 * step), slope(after.Y_h, before.Y_h, 2 * step), slope(after.Y_c, before.Y_c, 2 * step)};
-    recurrent_arrays<double> const derivatives{derivatives_of(found.Y, 1), derivatives_of(found.Y_h, 1), derivatives_of(found.Y_c, 1)};
+    recurrent_arrays<double> const slopes{slope(after.Y, before.Y, 2 * step),
+        slope(after.Y_h, before.Y_h, 2 * step), slope(after.Y_c, before.Y_c, 2 * step)};
+    recurrent_arrays<double> const derivatives{
+        derivatives_of(found.Y, 1), derivatives_of(found.Y_h, 1), derivatives_of(found.Y_c, 1)};
     CHECK(difference(derivatives, slopes) < 1e-8);
     double largest = 0;
     for (double const each : derivatives.Y_h.items)
@@ -100,12 +112,14 @@ TEST_CASE("derivatives go through clip, every other option, and other activation
     textbook::lstm_options of_lstm;
     of_lstm.clip = 0.7;
     of_lstm.input_forget = true;
-    of_lstm.activations = {{activation::hard_sigmoid, 0.2, 0.5}, {activation::softsign}, {activation::softmax}, {activation::sigmoid},
-        {activation::elu, 1}, {activation::scaled_tanh, 1.2, 0.8}};
+    of_lstm.activations = {{activation::hard_sigmoid, 0.2, 0.5}, {activation::softsign},
+        {activation::softmax}, {activation::sigmoid}, {activation::elu, 1},
+        {activation::scaled_tanh, 1.2, 0.8}};
     check_derivatives<lstm_family>(of_lstm);
     textbook::gru_options of_gru;
     of_gru.linear_before_reset = true;
-    of_gru.activations = {{activation::softplus}, {activation::leaky_relu, 0.3}, {activation::sigmoid}, {activation::affine, 0.5, 0.1}};
+    of_gru.activations = {{activation::softplus}, {activation::leaky_relu, 0.3}, {activation::sigmoid},
+        {activation::affine, 0.5, 0.1}};
     check_derivatives<gru_family>(of_gru);
 }
 

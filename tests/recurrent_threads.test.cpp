@@ -18,8 +18,8 @@ using namespace xloom;
 
 namespace {
 
-/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on their order is found out
-/// every time. Remembers how many parts there were.
+/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on
+/// their order is found out every time. Remembers how many parts there were.
 struct threads_or_backwards {
     std::size_t threads;
     bool is_backwards;
@@ -40,7 +40,8 @@ struct threads_or_backwards {
 
 /// Same bits for any number of threads. Enough work for more than one: 2^18 multiply-adds are worth a thread.
 template <class Family>
-void check_threads(recurrent_sizes const& sizes, std::string const& direction, std::vector<std::size_t> const& expected_parts)
+void check_threads(recurrent_sizes const& sizes, std::string const& direction,
+    std::vector<std::size_t> const& expected_parts)
 {
     std::mt19937 random(1);
     typename Family::options options;
@@ -62,7 +63,8 @@ void check_threads(recurrent_sizes const& sizes, std::string const& direction, s
         std::size_t parts = 0;
         CAPTURE(threads);
         for (bool const is_backwards : {false, true}) {
-            auto const found = Family::template call<float>(in, weights, threads_or_backwards{threads, is_backwards, &parts});
+            auto const found = Family::template call<float>(
+                in, weights, threads_or_backwards{threads, is_backwards, &parts});
             CHECK(have_same_bits(found, expected));
         }
         CHECK(parts == expected_parts[i++]);
@@ -71,7 +73,8 @@ void check_threads(recurrent_sizes const& sizes, std::string const& direction, s
 
 } // namespace
 
-TEST_CASE_TEMPLATE("recurrent operators: rows and directions on any number of threads", Family, lstm_family, gru_family, rnn_family)
+TEST_CASE_TEMPLATE("recurrent operators: rows and directions on any number of threads", Family, lstm_family,
+    gru_family, rnn_family)
 {
     // Rows are shared out evenly among the threads, each direction's on their own.
     check_threads<Family>({40, 13, 33, 40, 1}, "forward", {1, 2, 3, 5});
@@ -97,7 +100,8 @@ TEST_CASE("recurrent operators: calls that share packed weights, each on a threa
         each.X = random_array<float>(random, each.X.shape, 1);
         expected.push_back(lstm_family::call<float>(each, weights));
     }
-    tbb_policy(3).for_each(in.size(), [&](std::size_t i) { found[i] = lstm_family::call<float>(in[i], weights); });
+    tbb_policy(3).for_each(
+        in.size(), [&](std::size_t i) { found[i] = lstm_family::call<float>(in[i], weights); });
     for (std::size_t i = 0; i < in.size(); ++i)
         CHECK(have_same_bits(found[i], expected[i]));
 }

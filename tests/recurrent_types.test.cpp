@@ -29,23 +29,24 @@ textbook::array<To> converted(textbook::array<From> const& from)
 template <class To, class From>
 textbook::lstm_operands<To> converted(textbook::lstm_operands<From> const& in)
 {
-    return {converted<To>(in.X), converted<To>(in.W), converted<To>(in.R), converted<To>(in.B), in.sequence_lens,
-        converted<To>(in.initial_h), converted<To>(in.initial_c), converted<To>(in.P)};
+    return {converted<To>(in.X), converted<To>(in.W), converted<To>(in.R), converted<To>(in.B),
+        in.sequence_lens, converted<To>(in.initial_h), converted<To>(in.initial_c), converted<To>(in.P)};
 }
 template <class To, class From>
 textbook::gru_operands<To> converted(textbook::gru_operands<From> const& in)
 {
-    return {
-        converted<To>(in.X), converted<To>(in.W), converted<To>(in.R), converted<To>(in.B), in.sequence_lens, converted<To>(in.initial_h)};
+    return {converted<To>(in.X), converted<To>(in.W), converted<To>(in.R), converted<To>(in.B),
+        in.sequence_lens, converted<To>(in.initial_h)};
 }
 template <class To, class From>
 textbook::rnn_operands<To> converted(textbook::rnn_operands<From> const& in)
 {
-    return {
-        converted<To>(in.X), converted<To>(in.W), converted<To>(in.R), converted<To>(in.B), in.sequence_lens, converted<To>(in.initial_h)};
+    return {converted<To>(in.X), converted<To>(in.W), converted<To>(in.R), converted<To>(in.B),
+        in.sequence_lens, converted<To>(in.initial_h)};
 }
 
-/// 20 steps of storage floats: float's result, rounded once; so half a unit in the last place from the textbook's, and a little.
+/// 20 steps of storage floats: float's result, rounded once; so half a unit in the last place from the
+/// textbook's, and a little.
 template <class Family, class T>
 void check_storage_float(double half_unit, unsigned which = with_all)
 {
@@ -55,7 +56,8 @@ void check_storage_float(double half_unit, unsigned which = with_all)
     auto const in = Family::template draw<T>(random, {20, 3, 4, 9, 2}, which);
     auto const found = Family::call(in, options);
     auto const floats = Family::call(converted<float>(in), options);
-    CHECK(have_same_bits(found, {converted<T>(floats.Y), converted<T>(floats.Y_h), converted<T>(floats.Y_c)}));
+    CHECK(
+        have_same_bits(found, {converted<T>(floats.Y), converted<T>(floats.Y_h), converted<T>(floats.Y_c)}));
     double const error = difference(found, Family::textbook(in, options));
     CHECK(error <= half_unit + 4e-6);
     CHECK(error > half_unit / 10);

@@ -37,7 +37,10 @@ TEST_CASE("rnn equals the textbook with any activations")
         check_any_call<rnn_family, double>(seed, draw_activations<rnn_family, textbook::rnn_options>);
 }
 
-TEST_CASE("rnn: each activation in each place") { check_every_activation<rnn_family, double>({activation::tanh}); }
+TEST_CASE("rnn: each activation in each place")
+{
+    check_every_activation<rnn_family, double>({activation::tanh});
+}
 
 TEST_CASE("rnn: any operand left out") { check_optional_operands<rnn_family, float>(); }
 

@@ -18,7 +18,9 @@ using xloom::scan_step;
 namespace {
 
 constexpr auto running_sum = [](auto const& h, auto const& x_t) { return scan_step{h + x_t, h + x_t}; };
-constexpr auto decaying_sum = [](auto const& h, auto const& x_t) { return scan_step{h / 2 + x_t, h / 2 + x_t}; };
+constexpr auto decaying_sum = [](auto const& h, auto const& x_t) {
+    return scan_step{h / 2 + x_t, h / 2 + x_t};
+};
 
 } // namespace
 
@@ -33,11 +35,12 @@ TEST_CASE("Scan-9's sample: the running sum of [1, 2], [3, 4], [5, 6] ends at [9
     CHECK(z == xt::xtensor<float, 2>{{1, 2}, {4, 6}, {9, 12}});
 }
 
-TEST_CASE_TEMPLATE("every axis and direction of input and output agrees with the textbook", X, xt::xtensor<float, 3>, xt::xarray<double>,
-    xt::xtensor<std::int64_t, 3>, xt::xtensor<double, 3, xt::layout_type::column_major>, xt::xarray<float, xt::layout_type::column_major>)
+TEST_CASE_TEMPLATE("every axis and direction of input and output agrees with the textbook", X,
+    xt::xtensor<float, 3>, xt::xarray<double>, xt::xtensor<std::int64_t, 3>,
+    xt::xtensor<double, 3, xt::layout_type::column_major>, xt::xarray<float, xt::layout_type::column_major>)
 {
-    using state = std::conditional_t<xloom::enable_tensor<X>::rank == xloom::dynamic_rank, xt::xarray<typename X::value_type>,
-        xt::xtensor<typename X::value_type, 2>>;
+    using state = std::conditional_t<xloom::enable_tensor<X>::rank == xloom::dynamic_rank,
+        xt::xarray<typename X::value_type>, xt::xtensor<typename X::value_type, 2>>;
     // Multiples of 2^4 stay whole when halved four times, so that the integers follow the definition, too.
     auto x = textbook::tensor::counting({2, 4, 3});
     for (double& item : x.items)
@@ -48,10 +51,14 @@ TEST_CASE_TEMPLATE("every axis and direction of input and output agrees with the
                 for (bool const output_reverse : {false, true})
                     for (bool const negative : {false, true}) {
                         textbook::tensor const h(x.slice(input_axis, 0).shape, 16);
-                        auto const expected =
-                            textbook::scan(textbook::decaying_sum, h, x, input_axis, input_reverse, output_axis, output_reverse);
-                        auto const axis = [&](std::size_t a) { return static_cast<std::int64_t>(a) - (negative ? 3 : 0); };
-                        auto const direction = [](bool reverse) { return reverse ? scan_direction::reverse : scan_direction::forward; };
+                        auto const expected = textbook::scan(textbook::decaying_sum, h, x, input_axis,
+                            input_reverse, output_axis, output_reverse);
+                        auto const axis = [&](std::size_t a) {
+                            return static_cast<std::int64_t>(a) - (negative ? 3 : 0);
+                        };
+                        auto const direction = [](bool reverse) {
+                            return reverse ? scan_direction::reverse : scan_direction::forward;
+                        };
                         auto const result = scan(decaying_sum, make_tensor<state>(h), make_tensor<X>(x),
                             {.input_axes = {axis(input_axis)},
                                 .output_axes = {axis(output_axis)},
@@ -62,7 +69,8 @@ TEST_CASE_TEMPLATE("every axis and direction of input and output agrees with the
                     }
 }
 
-TEST_CASE("several states, inputs and outputs of mixed element types, more inputs than outputs and the other way round")
+TEST_CASE("several states, inputs and outputs of mixed element types, more inputs than outputs and the other "
+          "way round")
 {
     xt::xtensor<float, 1> const h = {1, 2};
     xt::xtensor<double, 2> const x = {{1, 2}, {3, 4}, {5, 6}};
@@ -106,7 +114,11 @@ TEST_CASE("states, inputs and outputs may each be absent")
     xt::xtensor<float, 1> const x = {1, 2, 3};
     SUBCASE("no states: a map")
     {
-        auto const [none, y] = scan([](float x_t) { return scan_step{std::tuple{}, x_t * x_t}; }, std::tuple{}, x);
+        auto const [none, y] = scan(
+            [](float x_t) {
+                return scan_step{std::tuple{}, x_t * x_t};
+            },
+            std::tuple{}, x);
         static_assert(std::is_same_v<decltype(none), std::tuple<> const>);
         CHECK(y == xt::xtensor<float, 1>{1, 4, 9});
     }
@@ -140,7 +152,8 @@ TEST_CASE("length 0 keeps the initial states and gives outputs of length 0")
     SUBCASE("along another axis")
     {
         xt::xtensor<float, 1> const h = {7, 8};
-        auto const [last, y] = scan(running_sum, h, xt::xtensor<float, 2>::from_shape({2, 0}), {.input_axes = {1}, .output_axes = {-1}});
+        auto const [last, y] = scan(running_sum, h, xt::xtensor<float, 2>::from_shape({2, 0}),
+            {.input_axes = {1}, .output_axes = {-1}});
         CHECK(last == h);
         CHECK(y.shape() == std::array<std::size_t, 2>{0, 0});
     }
@@ -217,9 +230,14 @@ TEST_CASE("inputs may be views, adaptors and lazy expressions")
 {
     xt::xtensor<float, 3> const buffer = xt::reshape_view(xt::arange<float>(24), {2, 4, 3});
     xt::xtensor<float, 1> const h = {0, 0, 0};
-    auto const expected = [&](auto const& x) { return scan(running_sum, h, xt::xtensor<float, 2>(x)).scan_outputs; };
+    auto const expected = [&](auto const& x) {
+        return scan(running_sum, h, xt::xtensor<float, 2>(x)).scan_outputs;
+    };
 
-    SUBCASE("a contiguous view") { CHECK(scan(running_sum, h, xt::view(buffer, 1)).scan_outputs == expected(xt::view(buffer, 1))); }
+    SUBCASE("a contiguous view")
+    {
+        CHECK(scan(running_sum, h, xt::view(buffer, 1)).scan_outputs == expected(xt::view(buffer, 1)));
+    }
     SUBCASE("a view with steps and an offset")
     {
         auto const x = xt::view(buffer, 1, xt::range(1, 4, 2), xt::all());
@@ -241,7 +259,8 @@ TEST_CASE("inputs may be views, adaptors and lazy expressions")
         xt::xtensor<float, 2> const columns = xt::view(buffer, 0);
         auto const x = xt::transpose(columns);
         xt::xtensor<float, 1> const state = {0, 0, 0, 0};
-        CHECK(scan(running_sum, state, x).scan_outputs == scan(running_sum, state, xt::xtensor<float, 2>(x)).scan_outputs);
+        CHECK(scan(running_sum, state, x).scan_outputs ==
+              scan(running_sum, state, xt::xtensor<float, 2>(x)).scan_outputs);
     }
     SUBCASE("an adaptor over a plain vector")
     {
@@ -254,15 +273,18 @@ TEST_CASE("inputs may be views, adaptors and lazy expressions")
         xt::xtensor<float, 2> const x = xt::view(buffer, 1);
         CHECK(scan(running_sum, h, x * 2).scan_outputs == expected(x * 2));
         auto const both =
-            scan([](auto const& state, auto const& a, auto const& b) { return scan_step{state + a + b}; }, h, std::tuple{x, x * 2});
+            scan([](auto const& state, auto const& a, auto const& b) { return scan_step{state + a + b}; }, h,
+                std::tuple{x, x * 2});
         CHECK(both.final_state == scan(running_sum, h, x * 3).final_state);
     }
     SUBCASE("a flattened view, whose items xtensor reaches through an iterator alone")
     {
         xt::xtensor<float, 2> const x = {{1, 2, 3}, {4, 5, 6}};
         auto const sum = [](float state, float x_t) { return scan_step{state + x_t, state + x_t}; };
-        CHECK(scan(sum, 0.0f, xt::ravel(xt::view(x, xt::all(), xt::range(1, 3)))).scan_outputs == xt::xtensor<float, 1>{2, 5, 10, 16});
-        CHECK(scan(sum, 0.0f, xt::flatten(xt::transpose(x))).scan_outputs == xt::xtensor<float, 1>{1, 5, 7, 12, 15, 21});
+        CHECK(scan(sum, 0.0f, xt::ravel(xt::view(x, xt::all(), xt::range(1, 3)))).scan_outputs ==
+              xt::xtensor<float, 1>{2, 5, 10, 16});
+        CHECK(scan(sum, 0.0f, xt::flatten(xt::transpose(x))).scan_outputs ==
+              xt::xtensor<float, 1>{1, 5, 7, 12, 15, 21});
         CHECK(scan(sum, 0.0f, xt::ravel<xt::layout_type::column_major>(x)).final_state == 21);
         auto const items = xt::ravel(x);
         CHECK(scan(sum, 0.0f, items).scan_outputs == xt::xtensor<float, 1>{1, 3, 6, 10, 15, 21});
@@ -298,8 +320,8 @@ TEST_CASE("a user's own container goes in and comes out")
         },
         h, x);
     static_assert(std::is_same_v<decltype(y), user::grid<double, 2> const>);
-    auto const expected =
-        textbook::scan(textbook::decaying_sum, textbook::tensor({3}), textbook::tensor::counting({4, 3}), 0, false, 0, false);
+    auto const expected = textbook::scan(textbook::decaying_sum, textbook::tensor({3}),
+        textbook::tensor::counting({4, 3}), 0, false, 0, false);
     CHECK(equals(last, expected.final_state));
     CHECK(equals(y, expected.scan_outputs));
 }
@@ -326,17 +348,22 @@ TEST_CASE("items of any type: strings, complex numbers, long double")
     CHECK(columns(1, 0) == "+c");
 
     xt::xtensor<std::complex<double>, 1> const z = {{0, 1}, {0, 1}, {0, 1}};
-    CHECK(
-        scan([](std::complex<double> p, std::complex<double> z_t) { return scan_step{p * z_t}; }, std::complex<double>(1), z).final_state ==
-        std::complex<double>(0, -1));
+    CHECK(scan([](std::complex<double> p, std::complex<double> z_t) { return scan_step{p * z_t}; },
+              std::complex<double>(1), z)
+              .final_state == std::complex<double>(0, -1));
     xt::xtensor<long double, 1> const q = {0.5L, 0.25L};
-    CHECK(scan([](long double s, long double q_t) { return scan_step{s + q_t}; }, 0.0L, q).final_state == 0.75L);
+    CHECK(scan([](long double s, long double q_t) { return scan_step{s + q_t}; }, 0.0L, q).final_state ==
+          0.75L);
 }
 
 TEST_CASE("a rank-1 xarray hands the body rank-0 views")
 {
     xt::xarray<float> const x = {1, 2, 3};
-    auto const [last, y] = scan([](float h, auto const& x_t) { return scan_step{h + x_t(), h * x_t()}; }, 1.f, x);
+    auto const [last, y] = scan(
+        [](float h, auto const& x_t) {
+            return scan_step{h + x_t(), h * x_t()};
+        },
+        1.f, x);
     CHECK(last == 7);
     CHECK(y == xt::xtensor<float, 1>{1, 4, 12});
 }

@@ -27,10 +27,11 @@ TEST_CASE("Scan-8's sample: a batch of one running sum gives y = [9, 12] and z =
     CHECK(z == xt::xtensor<float, 3>{{{1, 2}, {4, 6}, {9, 12}}});
 }
 
-TEST_CASE_TEMPLATE("ragged rows, forward and reverse, agree with a textbook scan of each row alone", Kind, xt::xtensor<double, 3>,
-    xt::xarray<double>, xt::xtensor<double, 3, xt::layout_type::column_major>)
+TEST_CASE_TEMPLATE("ragged rows, forward and reverse, agree with a textbook scan of each row alone", Kind,
+    xt::xtensor<double, 3>, xt::xarray<double>, xt::xtensor<double, 3, xt::layout_type::column_major>)
 {
-    using state = std::conditional_t<xloom::enable_tensor<Kind>::rank == xloom::dynamic_rank, xt::xarray<double>, xt::xtensor<double, 2>>;
+    using state = std::conditional_t<xloom::enable_tensor<Kind>::rank == xloom::dynamic_rank,
+        xt::xarray<double>, xt::xtensor<double, 2>>;
     auto const x = textbook::tensor::counting({4, 3, 2});
     auto const h = textbook::tensor::counting({4, 2});
     std::vector<std::size_t> const lens = {2, 0, 3, 1};
@@ -42,7 +43,8 @@ TEST_CASE_TEMPLATE("ragged rows, forward and reverse, agree with a textbook scan
             textbook::tensor row_y({3, 2});
             for (std::size_t t = 0; t < lens[b]; ++t)
                 row.put(0, t, x.slice(0, b).slice(0, t));
-            auto const result = textbook::scan(textbook::decaying_sum, h.slice(0, b), row, 0, reverse, 0, false);
+            auto const result =
+                textbook::scan(textbook::decaying_sum, h.slice(0, b), row, 0, reverse, 0, false);
             for (std::size_t t = 0; t < lens[b]; ++t)
                 row_y.put(0, t, result.scan_outputs.slice(0, t));
             expected_h.put(0, b, result.final_state);
@@ -82,7 +84,8 @@ TEST_CASE("rows of scalars; sequence_lens of any integer type; several states, i
 
 TEST_CASE("nothing to do: no rows, no steps, all lengths 0")
 {
-    auto const no_rows = scan_batched(running_sum, xt::xtensor<float, 2>::from_shape({0, 2}), xt::xtensor<float, 3>::from_shape({0, 3, 2}));
+    auto const no_rows = scan_batched(
+        running_sum, xt::xtensor<float, 2>::from_shape({0, 2}), xt::xtensor<float, 3>::from_shape({0, 3, 2}));
     CHECK(no_rows.final_state.shape() == std::array<std::size_t, 2>{0, 2});
     CHECK(no_rows.scan_outputs.shape(0) == 0);
 
@@ -92,7 +95,8 @@ TEST_CASE("nothing to do: no rows, no steps, all lengths 0")
     CHECK(no_steps.scan_outputs.shape() == std::array<std::size_t, 3>{2, 0, 0});
 
     xt::xtensor<float, 1> const g = {1, 2};
-    auto const all_empty = scan_batched(running_sum, g, xt::xtensor<float, 2>(xt::ones<float>({2, 3})), xt::xtensor<int, 1>{0, 0});
+    auto const all_empty = scan_batched(
+        running_sum, g, xt::xtensor<float, 2>(xt::ones<float>({2, 3})), xt::xtensor<int, 1>{0, 0});
     CHECK(all_empty.final_state == g);
     CHECK(all_empty.scan_outputs == xt::zeros<float>({2, 3}));
 }
@@ -100,11 +104,19 @@ TEST_CASE("nothing to do: no rows, no steps, all lengths 0")
 TEST_CASE("without inputs options.length tells T; without states there is only a map")
 {
     xt::xtensor<int, 1> const start = {1, 10};
-    auto const counted = scan_batched([](int n) { return scan_step{n + 1, n}; }, start, std::tuple{}, std::nullopt, {.length = 3});
+    auto const counted = scan_batched(
+        [](int n) {
+            return scan_step{n + 1, n};
+        },
+        start, std::tuple{}, std::nullopt, {.length = 3});
     CHECK(counted.scan_outputs == xt::xtensor<int, 2>{{1, 2, 3}, {10, 11, 12}});
 
     xt::xtensor<float, 2> const x = {{1, 2}, {3, 4}};
-    auto const squared = scan_batched([](float x_t) { return scan_step{std::tuple{}, x_t * x_t}; }, std::tuple{}, x);
+    auto const squared = scan_batched(
+        [](float x_t) {
+            return scan_step{std::tuple{}, x_t * x_t};
+        },
+        std::tuple{}, x);
     CHECK(squared.scan_outputs == x * x);
 }
 

@@ -38,17 +38,22 @@ TEST_CASE("Scan-9's sample, in place")
     CHECK(y == xt::xtensor<float, 2>{{1, 2}, {4, 6}, {9, 12}});
 }
 
-TEST_CASE_TEMPLATE("every axis and direction agrees with the textbook, whatever the layout of input and output", X, xt::xtensor<double, 3>,
-    xt::xarray<double>, xt::xtensor<double, 3, xt::layout_type::column_major>, xt::xarray<double, xt::layout_type::dynamic>)
+TEST_CASE_TEMPLATE(
+    "every axis and direction agrees with the textbook, whatever the layout of input and output", X,
+    xt::xtensor<double, 3>, xt::xarray<double>, xt::xtensor<double, 3, xt::layout_type::column_major>,
+    xt::xarray<double, xt::layout_type::dynamic>)
 {
     auto const x = textbook::tensor::counting({2, 4, 3});
     for (std::size_t const input_axis : {0u, 1u, 2u})
         for (std::size_t const output_axis : {0u, 1u, 2u})
             for (bool const input_reverse : {false, true})
                 for (bool const output_reverse : {false, true}) {
-                    auto const expected = textbook::scan(textbook::decaying_sum, textbook::tensor(x.slice(input_axis, 0).shape), x,
-                        input_axis, input_reverse, output_axis, output_reverse);
-                    auto const direction = [](bool reverse) { return reverse ? scan_direction::reverse : scan_direction::forward; };
+                    auto const expected =
+                        textbook::scan(textbook::decaying_sum, textbook::tensor(x.slice(input_axis, 0).shape),
+                            x, input_axis, input_reverse, output_axis, output_reverse);
+                    auto const direction = [](bool reverse) {
+                        return reverse ? scan_direction::reverse : scan_direction::forward;
+                    };
                     auto h = make_tensor<xt::xarray<double>>(textbook::tensor(x.slice(input_axis, 0).shape));
                     auto y = make_tensor<X>(textbook::tensor(expected.scan_outputs.shape));
                     scan_into(decaying_sum, h, make_tensor<X>(x), y,
@@ -66,8 +71,8 @@ TEST_CASE("statically rank-1 operands hand the body their items")
     xt::xtensor<float, 1> const x = {1, 2, 3};
     xt::xtensor<double, 1> y = {0, 0, 0};
     float sum = 10;
-    scan_into([](float& h, float const& x_t, double& y_t) { y_t = static_cast<double>(h += x_t) / 2; }, sum, x, y,
-        {.output_directions = {scan_direction::reverse}});
+    scan_into([](float& h, float const& x_t, double& y_t) { y_t = static_cast<double>(h += x_t) / 2; }, sum,
+        x, y, {.output_directions = {scan_direction::reverse}});
     CHECK(sum == 16);
     CHECK(y == xt::xtensor<double, 1>{8, 6.5, 5.5});
 }
@@ -83,7 +88,8 @@ TEST_CASE("no states, no outputs, no inputs")
     scan_into([](int& n, float) { ++n; }, count, x);
     CHECK(count == 3);
 
-    scan_into([](int& n, float& y_t) { y_t = static_cast<float>(n++); }, count, std::tuple{}, y, {.length = 3});
+    scan_into(
+        [](int& n, float& y_t) { y_t = static_cast<float>(n++); }, count, std::tuple{}, y, {.length = 3});
     CHECK(y == xt::xtensor<float, 1>{3, 4, 5});
 }
 
@@ -92,7 +98,8 @@ TEST_CASE("length 0 touches nothing")
     xt::xtensor<float, 1> h = {7, 8};
     xt::xtensor<float, 2> y = xt::xtensor<float, 2>::from_shape({0, 2});
     bool called = false;
-    scan_into([&](auto&, auto const&, auto&) { called = true; }, h, xt::xtensor<float, 2>::from_shape({0, 2}), y);
+    scan_into(
+        [&](auto&, auto const&, auto&) { called = true; }, h, xt::xtensor<float, 2>::from_shape({0, 2}), y);
     CHECK(!called);
     CHECK(h == xt::xtensor<float, 1>{7, 8});
 }
@@ -146,7 +153,8 @@ TEST_CASE("states and outputs may be adaptors, views, fixed tensors and a user's
         xt::xtensor_fixed<double, xt::xshape<3, 2>> const fixed_x = x;
         xt::xtensor_fixed<double, xt::xshape<3, 2>> y;
         xt::xtensor_fixed<double, xt::xshape<2>> h = {0, 0};
-        scan_into([](xt::xtensor_fixed<double, xt::xshape<2>>& state, xloom::fixed_element_view<double const, 2> const& x_t,
+        scan_into([](xt::xtensor_fixed<double, xt::xshape<2>>& state,
+                      xloom::fixed_element_view<double const, 2> const& x_t,
                       xloom::fixed_element_view<double, 2>& y_t) { decaying_sum(state, x_t, y_t); },
             h, fixed_x, y);
         CHECK(y == expected);
@@ -163,9 +171,9 @@ TEST_CASE("states and outputs may be adaptors, views, fixed tensors and a user's
             },
             h, grid_x, y);
         CHECK(h.items == std::vector<double>{6.75, 8.5});
-        CHECK(
-            equals(y, textbook::scan(textbook::decaying_sum, textbook::tensor({2}), textbook::tensor::counting({3, 2}), 0, false, 0, false)
-                          .scan_outputs));
+        CHECK(equals(y, textbook::scan(textbook::decaying_sum, textbook::tensor({2}),
+                            textbook::tensor::counting({3, 2}), 0, false, 0, false)
+                            .scan_outputs));
     }
 }
 
@@ -206,7 +214,8 @@ TEST_CASE("in debug builds an output that the body does not write is NaN")
     xt::xtensor<float, 2> y = xt::zeros<float>({2, 2});
     xt::xtensor<double, 1> z = {0, 0};
     xt::xtensor<int, 1> n = {5, 5};
-    scan_into([](auto const& x_t, auto& y_t, double&, int&) { y_t(0) = x_t(0); }, std::tuple{}, x, std::tie(y, z, n));
+    scan_into([](auto const& x_t, auto& y_t, double&, int&) { y_t(0) = x_t(0); }, std::tuple{}, x,
+        std::tie(y, z, n));
     CHECK(y(1, 0) == 3);
     CHECK(std::isnan(y(0, 1)));
     CHECK(std::isnan(y(1, 1)));

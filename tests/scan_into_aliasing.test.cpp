@@ -17,14 +17,17 @@ using xloom::scan_into;
 
 namespace {
 
-/// Calls f(tensor, axis) with zeros of `length` elements of 3 items along that axis, in every layout that elements can have.
+/// Calls f(tensor, axis) with zeros of `length` elements of 3 items along that axis, in every layout that
+/// elements can have.
 template <class F>
 void for_each_layout(std::size_t length, F const& f)
 {
     xt::xtensor<double, 2> rows = xt::zeros<double>({length, std::size_t{3}});
     xt::xtensor<double, 2> columns = xt::zeros<double>({std::size_t{3}, length});
-    xt::xtensor<double, 2, xt::layout_type::column_major> column_major = xt::zeros<double>({length, std::size_t{3}});
-    xt::xarray<double, xt::layout_type::dynamic> dynamic(std::vector<std::size_t>{length, 3}, xt::layout_type::column_major);
+    xt::xtensor<double, 2, xt::layout_type::column_major> column_major =
+        xt::zeros<double>({length, std::size_t{3}});
+    xt::xarray<double, xt::layout_type::dynamic> dynamic(
+        std::vector<std::size_t>{length, 3}, xt::layout_type::column_major);
     dynamic.fill(0);
     xt::xtensor<double, 3> room = xt::zeros<double>({length, std::size_t{2}, std::size_t{6}});
     auto view = xt::view(room, xt::all(), 1, xt::range(0, 6, 2));
@@ -55,7 +58,8 @@ void count(X& x, std::size_t axis)
 /// The options of a walk along `axis` in one direction, for as many operands as there are.
 xloom::scan_options along(std::size_t axis, std::size_t inputs, scan_direction direction)
 {
-    xloom::scan_options options{.output_axes = {static_cast<std::int64_t>(axis)}, .output_directions = {direction}};
+    xloom::scan_options options{
+        .output_axes = {static_cast<std::int64_t>(axis)}, .output_directions = {direction}};
     for (std::size_t m = 0; m < inputs; ++m) {
         options.input_axes.push_back(static_cast<std::int64_t>(axis));
         options.input_directions.push_back(direction);
@@ -123,7 +127,8 @@ TEST_CASE("a body may read the output elements of earlier iterations from the te
         for_each_layout(11, [&](auto& y, std::size_t axis) {
             auto const fibonacci = [&](std::size_t& t, auto& y_t) {
                 for (std::size_t i = 0; i < 3; ++i)
-                    y_t(i) = t < 2 ? static_cast<double>(t) : item(y, axis, t - 1, i) + item(y, axis, t - 2, i);
+                    y_t(i) =
+                        t < 2 ? static_cast<double>(t) : item(y, axis, t - 1, i) + item(y, axis, t - 2, i);
                 ++t;
             };
             std::size_t t = 0;
@@ -139,7 +144,8 @@ TEST_CASE("a body may read the output elements of earlier iterations from the te
         for_each_layout(11, [&](auto& y, std::size_t axis) {
             auto const fibonacci = [&](std::size_t& t, auto& y_t) {
                 for (std::size_t i = 0; i < 3; ++i)
-                    y_t(i) = t < 2 ? static_cast<double>(t) : item(y, axis, 11 - t, i) + item(y, axis, 12 - t, i);
+                    y_t(i) =
+                        t < 2 ? static_cast<double>(t) : item(y, axis, 11 - t, i) + item(y, axis, 12 - t, i);
                 ++t;
             };
             std::size_t t = 0;
@@ -177,7 +183,8 @@ TEST_CASE("what a body throws leaves the elements of earlier iterations written"
             xt::noalias(y_t) = -x_t;
         };
         int t = 0;
-        CHECK_THROWS_AS(scan_into(body, t, x, x, along(axis, 1, scan_direction::forward)), std::runtime_error);
+        CHECK_THROWS_AS(
+            scan_into(body, t, x, x, along(axis, 1, scan_direction::forward)), std::runtime_error);
         CHECK(item(x, axis, 2, 2) == -8);
         CHECK(item(x, axis, 3, 0) == 9);
         CHECK(item(x, axis, 4, 0) == 12);

@@ -19,7 +19,8 @@ namespace {
 using array = xt::xarray<double>;
 using element = xloom::element_view<double const>;
 
-/// states[i] = states[i] / 2 + the sum of all elements; outputs: every state, and the element of the last input.
+/// states[i] = states[i] / 2 + the sum of all elements; outputs: every state, and the element of the last
+/// input.
 auto const decaying_sums = [](std::span<array const> states, std::span<element const> elements) {
     std::vector<array> next, outputs;
     for (array const& state : states) {
@@ -46,11 +47,16 @@ TEST_CASE("scan_list: every axis and direction of several inputs and outputs agr
                 for (bool const output_reverse : {false, true}) {
                     auto const x = textbook::tensor::counting({2, 4, 3});
                     textbook::tensor const h(x.slice(axis, 0).shape, 16);
-                    auto const expected = textbook::scan(textbook::decaying_sum, h, x, axis, reverse, output_axis, output_reverse);
-                    auto const in = static_cast<std::int64_t>(axis), out = static_cast<std::int64_t>(output_axis);
-                    scan_direction const in_direction = reverse ? scan_direction::reverse : scan_direction::forward;
-                    scan_direction const out_direction = output_reverse ? scan_direction::reverse : scan_direction::forward;
-                    // The second input is walked as the first; it is subtracted, so that what is left is the textbook's sum.
+                    auto const expected = textbook::scan(
+                        textbook::decaying_sum, h, x, axis, reverse, output_axis, output_reverse);
+                    auto const in = static_cast<std::int64_t>(axis),
+                               out = static_cast<std::int64_t>(output_axis);
+                    scan_direction const in_direction =
+                        reverse ? scan_direction::reverse : scan_direction::forward;
+                    scan_direction const out_direction =
+                        output_reverse ? scan_direction::reverse : scan_direction::forward;
+                    // The second input is walked as the first; it is subtracted, so that what is left is the
+                    // textbook's sum.
                     auto const body = [](std::span<array const> states, std::span<element const> elements) {
                         array const next = states[0] / 2 + 2 * elements[0] - elements[1];
                         return scan_step{std::vector<array>{next}, std::vector<array>{next, elements[1]}};
@@ -63,7 +69,8 @@ TEST_CASE("scan_list: every axis and direction of several inputs and outputs agr
                             .output_directions = {out_direction, in_direction}});
                     CHECK(equals(result.final_state.at(0), expected.final_state));
                     CHECK(equals(result.scan_outputs.at(0), expected.scan_outputs));
-                    CHECK(equals(result.scan_outputs.at(1), x)); // what goes in one way comes out the same way
+                    CHECK(
+                        equals(result.scan_outputs.at(1), x)); // what goes in one way comes out the same way
                 }
 }
 
@@ -72,7 +79,8 @@ TEST_CASE("scan_list: numbers of states, inputs and outputs are told by the list
     array const x = {{1, 2}, {3, 4}, {5, 6}};
     array const zero = {0, 0};
     for (std::size_t const states : {0u, 1u, 3u}) {
-        auto const [finals, outputs] = scan_list(decaying_sums, std::vector<array>(states, zero), std::vector<array>{x, x}, states + 1, {});
+        auto const [finals, outputs] = scan_list(
+            decaying_sums, std::vector<array>(states, zero), std::vector<array>{x, x}, states + 1, {});
         CHECK(finals.size() == states);
         REQUIRE(outputs.size() == states + 1);
         for (array const& state : finals)
@@ -94,7 +102,8 @@ TEST_CASE("scan_list without inputs runs for the length that is given")
 
 TEST_CASE("scan_list of no iterations: the states as they were, outputs of length 0")
 {
-    auto const result = scan_list(decaying_sums, std::vector<array>{{7.0, 8.0}}, std::vector<array>{xt::zeros<double>({0, 2})}, 2, {});
+    auto const result = scan_list(
+        decaying_sums, std::vector<array>{{7.0, 8.0}}, std::vector<array>{xt::zeros<double>({0, 2})}, 2, {});
     CHECK(result.final_state.at(0) == array{7.0, 8.0});
     REQUIRE(result.scan_outputs.size() == 2);
     CHECK(xloom::detail::shape_of(result.scan_outputs[0]) == xloom::shape{0});
@@ -106,7 +115,8 @@ TEST_CASE("scan_list takes xtensors of a static rank, and outputs of another typ
     auto const result = scan_list(
         [](std::span<int const> states, std::span<xloom::element_view<int const, 1> const> elements) {
             xt::xtensor<double, 1> const y = elements[0] * 0.5;
-            return scan_step{std::vector<int>{states[0] + elements[0](0)}, std::vector<xt::xtensor<double, 1>>{y}};
+            return scan_step{
+                std::vector<int>{states[0] + elements[0](0)}, std::vector<xt::xtensor<double, 1>>{y}};
         },
         std::vector<int>{0}, std::vector<xt::xtensor<int, 2>>{x}, 1);
     CHECK(result.final_state.at(0) == 4);
@@ -128,30 +138,37 @@ TEST_CASE("scan_list says what is wrong with the body's lists, and with the opti
                                  return scan_step{no_arrays(), no_arrays()};
                              },
                              0),
-        "xloom::scan_list: the body must return a list of 1 states, but it returned 0 at iteration 0. Return as many in every iteration.",
+        "xloom::scan_list: the body must return a list of 1 states, but it returned 0 at iteration 0. Return "
+        "as many in every iteration.",
         xloom::body_error);
     CHECK_THROWS_WITH_AS(scan_with(
                              [](auto, auto) {
                                  return scan_step{std::vector<array>{{1.0, 2.0, 3.0}}, no_arrays()};
                              },
                              0),
-        "xloom::scan_list: states must keep their shapes in every iteration, but states[0] was [2] and the body made it [3] at iteration "
+        "xloom::scan_list: states must keep their shapes in every iteration, but states[0] was [2] and the "
+        "body made it [3] at iteration "
         "0. Compute it in the shape it had.",
         xloom::body_error);
-    CHECK_THROWS_WITH_AS(scan_with(
-                             [](std::span<array const> states, std::span<element const> elements) {
-                                 array const y = xt::zeros<double>({elements[0](0) > 2 ? 1 : 2});
-                                 return scan_step{std::vector<array>(states.begin(), states.end()), std::vector<array>{y}};
-                             },
-                             1),
-        "xloom::scan_list: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [2] and the body made it [1] "
+    CHECK_THROWS_WITH_AS(
+        scan_with(
+            [](std::span<array const> states, std::span<element const> elements) {
+                array const y = xt::zeros<double>({elements[0](0) > 2 ? 1 : 2});
+                return scan_step{std::vector<array>(states.begin(), states.end()), std::vector<array>{y}};
+            },
+            1),
+        "xloom::scan_list: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
+        "[2] and the body made it [1] "
         "at iteration 1. Compute it in the shape it had.",
         xloom::body_error);
     CHECK_THROWS_WITH_AS(scan_list(decaying_sums, no_arrays(), std::vector<array>{x}, 1, {.input_axes = {2}}),
-        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for scan_inputs[0] of the shape "
+        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for "
+        "scan_inputs[0] of the shape "
         "[2, 2]. Name an axis that the tensor has.",
         xloom::shape_error);
-    CHECK_THROWS_AS(scan_with([](auto, auto) -> decltype(scan_step{no_arrays(), no_arrays()}) { throw std::runtime_error("own"); }, 0),
+    CHECK_THROWS_AS(scan_with([](auto, auto) -> decltype(scan_step{no_arrays(),
+                                                 no_arrays()}) { throw std::runtime_error("own"); },
+                        0),
         std::runtime_error);
 }
 

@@ -55,13 +55,15 @@ TEST_CASE("ONNX's example 1: single items")
 TEST_CASE("ONNX's example 2: slices")
 {
     xt::xtensor<float, 3> const data = {{{1, 2, 3, 4}, {5, 6, 7, 8}, {8, 7, 6, 5}, {4, 3, 2, 1}},
-        {{1, 2, 3, 4}, {5, 6, 7, 8}, {8, 7, 6, 5}, {4, 3, 2, 1}}, {{8, 7, 6, 5}, {4, 3, 2, 1}, {1, 2, 3, 4}, {5, 6, 7, 8}},
+        {{1, 2, 3, 4}, {5, 6, 7, 8}, {8, 7, 6, 5}, {4, 3, 2, 1}},
+        {{8, 7, 6, 5}, {4, 3, 2, 1}, {1, 2, 3, 4}, {5, 6, 7, 8}},
         {{8, 7, 6, 5}, {4, 3, 2, 1}, {1, 2, 3, 4}, {5, 6, 7, 8}}};
     indices_2d const indices = {{0}, {2}};
-    xt::xtensor<float, 3> const updates = {
-        {{5, 5, 5, 5}, {6, 6, 6, 6}, {7, 7, 7, 7}, {8, 8, 8, 8}}, {{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}, {4, 4, 4, 4}}};
+    xt::xtensor<float, 3> const updates = {{{5, 5, 5, 5}, {6, 6, 6, 6}, {7, 7, 7, 7}, {8, 8, 8, 8}},
+        {{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}, {4, 4, 4, 4}}};
     xt::xtensor<float, 3> const expected = {{{5, 5, 5, 5}, {6, 6, 6, 6}, {7, 7, 7, 7}, {8, 8, 8, 8}},
-        {{1, 2, 3, 4}, {5, 6, 7, 8}, {8, 7, 6, 5}, {4, 3, 2, 1}}, {{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}, {4, 4, 4, 4}},
+        {{1, 2, 3, 4}, {5, 6, 7, 8}, {8, 7, 6, 5}, {4, 3, 2, 1}},
+        {{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}, {4, 4, 4, 4}},
         {{8, 7, 6, 5}, {4, 3, 2, 1}, {1, 2, 3, 4}, {5, 6, 7, 8}}};
     CHECK(scatter_nd(data, indices, updates) == expected);
 }
@@ -75,8 +77,10 @@ TEST_CASE("the update x[:, 0, 1] = 1 of a [1, 3, 8, 8] tensor, as its exported g
         spelled_out(0, column, 2) = 1;
         spelled_out(0, column, 3) = static_cast<std::int64_t>(column);
     }
-    xt::xtensor<float, 4> const by_items = scatter_nd(x, spelled_out, xt::xtensor<float, 2>(xt::ones<float>({1, 8})));
-    xt::xtensor<float, 4> const by_slice = scatter_nd(x, indices_2d{{0, 0, 1}}, xt::xtensor<float, 2>(xt::ones<float>({1, 8})));
+    xt::xtensor<float, 4> const by_items =
+        scatter_nd(x, spelled_out, xt::xtensor<float, 2>(xt::ones<float>({1, 8})));
+    xt::xtensor<float, 4> const by_slice =
+        scatter_nd(x, indices_2d{{0, 0, 1}}, xt::xtensor<float, 2>(xt::ones<float>({1, 8})));
     for (std::size_t channel = 0; channel < 3; ++channel)
         for (std::size_t row = 0; row < 8; ++row)
             for (std::size_t column = 0; column < 8; ++column) {
@@ -103,8 +107,8 @@ TEST_CASE("more updates than a block holds")
     check_random_case<xt::xarray<double>>({3, 2, 2, 5}, {200}, 3);
 }
 
-TEST_CASE_TEMPLATE(
-    "indices of any integer type", Index, std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t)
+TEST_CASE_TEMPLATE("indices of any integer type", Index, std::int8_t, std::uint8_t, std::int16_t,
+    std::int32_t, std::uint32_t, std::int64_t, std::uint64_t)
 {
     xt::xtensor<int, 1> const data = {0, 0, 0, 0};
     xt::xtensor<Index, 2> indices = {{0}, {3}};
@@ -132,10 +136,12 @@ TEST_CASE("one tuple: the update of a single item may be a number, a rank-0 tens
 TEST_CASE("nothing to do: empty indices, empty data, empty slices")
 {
     xt::xtensor<float, 2> const data = {{1, 2}, {3, 4}};
-    CHECK(scatter_nd(data, indices_2d::from_shape({0, 1}), xt::xtensor<float, 2>::from_shape({0, 2})) == data);
+    CHECK(
+        scatter_nd(data, indices_2d::from_shape({0, 1}), xt::xtensor<float, 2>::from_shape({0, 2})) == data);
     CHECK(scatter_nd(data, indices_2d::from_shape({0, 2}), xt::xtensor<float, 1>::from_shape({0})) == data);
     auto const empty = xt::xtensor<float, 2>::from_shape({0, 2});
-    CHECK(scatter_nd(empty, indices_2d::from_shape({0, 1}), xt::xtensor<float, 2>::from_shape({0, 2})).shape(0) == 0);
+    CHECK(scatter_nd(empty, indices_2d::from_shape({0, 1}), xt::xtensor<float, 2>::from_shape({0, 2}))
+              .shape(0) == 0);
     auto const no_columns = xt::xtensor<float, 2>::from_shape({2, 0});
     CHECK(scatter_nd(no_columns, indices_2d{{1}}, xt::xtensor<float, 2>::from_shape({1, 0})).shape(0) == 2);
 }
@@ -155,9 +161,12 @@ TEST_CASE("duplicates: with none the last stays, with a reduction all count, the
     indices_2d const indices = {{1}, {1}, {-2}, {0}};
     xt::xtensor<int, 1> const updates = {1, 2, 3, 4};
     CHECK(scatter_nd(data, indices, updates) == xt::xtensor<int, 1>{4, 3, 30});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::add}) == xt::xtensor<int, 1>{14, 26, 30});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mul}) == xt::xtensor<int, 1>{40, 120, 30});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::max}) == xt::xtensor<int, 1>{10, 20, 30});
+    CHECK(
+        scatter_nd(data, indices, updates, {.reduction = reduction::add}) == xt::xtensor<int, 1>{14, 26, 30});
+    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mul}) ==
+          xt::xtensor<int, 1>{40, 120, 30});
+    CHECK(
+        scatter_nd(data, indices, updates, {.reduction = reduction::max}) == xt::xtensor<int, 1>{10, 20, 30});
     CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::min}) == xt::xtensor<int, 1>{4, 1, 30});
 }
 
@@ -165,7 +174,8 @@ TEST_CASE("data that is moved in is not copied")
 {
     xt::xtensor<float, 1> data = {1, 2, 3};
     float const* const memory = data.data();
-    xt::xtensor<float, 1> const result = scatter_nd(std::move(data), indices_2d{{1}}, xt::xtensor<float, 1>{9});
+    xt::xtensor<float, 1> const result =
+        scatter_nd(std::move(data), indices_2d{{1}}, xt::xtensor<float, 1>{9});
     CHECK(result.data() == memory);
     CHECK(result == xt::xtensor<float, 1>{1, 9, 3});
 }
@@ -183,7 +193,8 @@ TEST_CASE("in place into views, with steps of any sign")
     auto columns = xt::view(table, xt::all(), xt::range(1, 3));
     scatter_nd_into(columns, indices_2d{{0}, {-1}}, xt::xtensor<int, 2>{{-1, -2}, {-3, -4}});
     CHECK(table == xt::xtensor<int, 2>{{0, -1, -2, 3}, {4, 5, 6, 7}, {8, -3, -4, 11}});
-    auto reversed = xt::strided_view(table, {xt::range(xt::placeholders::_, xt::placeholders::_, -1), xt::all()});
+    auto reversed =
+        xt::strided_view(table, {xt::range(xt::placeholders::_, xt::placeholders::_, -1), xt::all()});
     scatter_nd_into(reversed, indices_2d{{0, 0}}, xt::xtensor<int, 1>{100}, {.reduction = reduction::add});
     CHECK(table(2, 0) == 108);
     scatter_nd_into(xt::view(table, 1), indices_2d{{0}}, xt::xtensor<int, 1>{77});

@@ -1,4 +1,5 @@
-// A callable that reduces on several threads: never for the same item at once, though a long slice is cut among them.
+// A callable that reduces on several threads: never for the same item at once, though a long slice is cut
+// among them.
 
 #include <doctest/doctest.h>
 
@@ -49,7 +50,8 @@ calls scatter_ones(std::size_t slices, std::size_t length, std::size_t count)
         if (calls_of_item.fetch_add(1) != 0)
             overlap = true;
         if (static_cast<std::size_t>(old.number) < length)
-            thread_of[static_cast<std::size_t>(old.number)] = std::hash<std::thread::id>()(std::this_thread::get_id());
+            thread_of[static_cast<std::size_t>(old.number)] =
+                std::hash<std::thread::id>()(std::this_thread::get_id());
         calls_of_item.fetch_sub(1);
         return numbered{old.number, old.sum + update.sum};
     };

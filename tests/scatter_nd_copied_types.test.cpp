@@ -38,8 +38,14 @@ struct xloom::enable_tensor<scatter_nd_copied_types_test::span_of_ints> {
     using value_type = int;
     static constexpr std::size_t rank = 1;
     static int* data(scatter_nd_copied_types_test::span_of_ints const& s) { return s.first; }
-    static std::array<std::size_t, 1> shape(scatter_nd_copied_types_test::span_of_ints const& s) { return {s.count}; }
-    static std::array<std::ptrdiff_t, 1> strides(scatter_nd_copied_types_test::span_of_ints const&) { return {1}; }
+    static std::array<std::size_t, 1> shape(scatter_nd_copied_types_test::span_of_ints const& s)
+    {
+        return {s.count};
+    }
+    static std::array<std::ptrdiff_t, 1> strides(scatter_nd_copied_types_test::span_of_ints const&)
+    {
+        return {1};
+    }
 };
 
 template <>
@@ -47,8 +53,14 @@ struct xloom::enable_tensor<scatter_nd_copied_types_test::shared_ints> {
     using value_type = int;
     static constexpr std::size_t rank = 1;
     static int* data(scatter_nd_copied_types_test::shared_ints const& s) { return s.items->data(); }
-    static std::array<std::size_t, 1> shape(scatter_nd_copied_types_test::shared_ints const& s) { return {s.items->size()}; }
-    static std::array<std::ptrdiff_t, 1> strides(scatter_nd_copied_types_test::shared_ints const&) { return {1}; }
+    static std::array<std::size_t, 1> shape(scatter_nd_copied_types_test::shared_ints const& s)
+    {
+        return {s.items->size()};
+    }
+    static std::array<std::ptrdiff_t, 1> strides(scatter_nd_copied_types_test::shared_ints const&)
+    {
+        return {1};
+    }
     static scatter_nd_copied_types_test::shared_ints make(xloom::shape const& dims)
     {
         return {std::make_shared<std::vector<int>>(dims[0])};
@@ -69,9 +81,10 @@ TEST_CASE("data whose strides repeat one item: the result has an item for each p
 TEST_CASE("a view type of one's own: its items stay as they are")
 {
     std::vector<int> items = {1, 1, 1};
-    constexpr char const* text = "xloom::scatter_nd: the result must have memory of its own for every item, but copies of data's type "
-                                 "refer to data's items or repeat "
-                                 "one. Copy the container that data refers to, or call scatter_nd_into.";
+    constexpr char const* text =
+        "xloom::scatter_nd: the result must have memory of its own for every item, but copies of data's type "
+        "refer to data's items or repeat "
+        "one. Copy the container that data refers to, or call scatter_nd_into.";
     span_of_ints const view{items.data(), 3};
     CHECK_THROWS_WITH_AS(scatter_nd(view, indices, updates), text, overlap_error);
     CHECK_THROWS_WITH_AS(scatter_nd(span_of_ints{items.data(), 3}, indices, updates), text, overlap_error);

@@ -1,4 +1,5 @@
-// ScatterND into a copy of data that is so large that the copy is made row by row: the bits of the updates in their order.
+// ScatterND into a copy of data that is so large that the copy is made row by row: the bits of the updates in
+// their order.
 
 #include <doctest/doctest.h>
 
@@ -32,7 +33,8 @@ xt::xtensor<T, 2> made_up(std::size_t count, unsigned seed)
     auto result = xt::xtensor<T, 2>::from_shape({count, columns<T>});
     for (auto& item : result.storage())
         if constexpr (std::is_floating_point_v<T>)
-            item = static_cast<T>(std::ldexp(static_cast<double>(random() % 1000) - 500, static_cast<int>(random() % 40) - 30));
+            item = static_cast<T>(
+                std::ldexp(static_cast<double>(random() % 1000) - 500, static_cast<int>(random() % 40) - 30));
         else
             item = item_from<T>(static_cast<int>(random() % 7) - 3);
     return result;
@@ -50,11 +52,13 @@ indices_2d random_rows(std::size_t count)
 
 /// Update after update, row by row of a table.
 template <class T>
-xt::xtensor<T, 2> expected_of(reduction kind, xt::xtensor<T, 2> table, indices_2d const& indices, xt::xtensor<T, 2> const& updates)
+xt::xtensor<T, 2> expected_of(
+    reduction kind, xt::xtensor<T, 2> table, indices_2d const& indices, xt::xtensor<T, 2> const& updates)
 {
     for (std::size_t i = 0; i < indices.shape(0); ++i) {
         std::int64_t const index = indices(i, 0);
-        auto const row = static_cast<std::size_t>(index < 0 ? index + static_cast<std::int64_t>(rows) : index);
+        auto const row =
+            static_cast<std::size_t>(index < 0 ? index + static_cast<std::int64_t>(rows) : index);
         for (std::size_t j = 0; j < columns<T>; ++j)
             table(row, j) = textbook_reduce<T>(kind, table(row, j), updates(i, j));
     }
@@ -93,7 +97,8 @@ indices_2d one_row(std::size_t count, std::int64_t row)
 
 } // namespace
 
-TEST_CASE_TEMPLATE("all five reductions, with duplicates", T, float, double, std::int64_t, std::uint8_t, float16)
+TEST_CASE_TEMPLATE(
+    "all five reductions, with duplicates", T, float, double, std::int64_t, std::uint8_t, float16)
 {
     check_rows<T>(random_rows(rows), all_five);
 }
@@ -121,13 +126,15 @@ TEST_CASE("what lies outside is dropped or clipped")
 {
     auto const data = made_up<double>(rows, 1), updates = made_up<double>(rows, 2);
     CHECK(scatter_nd(data, one_row(rows, 300), updates, {.bounds = bounds::drop}) == data);
-    CHECK(scatter_nd(data, one_row(rows, 300), updates, {.reduction = reduction::add, .bounds = bounds::clip}) ==
+    CHECK(scatter_nd(
+              data, one_row(rows, 300), updates, {.reduction = reduction::add, .bounds = bounds::clip}) ==
           expected_of(reduction::add, data, one_row(rows, 299), updates));
     auto indices = random_rows(rows);
     indices(0, 0) = indices(150, 0) = indices(299, 0) = -301;
     auto in_place = data;
     scatter_nd_into(in_place, indices, updates, {.reduction = reduction::add, .bounds = bounds::drop});
-    CHECK(have_same_bits(scatter_nd(data, indices, updates, {.reduction = reduction::add, .bounds = bounds::drop}), in_place));
+    CHECK(have_same_bits(
+        scatter_nd(data, indices, updates, {.reduction = reduction::add, .bounds = bounds::drop}), in_place));
 }
 
 TEST_CASE("k = 2, and k = 0")
@@ -154,16 +161,20 @@ TEST_CASE("k = 2, and k = 0")
     auto twice = table;
     for (std::size_t i = 0; i < table.size(); ++i)
         twice.data()[i] = (table.data()[i] + update_table.data()[i]) + table.data()[i];
-    CHECK(have_same_bits(scatter_nd(table, indices_2d::from_shape({2, 0}), wholes, {.reduction = reduction::add}), twice));
+    CHECK(have_same_bits(
+        scatter_nd(table, indices_2d::from_shape({2, 0}), wholes, {.reduction = reduction::add}), twice));
 }
 
 TEST_CASE("xloom's reductions as callables")
 {
     auto const data = made_up<double>(rows, 1), updates = made_up<double>(rows, 2);
     auto const indices = random_rows(rows);
-    CHECK(have_same_bits(scatter_nd(data, indices, updates, reduce_none), expected_of(reduction::none, data, indices, updates)));
-    CHECK(have_same_bits(scatter_nd(data, indices, updates, reduce_max), expected_of(reduction::max, data, indices, updates)));
-    CHECK(have_same_bits(scatter_nd(data, indices, data, reduce_add), expected_of(reduction::add, data, indices, data)));
+    CHECK(have_same_bits(scatter_nd(data, indices, updates, reduce_none),
+        expected_of(reduction::none, data, indices, updates)));
+    CHECK(have_same_bits(
+        scatter_nd(data, indices, updates, reduce_max), expected_of(reduction::max, data, indices, updates)));
+    CHECK(have_same_bits(
+        scatter_nd(data, indices, data, reduce_add), expected_of(reduction::add, data, indices, data)));
 }
 
 TEST_CASE("a callable of the caller's meets the updates in their order; what it throws leaves data as it was")
@@ -173,9 +184,12 @@ TEST_CASE("a callable of the caller's meets the updates in their order; what it 
     for (std::size_t i = 0; i < updates.size(); ++i)
         updates.data()[i] = static_cast<double>(i);
     double next = 0;
-    auto const in_order = [&next](double, double update) { return update == next++ ? update : throw std::runtime_error("out of order"); };
+    auto const in_order = [&next](double, double update) {
+        return update == next++ ? update : throw std::runtime_error("out of order");
+    };
     auto const indices = random_rows(rows);
-    CHECK(have_same_bits(scatter_nd(data, indices, updates, in_order), expected_of(reduction::none, data, indices, updates)));
+    CHECK(have_same_bits(
+        scatter_nd(data, indices, updates, in_order), expected_of(reduction::none, data, indices, updates)));
     auto const before = data;
     next = -1;
     CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, in_order), "out of order", std::runtime_error);
@@ -187,7 +201,8 @@ TEST_CASE("other rules for the first update, and the mean")
     auto const data = made_up<double>(rows, 1), updates = made_up<double>(rows, 2);
     auto const indices = random_rows(rows);
     for (scatter_nd_options const& options : {scatter_nd_options{.duplicates = duplicates::first},
-             scatter_nd_options{.reduction = reduction::add, .include_self = false}, scatter_nd_options{.reduction = reduction::mean}}) {
+             scatter_nd_options{.reduction = reduction::add, .include_self = false},
+             scatter_nd_options{.reduction = reduction::mean}}) {
         auto in_place = data;
         scatter_nd_into(in_place, indices, updates, options);
         CHECK(have_same_bits(scatter_nd(data, indices, updates, options), in_place));

@@ -1,4 +1,5 @@
-// Floating-point and complex numbers and strings with every reduction that means something for them, against the textbook.
+// Floating-point and complex numbers and strings with every reduction that means something for them, against
+// the textbook.
 
 #include "support/every_reduction.hpp"
 
@@ -10,7 +11,10 @@ TEST_CASE("float") { check_type<float>(all_five); }
 TEST_CASE("double") { check_type<double>(all_five); }
 TEST_CASE("long double") { check_type<long double>(all_five); }
 TEST_CASE("complex64") { check_type<std::complex<float>>({reduction::none, reduction::add, reduction::mul}); }
-TEST_CASE("complex128") { check_type<std::complex<double>>({reduction::none, reduction::add, reduction::mul}); }
+TEST_CASE("complex128")
+{
+    check_type<std::complex<double>>({reduction::none, reduction::add, reduction::mul});
+}
 TEST_CASE("string: add joins") { check_type<std::string>({reduction::none, reduction::add}); }
 
 TEST_CASE_TEMPLATE("max and min: NaN wins, whatever the order", T, float, double, long double)

@@ -1,4 +1,5 @@
-// NaN in ScatterND: where it stands depends on neither threads, nor the length of slices, nor the layout. Its sign and payload may.
+// NaN in ScatterND: where it stands depends on neither threads, nor the length of slices, nor the layout. Its
+// sign and payload may.
 
 #include <doctest/doctest.h>
 
@@ -16,9 +17,11 @@ using namespace xloom;
 
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                infinity = std::numeric_limits<float>::infinity();
 
-/// Slices of four kinds by turns: NaN in data, in a later update, from infinities that no sum or product survives, nowhere.
+/// Slices of four kinds by turns: NaN in data, in a later update, from infinities that no sum or product
+/// survives, nowhere.
 constexpr std::size_t slices = 8, updates_per_slice = 5000;
 constexpr float first[] = {nan, 1.0f, infinity, 2.0f};
 
@@ -69,7 +72,8 @@ void check_nan(std::size_t length, reduction kind)
 
 TEST_CASE("NaN stands where arithmetic puts it, whatever the threads, slices and layout")
 {
-    for (reduction const kind : {reduction::add, reduction::mul, reduction::max, reduction::min, reduction::mean})
+    for (reduction const kind :
+        {reduction::add, reduction::mul, reduction::max, reduction::min, reduction::mean})
         for (std::size_t const length : {1, 3, 256}) {
             CAPTURE(name_of(kind));
             CAPTURE(length);

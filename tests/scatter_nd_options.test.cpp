@@ -1,4 +1,5 @@
-// What ScatterND can do beyond ONNX: other rules for indices outside and for duplicates, the mean, reductions of one's own.
+// What ScatterND can do beyond ONNX: other rules for indices outside and for duplicates, the mean, reductions
+// of one's own.
 
 #include <doctest/doctest.h>
 
@@ -25,20 +26,23 @@ TEST_CASE("bounds: what lies outside is dropped or clipped, negative indices cou
     vector const updates = {1, 2, 3, 4, 5};
     CHECK(scatter_nd(data, indices, updates, {.bounds = bounds::drop}) == vector{10, 4, 30, 3});
     CHECK(scatter_nd(data, indices, updates, {.bounds = bounds::clip}) == vector{2, 4, 30, 5});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::add, .bounds = bounds::clip}) == vector{12, 24, 30, 49});
+    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::add, .bounds = bounds::clip}) ==
+          vector{12, 24, 30, 49});
     indices_2d const inside = {{3}, {-4}};
     CHECK(scatter_nd(data, inside, vector{1, 2}, {.bounds = bounds::assume}) == vector{2, 20, 30, 1});
 }
 
 TEST_CASE("bounds: extreme indices")
 {
-    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), largest = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                           largest = std::numeric_limits<std::int64_t>::max();
     indices_2d const indices = {{least}, {largest}, {2}};
     vector const updates = {1, 2, 3};
     CHECK(scatter_nd(data, indices, updates, {.bounds = bounds::drop}) == vector{10, 20, 3, 40});
     CHECK(scatter_nd(data, indices, updates, {.bounds = bounds::clip}) == vector{1, 20, 3, 2});
     xt::xtensor<std::uint64_t, 2> const unsigned_indices = {{~std::uint64_t{0}}, {1}};
-    CHECK(scatter_nd(data, unsigned_indices, vector{1, 2}, {.bounds = bounds::drop}) == vector{10, 2, 30, 40});
+    CHECK(
+        scatter_nd(data, unsigned_indices, vector{1, 2}, {.bounds = bounds::drop}) == vector{10, 2, 30, 40});
     CHECK(scatter_nd(data, unsigned_indices, vector{1, 2}, {.bounds = bounds::clip}) == vector{10, 2, 30, 1});
 }
 
@@ -56,7 +60,8 @@ TEST_CASE("bounds::drop: of an axis without items every update is dropped, of sl
     auto const none = xt::xtensor<double, 2>::from_shape({0, 3});
     xt::xtensor<double, 2> const rows = {{1, 2, 3}, {4, 5, 6}};
     for (reduction const kind : {reduction::none, reduction::add, reduction::mean})
-        CHECK(scatter_nd(none, indices_2d{{0}, {-1}}, rows, {.reduction = kind, .bounds = bounds::drop}) == none);
+        CHECK(scatter_nd(none, indices_2d{{0}, {-1}}, rows, {.reduction = kind, .bounds = bounds::drop}) ==
+              none);
 }
 
 TEST_CASE("duplicates: the first stays, or none may be there")
@@ -66,19 +71,25 @@ TEST_CASE("duplicates: the first stays, or none may be there")
     CHECK(scatter_nd(data, indices, updates) == vector{3, 4, 30, 40});
     CHECK(scatter_nd(data, indices, updates, {.duplicates = duplicates::first}) == vector{3, 1, 30, 40});
     CHECK_THROWS_AS(scatter_nd(data, indices, updates, {.duplicates = duplicates::error}), index_error);
-    CHECK(scatter_nd(data, indices_2d{{1}, {0}}, vector{1, 2}, {.duplicates = duplicates::error}) == vector{2, 1, 30, 40});
+    CHECK(scatter_nd(data, indices_2d{{1}, {0}}, vector{1, 2}, {.duplicates = duplicates::error}) ==
+          vector{2, 1, 30, 40});
     // What is dropped is no duplicate.
-    CHECK(scatter_nd(data, indices_2d{{9}, {9}}, vector{1, 2}, {.bounds = bounds::drop, .duplicates = duplicates::error}) == data);
+    CHECK(scatter_nd(data, indices_2d{{9}, {9}}, vector{1, 2},
+              {.bounds = bounds::drop, .duplicates = duplicates::error}) == data);
 }
 
 TEST_CASE("include_self = false: the first update replaces what stood there")
 {
     indices_2d const indices = {{1}, {1}, {3}};
     vector const updates = {2, 3, 7};
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::add, .include_self = false}) == vector{10, 5, 30, 7});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mul, .include_self = false}) == vector{10, 6, 30, 7});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::max, .include_self = false}) == vector{10, 3, 30, 7});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::min, .include_self = false}) == vector{10, 2, 30, 7});
+    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::add, .include_self = false}) ==
+          vector{10, 5, 30, 7});
+    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mul, .include_self = false}) ==
+          vector{10, 6, 30, 7});
+    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::max, .include_self = false}) ==
+          vector{10, 3, 30, 7});
+    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::min, .include_self = false}) ==
+          vector{10, 2, 30, 7});
     CHECK(scatter_nd(data, indices, updates, {.include_self = false}) == vector{10, 3, 30, 7});
 }
 
@@ -87,20 +98,23 @@ TEST_CASE("mean: the sum by the number, the old value counted or not")
     indices_2d const indices = {{1}, {1}, {3}};
     vector const updates = {2, 5, 7};
     CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mean}) == vector{10, 9, 30, 23.5});
-    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mean, .include_self = false}) == vector{10, 3.5, 30, 7});
+    CHECK(scatter_nd(data, indices, updates, {.reduction = reduction::mean, .include_self = false}) ==
+          vector{10, 3.5, 30, 7});
     xt::xtensor<int, 1> const whole = {-10, 20};
-    auto const result = scatter_nd(whole, indices_2d{{0}, {1}}, xt::xtensor<int, 1>{-3, 3}, {.reduction = reduction::mean});
+    auto const result =
+        scatter_nd(whole, indices_2d{{0}, {1}}, xt::xtensor<int, 1>{-3, 3}, {.reduction = reduction::mean});
     CHECK(result == xt::xtensor<int, 1>{-7, 11}); // -6.5 and 11.5, rounded down
     xt::xtensor<std::complex<double>, 1> const plane = {{1, 2}};
-    CHECK(scatter_nd(plane, indices_2d{{0}}, xt::xtensor<std::complex<double>, 1>{{3, 4}}, {.reduction = reduction::mean})(0) ==
-          std::complex<double>(2, 3));
+    CHECK(scatter_nd(plane, indices_2d{{0}}, xt::xtensor<std::complex<double>, 1>{{3, 4}},
+              {.reduction = reduction::mean})(0) == std::complex<double>(2, 3));
 }
 
 TEST_CASE("mean of slices")
 {
     xt::xtensor<double, 2> const table = {{1, 2}, {3, 4}, {5, 6}};
     xt::xtensor<double, 2> const updates = {{10, 20}, {30, 40}};
-    auto const result = scatter_nd(table, indices_2d{{2}, {2}}, updates, {.reduction = reduction::mean, .include_self = false});
+    auto const result = scatter_nd(
+        table, indices_2d{{2}, {2}}, updates, {.reduction = reduction::mean, .include_self = false});
     CHECK(result == xt::xtensor<double, 2>{{1, 2}, {3, 4}, {20, 30}});
 }
 
@@ -110,7 +124,8 @@ TEST_CASE("a reduction of one's own gets the old value and the update, in order"
     vector const updates = {2, 5};
     auto const twice_and_add = [](double old, double update) { return 2 * old + update; };
     CHECK(scatter_nd(data, indices, updates, twice_and_add) == vector{10, 89, 30, 40}); // 2 (2 * 20 + 2) + 5
-    CHECK(scatter_nd(data, indices, updates, twice_and_add, {.include_self = false}) == vector{10, 9, 30, 40});
+    CHECK(
+        scatter_nd(data, indices, updates, twice_and_add, {.include_self = false}) == vector{10, 9, 30, 40});
     CHECK(scatter_nd(data, indices, updates, std::minus<>{}) == vector{10, 13, 30, 40});
     std::string calls;
     vector in_place = data;
@@ -126,7 +141,9 @@ TEST_CASE("the reductions as function objects do what their names do")
 {
     indices_2d const indices = {{0}, {0}, {2}};
     vector const updates = {3, 4, 50};
-    auto const named = [&](reduction kind) { return scatter_nd(data, indices, updates, {.reduction = kind}); };
+    auto const named = [&](reduction kind) {
+        return scatter_nd(data, indices, updates, {.reduction = kind});
+    };
     CHECK(scatter_nd(data, indices, updates, reduce_none) == named(reduction::none));
     CHECK(scatter_nd(data, indices, updates, reduce_add) == named(reduction::add));
     CHECK(scatter_nd(data, indices, updates, reduce_mul) == named(reduction::mul));
@@ -141,7 +158,8 @@ TEST_CASE("a reduction as an argument is the option of that name")
     vector const updates = {3, 4, 50};
     CHECK(scatter_nd(data, indices, updates, reduction::none) == vector{4, 20, 50, 40});
     CHECK(scatter_nd(data, indices, updates, reduction::add) == vector{17, 20, 80, 40});
-    CHECK(scatter_nd(data, indices, updates, reduction::mul, {.include_self = false}) == vector{12, 20, 50, 40});
+    CHECK(scatter_nd(data, indices, updates, reduction::mul, {.include_self = false}) ==
+          vector{12, 20, 50, 40});
     CHECK(scatter_nd(data, indices, updates, reduction::max, serial) == vector{10, 20, 50, 40});
     CHECK(scatter_nd(data, indices, updates, reduction::mean) == vector{17.0 / 3, 20, 40, 40});
     vector in_place = data;
@@ -149,11 +167,14 @@ TEST_CASE("a reduction as an argument is the option of that name")
     scatter_nd_into(in_place, indices, updates, kind, serial, {.reduction = reduction::min});
     CHECK(in_place == vector{3, 20, 30, 40});
     CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, reduction::add, {.reduction = reduction::mul}),
-        "xloom::scatter_nd: the reduction may be named once, but the argument is add and options.reduction is mul. Leave "
+        "xloom::scatter_nd: the reduction may be named once, but the argument is add and options.reduction "
+        "is mul. Leave "
         "options.reduction out.",
         option_error);
-    CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, reduction::add, {.duplicates = duplicates::first}),
-        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but reduction is add. Choose "
+    CHECK_THROWS_WITH_AS(
+        scatter_nd(data, indices, updates, reduction::add, {.duplicates = duplicates::first}),
+        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but "
+        "reduction is add. Choose "
         "duplicates::last, with which every update counts.",
         option_error);
 }
@@ -162,9 +183,11 @@ TEST_CASE("promises that are kept change nothing")
 {
     indices_2d const ascending = {{0}, {1}, {1}, {-1}};
     vector const updates = {1, 2, 3, 4};
-    CHECK(scatter_nd(data, ascending, updates, {.reduction = reduction::add, .sorted = true}) == vector{11, 25, 30, 44});
+    CHECK(scatter_nd(data, ascending, updates, {.reduction = reduction::add, .sorted = true}) ==
+          vector{11, 25, 30, 44});
     indices_2d const once = {{3}, {0}};
-    CHECK(scatter_nd(data, once, vector{1, 2}, {.reduction = reduction::add, .unique = true}) == vector{12, 20, 30, 41});
+    CHECK(scatter_nd(data, once, vector{1, 2}, {.reduction = reduction::add, .unique = true}) ==
+          vector{12, 20, 30, 41});
 }
 
 } // namespace scatter_nd_options_test

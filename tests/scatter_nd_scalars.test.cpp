@@ -18,9 +18,12 @@ using namespace xloom;
 TEST_CASE("Eigen::half")
 {
     using Eigen::half;
-    CHECK(static_cast<float>(reduced<half>(half(1.5f), {half(2.0f), half(3.0f)}, {.reduction = reduction::add})) == 6.5f);
-    CHECK(static_cast<float>(reduced<half>(half(2048.0f), {half(1.0f), half(1.0f)}, {.reduction = reduction::add})) == 2048.0f);
-    CHECK(static_cast<float>(reduced<half>(half(1.0f), {half(-2.0f)}, {.reduction = reduction::min})) == -2.0f);
+    CHECK(static_cast<float>(
+              reduced<half>(half(1.5f), {half(2.0f), half(3.0f)}, {.reduction = reduction::add})) == 6.5f);
+    CHECK(static_cast<float>(reduced<half>(
+              half(2048.0f), {half(1.0f), half(1.0f)}, {.reduction = reduction::add})) == 2048.0f);
+    CHECK(
+        static_cast<float>(reduced<half>(half(1.0f), {half(-2.0f)}, {.reduction = reduction::min})) == -2.0f);
 }
 
 TEST_CASE("exact rational numbers")
@@ -71,7 +74,8 @@ TEST_CASE("a scalar that has + alone")
 {
     CHECK(reduced<money>({100}, {{20}, {3}}, {.reduction = reduction::add}).cents == 123);
     CHECK_THROWS_WITH_AS(reduced<money>({100}, {{20}, {3}}, {.reduction = reduction::mean}),
-        "xloom::scatter_nd: a reduction must mean something for data's elements, but reduction is mean and data holds values that ONNX "
+        "xloom::scatter_nd: a reduction must mean something for data's elements, but reduction is mean and "
+        "data holds values that ONNX "
         "does not know. Choose another.",
         option_error);
 }
@@ -82,7 +86,8 @@ TEST_CASE("vectors as scalars")
     CHECK(mean.x == 2);
     CHECK(mean.z == 4);
     using Eigen::Vector3d;
-    CHECK(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}, {6, 6, 6}}, {.reduction = reduction::add}) == Vector3d(10, 12, 14));
+    CHECK(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}, {6, 6, 6}}, {.reduction = reduction::add}) ==
+          Vector3d(10, 12, 14));
     CHECK(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}}, {.reduction = reduction::mean}) == Vector3d(2, 3, 4));
     CHECK_THROWS_AS(reduced<Vector3d>({1, 2, 3}, {{3, 4, 5}}, {.reduction = reduction::mul}), option_error);
 }

@@ -18,7 +18,8 @@ void check_whole_numbers()
 {
     CHECK(static_cast<int>(reduced<T>(1, {T(1), T(2)}, {})) == static_cast<int>(T(2)));
     CHECK(static_cast<int>(reduced<T>(1, {T(0), T(1)}, {.reduction = reduction::max})) == 1);
-    CHECK(static_cast<int>(reduced<T>(1, {T(0), T(1)}, {.reduction = reduction::min})) == static_cast<int>(T(0)));
+    CHECK(static_cast<int>(reduced<T>(1, {T(0), T(1)}, {.reduction = reduction::min})) ==
+          static_cast<int>(T(0)));
     CHECK(static_cast<int>(reduced<T>(1, {T(1), T(1)}, {.reduction = reduction::mul})) == 1);
 }
 
@@ -49,11 +50,15 @@ TEST_CASE("small integers wrap")
 TEST_CASE("16-bit floats are rounded after each update, or once with accumulate_in_float")
 {
     CHECK(reduced<float16>(2048, {1, 1, 1, 1}, {.reduction = reduction::add}) == 2048);
-    CHECK(reduced<float16>(2048, {1, 1, 1, 1}, {.reduction = reduction::add, .accumulate_in_float = true}) == 2052);
+    CHECK(reduced<float16>(2048, {1, 1, 1, 1}, {.reduction = reduction::add, .accumulate_in_float = true}) ==
+          2052);
     CHECK(reduced<bfloat16>(256, {1, 1, 1, 1}, {.reduction = reduction::add}) == 256);
-    CHECK(reduced<bfloat16>(256, {1, 1, 1, 1}, {.reduction = reduction::add, .accumulate_in_float = true}) == 260);
-    CHECK(reduced<float16>(60000, {60000, -60000}, {.reduction = reduction::add}) == std::numeric_limits<float>::infinity());
-    CHECK(reduced<float16>(60000, {60000, -60000}, {.reduction = reduction::add, .accumulate_in_float = true}) == 60000);
+    CHECK(reduced<bfloat16>(256, {1, 1, 1, 1}, {.reduction = reduction::add, .accumulate_in_float = true}) ==
+          260);
+    CHECK(reduced<float16>(60000, {60000, -60000}, {.reduction = reduction::add}) ==
+          std::numeric_limits<float>::infinity());
+    CHECK(reduced<float16>(
+              60000, {60000, -60000}, {.reduction = reduction::add, .accumulate_in_float = true}) == 60000);
     CHECK(reduced<float16>(9, {1, 2}, {.reduction = reduction::mean, .accumulate_in_float = true}) == 4);
     CHECK(reduced<float16>(9, {1, 2}, {.include_self = true, .accumulate_in_float = true}) == 2);
 }
@@ -84,7 +89,8 @@ TEST_CASE("a generic callable is called with data's own type")
     };
     CHECK(scatter_nd(data, indices, updates, add)(0) == 3);
     CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, add, {.accumulate_in_float = true}),
-        "xloom::scatter_nd: accumulate_in_float goes with the reductions of xloom alone, but a callable of yours reduces. Leave it out, or "
+        "xloom::scatter_nd: accumulate_in_float goes with the reductions of xloom alone, but a callable of "
+        "yours reduces. Leave it out, or "
         "convert data and updates to float.",
         option_error);
 }

@@ -16,8 +16,8 @@ using namespace xloom;
 
 namespace {
 
-/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on their order is found out
-/// every time.
+/// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on
+/// their order is found out every time.
 struct threads_or_backwards {
     std::size_t parts;
     bool is_backwards;
@@ -34,7 +34,8 @@ struct threads_or_backwards {
     }
 };
 
-constexpr threads_or_backwards policies[] = {{1, false}, {2, false}, {3, false}, {8, false}, {2, true}, {3, true}, {8, true}};
+constexpr threads_or_backwards policies[] = {
+    {1, false}, {2, false}, {3, false}, {8, false}, {2, true}, {3, true}, {8, true}};
 
 using indices_2d = xt::xtensor<std::int64_t, 2>;
 
@@ -45,7 +46,8 @@ xt::xtensor<T, 2> numbers(std::size_t rows, std::size_t columns)
     std::mt19937 random(5);
     auto result = xt::xtensor<T, 2>::from_shape({rows, columns});
     for (T& item : result.storage())
-        item = static_cast<T>(std::ldexp(static_cast<float>(random() % 1000) - 500.0f, static_cast<int>(random() % 12) - 9));
+        item = static_cast<T>(
+            std::ldexp(static_cast<float>(random() % 1000) - 500.0f, static_cast<int>(random() % 12) - 9));
     return result;
 }
 
@@ -65,8 +67,8 @@ bool have_same_bits(xt::xtensor<T, 2> const& a, xt::xtensor<T, 2> const& b)
 }
 
 template <class T>
-void check_all_policies(
-    xt::xtensor<T, 2> const& data, indices_2d const& indices, xt::xtensor<T, 2> const& updates, scatter_nd_options const& options)
+void check_all_policies(xt::xtensor<T, 2> const& data, indices_2d const& indices,
+    xt::xtensor<T, 2> const& updates, scatter_nd_options const& options)
 {
     auto const expected = scatter_nd(data, indices, updates, options);
     CHECK(!have_same_bits(expected, data));
@@ -84,20 +86,22 @@ constexpr std::size_t many = 8 * (std::size_t{1} << 14) + 1001;
 TEST_CASE_TEMPLATE("heavy duplicates: four slots for all updates", T, float, float16)
 {
     for (reduction const kind : {reduction::none, reduction::add})
-        check_all_policies<T>(numbers<T>(4, 1), random_rows(many, 4), numbers<T>(many, 1), {.reduction = kind});
+        check_all_policies<T>(
+            numbers<T>(4, 1), random_rows(many, 4), numbers<T>(many, 1), {.reduction = kind});
 }
 
 TEST_CASE("updates far apart, some of them twice")
 {
-    check_all_policies<float>(
-        numbers<float>(100'000, 1), random_rows(many, 100'000), numbers<float>(many, 1), {.reduction = reduction::add});
+    check_all_policies<float>(numbers<float>(100'000, 1), random_rows(many, 100'000), numbers<float>(many, 1),
+        {.reduction = reduction::add});
 }
 
 TEST_CASE("short rows go to owners, long rows are cut among the threads")
 {
-    check_all_policies<float>(
-        numbers<float>(300, 9), random_rows(many / 9, 300), numbers<float>(many / 9, 9), {.reduction = reduction::add});
-    check_all_policies<float>(numbers<float>(50, 1025), random_rows(150, 50), numbers<float>(150, 1025), {.reduction = reduction::add});
+    check_all_policies<float>(numbers<float>(300, 9), random_rows(many / 9, 300), numbers<float>(many / 9, 9),
+        {.reduction = reduction::add});
+    check_all_policies<float>(numbers<float>(50, 1025), random_rows(150, 50), numbers<float>(150, 1025),
+        {.reduction = reduction::add});
 }
 
 TEST_CASE("what is tracked, dropped or promised")
@@ -106,18 +110,23 @@ TEST_CASE("what is tracked, dropped or promised")
     auto const updates = numbers<float>(many, 1);
     auto indices = random_rows(many, 1200);
     check_all_policies<float>(data, indices, updates, {.reduction = reduction::add, .bounds = bounds::drop});
-    check_all_policies<float>(data, indices, updates, {.reduction = reduction::mean, .bounds = bounds::clip, .include_self = false});
-    check_all_policies<float>(data, indices, updates, {.bounds = bounds::drop, .duplicates = duplicates::first});
+    check_all_policies<float>(data, indices, updates,
+        {.reduction = reduction::mean, .bounds = bounds::clip, .include_self = false});
+    check_all_policies<float>(
+        data, indices, updates, {.bounds = bounds::drop, .duplicates = duplicates::first});
     std::sort(indices.begin(), indices.end());
-    check_all_policies<float>(data, indices, updates, {.reduction = reduction::add, .bounds = bounds::clip, .sorted = true});
+    check_all_policies<float>(
+        data, indices, updates, {.reduction = reduction::add, .bounds = bounds::clip, .sorted = true});
     for (std::size_t i = 0; i < many; ++i)
         indices(i, 0) = static_cast<std::int64_t>((i * 7919) % many);
-    check_all_policies<float>(numbers<float>(many, 1), indices, updates, {.reduction = reduction::add, .unique = true});
+    check_all_policies<float>(
+        numbers<float>(many, 1), indices, updates, {.reduction = reduction::add, .unique = true});
 }
 
 TEST_CASE("all updates in one slice, sorted: one thread does them")
 {
-    check_all_policies<float>(numbers<float>(3, 1), indices_2d(xt::ones<std::int64_t>({many, std::size_t{1}})), numbers<float>(many, 1),
+    check_all_policies<float>(numbers<float>(3, 1),
+        indices_2d(xt::ones<std::int64_t>({many, std::size_t{1}})), numbers<float>(many, 1),
         {.reduction = reduction::add, .sorted = true});
 }
 
@@ -126,8 +135,8 @@ TEST_CASE("sorted, with one that is left out among the updates of a slice")
     auto indices = indices_2d(xt::ones<std::int64_t>({many, std::size_t{1}}));
     for (std::size_t i = 0; i < many; i += 2)
         indices(i, 0) = 9;
-    check_all_policies<float>(
-        numbers<float>(3, 1), indices, numbers<float>(many, 1), {.reduction = reduction::add, .bounds = bounds::drop, .sorted = true});
+    check_all_policies<float>(numbers<float>(3, 1), indices, numbers<float>(many, 1),
+        {.reduction = reduction::add, .bounds = bounds::drop, .sorted = true});
 }
 
 TEST_CASE("a policy of no threads, or of more than there is memory for, does all the work")
@@ -161,19 +170,24 @@ TEST_CASE("column-major data")
 
 TEST_CASE("what a reduction throws on another thread passes through")
 {
-    auto const fails = [](float old, float update) -> float { return update == 77.0f ? throw std::runtime_error("no 77") : old + update; };
+    auto const fails = [](float old, float update) -> float {
+        return update == 77.0f ? throw std::runtime_error("no 77") : old + update;
+    };
     auto data = numbers<float>(4, 1);
     auto updates = numbers<float>(many, 1);
     updates(many / 2, 0) = 77.0f;
-    CHECK_THROWS_WITH_AS(scatter_nd_into(data, random_rows(many, 4), updates, fails, policies[2]), "no 77", std::runtime_error);
+    CHECK_THROWS_WITH_AS(scatter_nd_into(data, random_rows(many, 4), updates, fails, policies[2]), "no 77",
+        std::runtime_error);
 }
 
 TEST_CASE("a copy that is made row by row")
 {
     auto indices = random_rows(400, 300);
-    check_all_policies<double>(numbers<double>(300, 441), indices, numbers<double>(400, 441), {.reduction = reduction::add});
+    check_all_policies<double>(
+        numbers<double>(300, 441), indices, numbers<double>(400, 441), {.reduction = reduction::add});
     std::fill(indices.begin(), indices.end(), 299);
-    check_all_policies<double>(numbers<double>(300, 441), indices, numbers<double>(400, 441), {.reduction = reduction::add});
+    check_all_policies<double>(
+        numbers<double>(300, 441), indices, numbers<double>(400, 441), {.reduction = reduction::add});
 }
 
 TEST_CASE("GatherND")

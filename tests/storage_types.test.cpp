@@ -46,7 +46,8 @@ bool containers_convert_as_single_numbers_do()
     xt::xtensor<T, 1> const back = floats;
     for (std::size_t i = 0; i < patterns; ++i) {
         auto const value = static_cast<float>(x(i));
-        ok = ok && copy(i).bits() == x(i).bits() && bits_of(floats(i)) == bits_of(value) && back(i).bits() == T(value).bits();
+        ok = ok && copy(i).bits() == x(i).bits() && bits_of(floats(i)) == bits_of(value) &&
+             back(i).bits() == T(value).bits();
     }
     return ok;
 }

@@ -1,4 +1,5 @@
-// Runs the program of examples/attention_reader: what it reads is known from the paces, and so is where it looks.
+// Runs the program of examples/attention_reader: what it reads is known from the paces, and so is where it
+// looks.
 
 #include <cmath>
 #include <sstream>
@@ -84,7 +85,8 @@ TEST_CASE("the alignments of each step sum to one, and are largest at the letter
 
 TEST_CASE("a stream reads the same letters, bit for bit")
 {
-    std::string const text = "streams are read as they come", folder = program() / "", alignments = program() / "alignments.dat";
+    std::string const text = "streams are read as they come", folder = program() / "",
+                      alignments = program() / "alignments.dat";
     CHECK(program().run({text, "--plot", folder}).out == expected(text));
     std::string const whole = read_file(alignments);
     CHECK(program().run({text, "--stream", "--plot", folder}).out == expected(text));
@@ -95,6 +97,6 @@ TEST_CASE("a stream reads the same letters, bit for bit")
 TEST_CASE("bad input is refused in one line")
 {
     CHECK(program().complaint({""}) == "there is no text to read");
-    CHECK(
-        program().complaint({"abc", "--plot", program() / "nowhere"}) == "the files of " + (program() / "nowhere") + " cannot be written");
+    CHECK(program().complaint({"abc", "--plot", program() / "nowhere"}) ==
+          "the files of " + (program() / "nowhere") + " cannot be written");
 }

@@ -20,7 +20,8 @@
 
 namespace {
 
-/// A line for each step, a number for each letter, all of its digits; and the letters of the text, one a line.
+/// A line for each step, a number for each letter, all of its digits; and the letters of the text, one a
+/// line.
 void write_plot(std::string const& folder, std::string const& text, reading const& read)
 {
     std::ofstream alignments(folder + "/alignments.dat"), letters(folder + "/text.dat");
@@ -42,7 +43,8 @@ int main(int argc, char** argv)
 try {
     cxxopts::Options options("attention_reader", "Where does an AttnLSTM look while it reads?");
     auto add = options.add_options();
-    add("plot", "write alignments.dat and text.dat for attention_reader.gnuplot", cxxopts::value<std::string>(), "FOLDER");
+    add("plot", "write alignments.dat and text.dat for attention_reader.gnuplot",
+        cxxopts::value<std::string>(), "FOLDER");
     add("stream", "read step by step, until the text is over");
     add("help", "print this");
     add("text", "", cxxopts::value<std::string>()->default_value("to be or not to be"));

@@ -1,7 +1,8 @@
 #pragma once
 // An AttnLSTM with weights made by hand: it reads a text letter by letter and lingers on vowels.
 //
-// The memory of the text is a row [position, pace, 1] for each letter. The LSTM has one unit, whose cell is the position that it looks at:
+// The memory of the text is a row [position, pace, 1] for each letter. The LSTM has one unit, whose cell is
+// the position that it looks at:
 //
 //     c = c + pace of what the attention found          (gates i, f and o are open, g and h are the identity)
 //     scores[m] = 8 * (tanh(2 (m - c) + 1) - tanh(2 (m - c) - 1))     a bump around c: two units of attention
@@ -21,7 +22,10 @@ struct reading {
     xt::xtensor<float, 4> alignments; ///< [T, 1, 1, S]
 };
 
-inline float pace_of(char letter) { return std::string_view("aeiou").find(letter) != std::string_view::npos ? 0.4f : 1.0f; }
+inline float pace_of(char letter)
+{
+    return std::string_view("aeiou").find(letter) != std::string_view::npos ? 0.4f : 1.0f;
+}
 
 /// A row for each letter: where it stands, how far to go on from it, 1.
 inline xt::xtensor<float, 3> memory_of(std::string const& text)
@@ -37,18 +41,22 @@ inline xt::xtensor<float, 3> memory_of(std::string const& text)
 
 inline xloom::attn_lstm_weights<float> reader_weights()
 {
-    // One input, which is not looked at; then the attention: position, pace, 1. The gates are i, o, f, g; only g listens.
+    // One input, which is not looked at; then the attention: position, pace, 1. The gates are i, o, f, g;
+    // only g listens.
     xt::xtensor<float, 3> const W{{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 1, 0}}};
     xt::xtensor<float, 3> const R{{{0}, {0}, {0}, {0}}};
     xt::xtensor<float, 2> const B{{20, 20, 20, 0, 0, 0, 0, 0}};
     xt::xtensor<float, 3> const QW{{{-2, -2}}};
     xt::xtensor<float, 3> const MW{{{2, 2}, {0, 0}, {1, -1}}};
     xt::xtensor<float, 2> const V{{8, -8}};
-    return xloom::attn_lstm_weights<float>(
-        {.W = W, .R = R, .B = B, .QW = QW, .MW = MW, .V = V}, {.activations = {"Sigmoid", "Affine", "Affine"}, .activation_alpha = {1, 1}});
+    return xloom::attn_lstm_weights<float>({.W = W, .R = R, .B = B, .QW = QW, .MW = MW, .V = V},
+        {.activations = {"Sigmoid", "Affine", "Affine"}, .activation_alpha = {1, 1}});
 }
 
-inline bool is_over(float position, std::string const& text) { return position >= static_cast<float>(text.size()) - 0.5f; }
+inline bool is_over(float position, std::string const& text)
+{
+    return position >= static_cast<float>(text.size()) - 0.5f;
+}
 
 inline char letter_at(std::string const& text, float const* alignment)
 {
@@ -58,11 +66,13 @@ inline char letter_at(std::string const& text, float const* alignment)
 /// Reads `T` steps at once, of which those count that the text lasts.
 inline reading read_text(std::string const& text, std::size_t T)
 {
-    xt::xtensor<float, 3> const X = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}}), M = memory_of(text);
+    xt::xtensor<float, 3> const X = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}}),
+                                M = memory_of(text);
     reading result{"", xt::zeros<float>({T, std::size_t{1}, std::size_t{1}, text.size()})};
     xt::xtensor<float, 4> position = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}, std::size_t{1}});
     xloom::attn_lstm_workspace<float> workspace;
-    xloom::attn_lstm_into(X, reader_weights(), {.M = M}, {.Y = position, .alignments = result.alignments}, workspace);
+    xloom::attn_lstm_into(
+        X, reader_weights(), {.M = M}, {.Y = position, .alignments = result.alignments}, workspace);
     for (std::size_t t = 0; t < T && !is_over(position(t, 0, 0, 0), text); ++t)
         result.letters += letter_at(text, &result.alignments(t, 0, 0, 0));
     return result;

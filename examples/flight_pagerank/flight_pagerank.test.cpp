@@ -1,5 +1,5 @@
-// Runs the program of examples/flight_pagerank: on real flights against a dense power iteration in plain loops, on graphs whose ranks are
-// known, and on bad input.
+// Runs the program of examples/flight_pagerank: on real flights against a dense power iteration in plain
+// loops, on graphs whose ranks are known, and on bad input.
 
 #include <algorithm>
 #include <cmath>
@@ -44,7 +44,10 @@ answer run_on(std::string const& path)
 }
 
 /// On a file with these rows.
-answer run_on_routes(std::string const& rows) { return run_on(program().write("routes.csv", "origin,destination,count\n" + rows)); }
+answer run_on_routes(std::string const& rows)
+{
+    return run_on(program().write("routes.csv", "origin,destination,count\n" + rows));
+}
 
 double sum(ranks const& rank)
 {
@@ -54,7 +57,8 @@ double sum(ranks const& rank)
     return total;
 }
 
-/// The probabilities of the traveller's next airport: follow[to][from], every number of the N * N written out.
+/// The probabilities of the traveller's next airport: follow[to][from], every number of the N * N written
+/// out.
 struct dense_walk {
     std::vector<std::string> airports;
     std::vector<std::vector<double>> follow;
@@ -82,7 +86,9 @@ dense_walk read_dense(std::string const& path)
             double departures = 0;
             for (auto const& [airport, number] : routes)
                 departures += number;
-            double const taken = departures == 0 ? 1 / N : routes.contains(to) ? routes.at(to) / departures : 0;
+            double const taken = departures == 0       ? 1 / N
+                                 : routes.contains(to) ? routes.at(to) / departures
+                                                       : 0;
             row.push_back((1 - d) / N + d * taken);
         }
         walk.follow.push_back(row);
@@ -90,7 +96,8 @@ dense_walk read_dense(std::string const& path)
     return walk;
 }
 
-/// Power iteration until the ranks change by less than the tolerance: the ranks, and after how many iterations.
+/// Power iteration until the ranks change by less than the tolerance: the ranks, and after how many
+/// iterations.
 answer dense_page_rank(dense_walk const& walk, double tolerance)
 {
     std::size_t const N = walk.airports.size();
@@ -130,7 +137,8 @@ std::string top_ten(ranks const& rank)
     std::string lines;
     for (std::size_t place = 0; place < 10; ++place) {
         char line[64];
-        std::snprintf(line, sizeof line, "%2zu  %s  %.6f\n", place + 1, order[place].second.c_str(), order[place].first);
+        std::snprintf(line, sizeof line, "%2zu  %s  %.6f\n", place + 1, order[place].second.c_str(),
+            order[place].first);
         lines += line;
     }
     return lines;
@@ -151,7 +159,8 @@ TEST_CASE("the ranks of real airports are those of a dense power iteration")
     CHECK(std::abs(sum(actual.rank) - 1) <= 1e-13);
     CHECK(largest_difference(actual.rank, dense_page_rank(walk, 1e-15).rank) <= 1e-10);
 
-    CHECK(actual.printed.starts_with("305 airports, 5366 routes, 7009728 flights\nconverged after " + std::to_string(expected.iterations) +
+    CHECK(actual.printed.starts_with("305 airports, 5366 routes, 7009728 flights\nconverged after " +
+                                     std::to_string(expected.iterations) +
                                      " iterations; the last changed the ranks by "));
     CHECK(actual.printed.ends_with("\n" + top_ten(expected.rank)));
 }
@@ -169,7 +178,8 @@ TEST_CASE("ranks that are known")
               {{"H", hub}, {"A", spoke}, {"B", spoke}, {"C", spoke}}) <= 1e-9);
 
     // Nothing leaves B, so that what is there is spread: A = (1 - d) / 2 + d * B / 2
-    CHECK(largest_difference(run_on_routes("A,B,1\n").rank, {{"A", 1 / (2 + d)}, {"B", (1 + d) / (2 + d)}}) <= 1e-10);
+    CHECK(largest_difference(run_on_routes("A,B,1\n").rank, {{"A", 1 / (2 + d)}, {"B", (1 + d) / (2 + d)}}) <=
+          1e-10);
 }
 
 TEST_CASE("flights count, routes may be named twice or without flights")
@@ -182,17 +192,23 @@ TEST_CASE("flights count, routes may be named twice or without flights")
 
 TEST_CASE("bad input is refused in one line")
 {
-    auto const complaint_about = [](std::string const& text) { return program().complaint({program().write("bad.csv", text)}); };
+    auto const complaint_about = [](std::string const& text) {
+        return program().complaint({program().write("bad.csv", text)});
+    };
     std::string const bad = program() / "bad.csv";
     CHECK(program().complaint({}) == "no flights are given (see --help)");
-    CHECK(program().complaint({"nowhere.csv"}) == "Can not open file \"nowhere.csv\" because \"No such file or directory\".");
+    CHECK(program().complaint({"nowhere.csv"}) ==
+          "Can not open file \"nowhere.csv\" because \"No such file or directory\".");
     CHECK(complaint_about("") == "Header missing in file \"" + bad + "\".");
-    CHECK(complaint_about("origin,count\n") == "Missing column \"destination\" in header of file \"" + bad + "\".");
+    CHECK(complaint_about("origin,count\n") ==
+          "Missing column \"destination\" in header of file \"" + bad + "\".");
     CHECK(complaint_about("origin,destination,count\n") == "the file " + bad + " has no flights");
-    CHECK(complaint_about("origin,destination,count\nA,B\n") == "Too few columns in line 2 in file \"" + bad + "\".");
+    CHECK(complaint_about("origin,destination,count\nA,B\n") ==
+          "Too few columns in line 2 in file \"" + bad + "\".");
     for (std::string const count : {"-1", "1.5", "many"})
         CHECK(complaint_about("origin,destination,count\nA,B," + count + "\n") ==
-              "The integer \"" + count + "\" contains an invalid digit in column \"count\" in file \"" + bad + "\" in line \"2\".");
+              "The integer \"" + count + "\" contains an invalid digit in column \"count\" in file \"" + bad +
+                  "\" in line \"2\".");
     CHECK(program().complaint({FLIGHT_PAGERANK_FLIGHTS, "--json", program() / "nowhere/r.json"}) ==
           "the file " + (program() / "nowhere/r.json") + " cannot be written");
 }

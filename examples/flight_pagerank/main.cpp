@@ -2,7 +2,8 @@
 //
 //   read_flights -> page_rank -> print, write_json
 //
-// The heart is page_rank.hpp: xloom::loop repeats a step of xloom::gather_nd (rank leaves) and xloom::scatter_nd (rank arrives).
+// The heart is page_rank.hpp: xloom::loop repeats a step of xloom::gather_nd (rank leaves) and
+// xloom::scatter_nd (rank arrives).
 //
 //   scripts/fetch-data                                   # build/data/flights-airport.csv
 //   flight_pagerank build/data/flights-airport.csv
@@ -35,18 +36,22 @@ std::vector<std::size_t> by_rank(xt::xtensor<double, 1> const& rank)
 
 void print(flight_graph const& graph, page_rank_result const& result)
 {
-    std::printf("%zu airports, %zu routes, %.0f flights\n", graph.airports.size(), graph.count.size(), xt::sum(graph.count)());
-    std::printf("%s after %zu iterations; the last changed the ranks by %.1e\n", result.converged ? "converged" : "not converged",
-        result.changes.size(), result.changes(result.changes.size() - 1));
+    std::printf("%zu airports, %zu routes, %.0f flights\n", graph.airports.size(), graph.count.size(),
+        xt::sum(graph.count)());
+    std::printf("%s after %zu iterations; the last changed the ranks by %.1e\n",
+        result.converged ? "converged" : "not converged", result.changes.size(),
+        result.changes(result.changes.size() - 1));
     std::vector<std::size_t> const order = by_rank(result.rank);
     for (std::size_t place = 0; place < std::min<std::size_t>(10, order.size()); ++place)
-        std::printf("%2zu  %s  %.6f\n", place + 1, graph.airports[order[place]].c_str(), result.rank(order[place]));
+        std::printf(
+            "%2zu  %s  %.6f\n", place + 1, graph.airports[order[place]].c_str(), result.rank(order[place]));
 }
 
 /// {"iterations": n, "rank": {airport: rank}}, the highest rank first.
 void write_json(std::string const& path, flight_graph const& graph, page_rank_result const& result)
 {
-    nlohmann::ordered_json all{{"iterations", result.changes.size()}, {"rank", nlohmann::ordered_json::object()}};
+    nlohmann::ordered_json all{
+        {"iterations", result.changes.size()}, {"rank", nlohmann::ordered_json::object()}};
     for (std::size_t const airport : by_rank(result.rank))
         all["rank"][graph.airports[airport]] = result.rank(airport);
     std::ofstream file(path);

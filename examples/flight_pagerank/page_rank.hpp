@@ -23,10 +23,10 @@ struct page_rank_result {
 
 /// Repeats, until the ranks hardly change or 200 times,
 ///
-///     rank = (1 - d) / N + d * (what arrives by the routes + the rank of airports without departures, spread evenly)
+///     rank = (1 - d) / N + d * (what arrives by the routes + the rank of airports without departures / N)
 ///
-/// where d = 0.85 is how likely the traveller takes a flight (else he starts again anywhere), and a route carries so much of its origin's
-/// rank as it has of its origin's flights.
+/// where d = 0.85 is how likely the traveller takes a flight (else he starts again anywhere), and a route
+/// carries so much of its origin's rank as it has of its origin's flights.
 inline page_rank_result page_rank(flight_graph const& graph)
 {
     constexpr double d = 0.85;

@@ -1,5 +1,6 @@
-// A Galton board with 20 rows of pins, and a ball on each of the 2^20 ways down: each pin sends it to the left (a bit of the way is 0) or
-// to the right (1). Eight threads count the balls of each bin: binomial coefficients.
+// A Galton board with 20 rows of pins, and a ball on each of the 2^20 ways down: each pin sends it to the
+// left (a bit of the way is 0) or to the right (1). Eight threads count the balls of each bin: binomial
+// coefficients.
 
 #include <bit>
 #include <cstdio>
@@ -17,9 +18,11 @@ int main()
         bin(way, 0) = std::popcount(way);
     xt::xtensor<int, 1> const one_each({ways}, 1);
     xt::xtensor<int, 1> balls({rows + 1}, 0);
-    tbb::global_control const eight(tbb::global_control::max_allowed_parallelism, 8); // even if there are fewer cores
+    tbb::global_control const eight(
+        tbb::global_control::max_allowed_parallelism, 8); // even if there are fewer cores
     xloom::scatter_nd_into(balls, bin, one_each, xloom::reduce_add, xloom::tbb_policy(8));
 
     for (std::size_t i = 0; i <= rows; ++i)
-        std::printf("%2zu %6d |%.*s\n", i, balls(i), balls(i) / 4000, "**************************************************");
+        std::printf("%2zu %6d |%.*s\n", i, balls(i), balls(i) / 4000,
+            "**************************************************");
 }

@@ -2,7 +2,8 @@
 //
 //   read_mesh -> face_normals -> vertex_normals -> write_json, write_plot_data
 //
-// The heart is normals.hpp: xloom::gather_nd brings the vertices to the faces, xloom::scatter_nd the faces' normals to the vertices.
+// The heart is normals.hpp: xloom::gather_nd brings the vertices to the faces, xloom::scatter_nd the faces'
+// normals to the vertices.
 //
 //   scripts/fetch-data                                   # build/data/bunny.json
 //   mesh_normals build/data/bunny.json --plot bunny.dat  # then mesh_normals.gnuplot draws it
@@ -29,7 +30,8 @@ void run(std::string const& path, cxxopts::ParseResult const& asked)
     auto const of_faces = face_normals(shape.positions, shape.cells);
     auto const of_vertices = vertex_normals(of_faces, shape.cells, shape.positions.shape(0));
     std::chrono::duration<double, std::milli> const taken = clock::now() - start;
-    std::printf("%zu vertices, %zu faces: normals in %.3f ms\n", shape.positions.shape(0), shape.cells.shape(0), taken.count());
+    std::printf("%zu vertices, %zu faces: normals in %.3f ms\n", shape.positions.shape(0),
+        shape.cells.shape(0), taken.count());
     if (asked.count("json") != 0)
         write_json(asked["json"].as<std::string>(), of_vertices);
     if (asked.count("plot") != 0)

@@ -23,7 +23,8 @@ json read_json(std::string const& path)
 
 /// Rows of three numbers that `is_right`.
 template <class T>
-xt::xtensor<T, 2> read_rows(json const& file, char const* name, bool (json::*is_right)() const, char const* what)
+xt::xtensor<T, 2> read_rows(
+    json const& file, char const* name, bool (json::*is_right)() const, char const* what)
 {
     json const& rows = file.at(name);
     if (!rows.is_array())
@@ -32,7 +33,8 @@ xt::xtensor<T, 2> read_rows(json const& file, char const* name, bool (json::*is_
     for (std::size_t i = 0; i < rows.size(); ++i) {
         json const& row = rows[i];
         if (!row.is_array() || row.size() != 3 || !std::ranges::all_of(row, std::mem_fn(is_right)))
-            throw std::runtime_error(std::string(name) + "[" + std::to_string(i) + "] must be " + what + ", but is " + row.dump());
+            throw std::runtime_error(
+                std::string(name) + "[" + std::to_string(i) + "] must be " + what + ", but is " + row.dump());
         for (std::size_t j = 0; j < 3; ++j)
             values(i, j) = row[j].get<T>();
     }
@@ -64,8 +66,8 @@ void write_json(std::string const& path, xt::xtensor<double, 2> const& normals)
     close(file, path);
 }
 
-void write_plot_data(
-    std::string const& path, mesh const& shape, xt::xtensor<double, 2> const& of_vertices, xt::xtensor<double, 2> const& of_faces)
+void write_plot_data(std::string const& path, mesh const& shape, xt::xtensor<double, 2> const& of_vertices,
+    xt::xtensor<double, 2> const& of_faces)
 {
     std::ofstream file(path);
     auto const write_row = [&](xt::xtensor<double, 2> const& rows, std::size_t i) {

@@ -11,13 +11,14 @@ struct mesh {
     xt::xtensor<std::size_t, 2> cells; ///< [F, 3], the numbers of each face's vertices
 };
 
-/// Reads {"positions": [[x, y, z], ...], "cells": [[i, j, k], ...]}. Throws std::exception, in one line, for anything else.
+/// Reads {"positions": [[x, y, z], ...], "cells": [[i, j, k], ...]}. Throws std::exception, in one line, for
+/// anything else.
 mesh read_mesh(std::string const& path);
 
 /// {"normals": [[x, y, z] of each vertex]}. Throws std::runtime_error if the file cannot be written.
 void write_json(std::string const& path, xt::xtensor<double, 2> const& normals);
 
-/// The numbers that mesh_normals.gnuplot draws, from the normals of vertices and of faces. Throws std::runtime_error if the file cannot be
-/// written.
-void write_plot_data(
-    std::string const& path, mesh const& shape, xt::xtensor<double, 2> const& of_vertices, xt::xtensor<double, 2> const& of_faces);
+/// The numbers that mesh_normals.gnuplot draws, from the normals of vertices and of faces. Throws
+/// std::runtime_error if the file cannot be written.
+void write_plot_data(std::string const& path, mesh const& shape, xt::xtensor<double, 2> const& of_vertices,
+    xt::xtensor<double, 2> const& of_faces);

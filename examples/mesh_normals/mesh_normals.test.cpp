@@ -1,4 +1,5 @@
-// Runs the program of examples/mesh_normals: on the bunny against plain loops, on solids whose normals are known, and on bad input.
+// Runs the program of examples/mesh_normals: on the bunny against plain loops, on solids whose normals are
+// known, and on bad input.
 
 #include <algorithm>
 #include <array>
@@ -81,7 +82,8 @@ TEST_CASE("the bunny's normals are those of the definition, and unit vectors")
     json const bunny = json::parse(read_file(MESH_NORMALS_MESH));
     vectors const actual = normals_of(MESH_NORMALS_MESH);
     CHECK(actual.size() == 1839);
-    double const difference = largest_difference(actual, textbook_normals(bunny["positions"], bunny["cells"]));
+    double const difference =
+        largest_difference(actual, textbook_normals(bunny["positions"], bunny["cells"]));
     MESSAGE("largest difference from plain loops: ", difference);
     CHECK(difference <= 1e-14);
     for (vector3 const& normal : actual)
@@ -91,14 +93,17 @@ TEST_CASE("the bunny's normals are those of the definition, and unit vectors")
 TEST_CASE("an octahedron's normals point from its centre to its corners")
 {
     vectors const corners{{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
-    triangles const faces{{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
+    triangles const faces{
+        {0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
     CHECK(normals_of(corners, faces) == corners);
 }
 
 TEST_CASE("a large face counts for more than a small one")
 {
-    // Vertex 0 is a corner of a box of sides 1, 2 and 3: around it lie triangles of area 1 (z), 1.5 (y) and 3 (x).
-    vectors const normals = normals_of({{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}}, {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}});
+    // Vertex 0 is a corner of a box of sides 1, 2 and 3: around it lie triangles of area 1 (z), 1.5 (y) and 3
+    // (x).
+    vectors const normals =
+        normals_of({{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}}, {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}});
     vector3 const expected{-6 / 7.0, -3 / 7.0, -2 / 7.0};
     CHECK(largest_difference({normals[0]}, {expected}) <= 1e-15);
     CHECK(normals[1] != normals[0]);
@@ -106,7 +111,8 @@ TEST_CASE("a large face counts for more than a small one")
 
 TEST_CASE("a vertex without faces has no normal; a mesh may be empty")
 {
-    CHECK(normals_of({{0, 0, 0}, {1, 0, 0}, {9, 9, 9}, {0, 1, 0}}, {{0, 1, 3}}) == vectors{{0, 0, 1}, {0, 0, 1}, {0, 0, 0}, {0, 0, 1}});
+    CHECK(normals_of({{0, 0, 0}, {1, 0, 0}, {9, 9, 9}, {0, 1, 0}}, {{0, 1, 3}}) ==
+          vectors{{0, 0, 1}, {0, 0, 1}, {0, 0, 0}, {0, 0, 1}});
     CHECK(normals_of({{1, 2, 3}}, {}) == vectors{{0, 0, 0}});
     CHECK(normals_of({}, {}) == vectors{});
 }
@@ -118,7 +124,8 @@ TEST_CASE("what is printed and what is drawn")
     CHECK(done.err == "");
 
     // One line for each corner, the last twice: position, normal of the vertex, normal of the face.
-    program().write("triangle.json", R"({"positions": [[0, 0, 0], [4, 0, 0], [0, 5, 0]], "cells": [[0, 1, 2]]})");
+    program().write(
+        "triangle.json", R"({"positions": [[0, 0, 0], [4, 0, 0], [0, 5, 0]], "cells": [[0, 1, 2]]})");
     CHECK(program().run({program() / "triangle.json", "--plot", program() / "triangle.dat"}).succeeded);
     CHECK(read_file(program() / "triangle.dat") ==
           "0 0 0 0 0 1 0 0 20 \n4 0 0 0 0 1 0 0 20 \n\n0 5 0 0 0 1 0 0 20 \n0 5 0 0 0 1 0 0 20 \n\n\n");
@@ -128,26 +135,30 @@ TEST_CASE("bad input is refused in one line")
 {
     auto const complaint_about = [](std::string const& text) {
         std::string const path = program().write("bad.json", text);
-        std::string const complaint = program().complaint({path}), prefix = "the mesh " + path + " cannot be read: ";
+        std::string const complaint = program().complaint({path}),
+                          prefix = "the mesh " + path + " cannot be read: ";
         return complaint.starts_with(prefix) ? complaint.substr(prefix.size()) : complaint;
     };
     CHECK(program().complaint({}) == "no mesh is given (see --help)");
-    CHECK(program().complaint({"nowhere.json"}) == "the mesh nowhere.json cannot be read: it cannot be opened");
+    CHECK(
+        program().complaint({"nowhere.json"}) == "the mesh nowhere.json cannot be read: it cannot be opened");
     CHECK(complaint_about("").find("parse error") != std::string::npos);
     CHECK(complaint_about(R"({"positions": [[0, 0,)").find("parse error") != std::string::npos);
     CHECK(complaint_about(R"({"positions": []})").find("key 'cells' not found") != std::string::npos);
     CHECK(complaint_about(R"({"positions": 7, "cells": []})") == "positions must be an array");
-    CHECK(complaint_about(R"({"positions": [[0, 0, 0], [1, 2]], "cells": []})") == "positions[1] must be three numbers, but is [1,2]");
-    CHECK(
-        complaint_about(R"({"positions": [[0, 0, "a\nb"]], "cells": []})") == R"(positions[0] must be three numbers, but is [0,0,"a\nb"])");
+    CHECK(complaint_about(R"({"positions": [[0, 0, 0], [1, 2]], "cells": []})") ==
+          "positions[1] must be three numbers, but is [1,2]");
+    CHECK(complaint_about(R"({"positions": [[0, 0, "a\nb"]], "cells": []})") ==
+          R"(positions[0] must be three numbers, but is [0,0,"a\nb"])");
     for (std::string const cell : {"[0,0,-1]", "[0,0,0.5]", "[0,0]", "[0,0,0,0]", "0"})
         CHECK(complaint_about(R"({"positions": [[0, 0, 0]], "cells": [)" + cell + "]}") ==
               "cells[0] must be the numbers of three vertices, but is " + cell);
 
-    std::string const path = program().write("range.json", R"({"positions": [[0, 0, 0], [1, 0, 0]], "cells": [[0, 1, 0], [0, 2, 1]]})");
-    CHECK(program().complaint({path}) ==
-          "xloom::gather_nd: an index into an axis of length d must lie in [-d, d - 1], but indices[1, 1, 0] is 2 (axis 0 of length 2). "
-          "Correct it, or choose bounds::drop or bounds::clip.");
+    std::string const path = program().write(
+        "range.json", R"({"positions": [[0, 0, 0], [1, 0, 0]], "cells": [[0, 1, 0], [0, 2, 1]]})");
+    CHECK(program().complaint({path}) == "xloom::gather_nd: an index into an axis of length d must lie in "
+                                         "[-d, d - 1], but indices[1, 1, 0] is 2 (axis 0 of length 2). "
+                                         "Correct it, or choose bounds::drop or bounds::clip.");
     CHECK(program().complaint({MESH_NORMALS_MESH, "--json", program() / "nowhere/n.json"}) ==
           "the file " + (program() / "nowhere/n.json") + " cannot be written");
 }

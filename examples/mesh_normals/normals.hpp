@@ -13,12 +13,14 @@
 #include <xloom/gather_nd.hpp>
 #include <xloom/scatter_nd.hpp>
 
-/// -> [F, 3], each twice as long as its face is large, towards the side from which the corners go round counterclockwise.
-/// Throws xloom::index_error for a vertex that is not there.
-inline xt::xtensor<double, 2> face_normals(xt::xtensor<double, 2> const& positions, xt::xtensor<std::size_t, 2> const& cells)
+/// -> [F, 3], each twice as long as its face is large, towards the side from which the corners go round
+/// counterclockwise. Throws xloom::index_error for a vertex that is not there.
+inline xt::xtensor<double, 2> face_normals(
+    xt::xtensor<double, 2> const& positions, xt::xtensor<std::size_t, 2> const& cells)
 {
-    auto const vertex = xt::view(cells, xt::all(), xt::all(), xt::newaxis()); // [F, 3, 1]: for each corner one index
-    auto const corners = xloom::gather_nd<3>(positions, vertex);              // [F, 3, 3]: face, corner, coordinate
+    auto const vertex =
+        xt::view(cells, xt::all(), xt::all(), xt::newaxis());    // [F, 3, 1]: for each corner one index
+    auto const corners = xloom::gather_nd<3>(positions, vertex); // [F, 3, 3]: face, corner, coordinate
 
     auto const corner = [&](std::size_t number) { return xt::view(corners, xt::all(), number); };
     xt::xtensor<double, 2> const a = corner(1) - corner(0);
@@ -32,10 +34,10 @@ inline xt::xtensor<double, 2> face_normals(xt::xtensor<double, 2> const& positio
     return normals;
 }
 
-/// What face_normals gives -> [vertex_count, 3]: for each vertex the sum over the faces around it, made 1 long. So a large face counts for
-/// more than a small one. Zero where there is no face.
-inline xt::xtensor<double, 2> vertex_normals(
-    xt::xtensor<double, 2> const& of_faces, xt::xtensor<std::size_t, 2> const& cells, std::size_t vertex_count)
+/// What face_normals gives -> [vertex_count, 3]: for each vertex the sum over the faces around it, made 1
+/// long. So a large face counts for more than a small one. Zero where there is no face.
+inline xt::xtensor<double, 2> vertex_normals(xt::xtensor<double, 2> const& of_faces,
+    xt::xtensor<std::size_t, 2> const& cells, std::size_t vertex_count)
 {
     xt::xtensor<double, 2> sums = xt::zeros<double>({vertex_count, std::size_t{3}});
     for (std::size_t corner = 0; corner < 3; ++corner) {

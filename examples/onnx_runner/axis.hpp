@@ -29,7 +29,8 @@ inline std::vector<bool> marked_axes(std::vector<std::int64_t> const& list, std:
     return marks;
 }
 
-/// What a node says about axes: in its attribute `axes`, and from an opset on in its input 1 instead. None: it says nothing.
+/// What a node says about axes: in its attribute `axes`, and from an opset on in its input 1 instead. None:
+/// it says nothing.
 inline std::optional<std::vector<std::int64_t>> named_axes(call const& c, std::int64_t input_since)
 {
     if (c.opset() >= input_since)
@@ -50,7 +51,8 @@ inline std::size_t items_between(xloom::shape const& dims, std::size_t first, st
 inline xloom::shape shape_of(std::vector<std::int64_t> const& numbers)
 {
     if (numbers.size() > xloom::max_rank)
-        throw runner_error(xloom::detail::concat("a shape of rank ", numbers.size(), " is given, more than ", xloom::max_rank));
+        throw runner_error(xloom::detail::concat(
+            "a shape of rank ", numbers.size(), " is given, more than ", xloom::max_rank));
     xloom::shape dims;
     for (std::int64_t const number : numbers) {
         if (number < 0)

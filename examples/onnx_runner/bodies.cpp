@@ -5,8 +5,8 @@ namespace runner {
 void require_outputs(graph const& body, std::size_t least)
 {
     if (static_cast<std::size_t>(body.proto().output_size()) < least)
-        throw runner_error(
-            xloom::detail::concat("its body must have at least ", least, " outputs, but it has ", body.proto().output_size()));
+        throw runner_error(xloom::detail::concat(
+            "its body must have at least ", least, " outputs, but it has ", body.proto().output_size()));
 }
 
 namespace {
@@ -31,7 +31,8 @@ types expected_from(call const& node, std::size_t first)
 }
 
 typed_outputs::typed_outputs(graph const& body, std::size_t first, types const& wholes)
-    : elements_(body.output_types().begin() + static_cast<std::ptrdiff_t>(first), body.output_types().end()), wholes_(wholes)
+    : elements_(body.output_types().begin() + static_cast<std::ptrdiff_t>(first), body.output_types().end()),
+      wholes_(wholes)
 {
     wholes_.resize(count());
 }
@@ -39,15 +40,19 @@ typed_outputs::typed_outputs(graph const& body, std::size_t first, types const& 
 tensor typed_outputs::of_no_elements(std::size_t k, std::int64_t axis) const
 {
     partial_type const &element = elements_[k], &whole = wholes_[k];
-    element_type const type = element.element() == element_type::undefined ? whole.element() : element.element();
+    element_type const type =
+        element.element() == element_type::undefined ? whole.element() : element.element();
     if (type == element_type::undefined)
-        throw runner_error(xloom::detail::concat("it makes no element of scan output ", k, ", and nothing tells its element type"));
+        throw runner_error(xloom::detail::concat(
+            "it makes no element of scan output ", k, ", and nothing tells its element type"));
     bool const is_whole_known = !element.shape().has_rank() && whole.shape().has_rank();
     std::size_t const rank = is_whole_known ? whole.shape().rank() : element.shape().rank() + 1;
     if (!xloom::is_axis(axis, rank))
-        throw runner_error(xloom::detail::concat("scan_output_axes has ", axis, " for an output of rank ", rank));
+        throw runner_error(
+            xloom::detail::concat("scan_output_axes has ", axis, " for an output of rank ", rank));
     std::size_t const stacked = xloom::wrap_axis(axis, rank);
-    xloom::shape dims = is_whole_known ? least(whole.shape()) : xloom::insert_axis(least(element.shape()), stacked, 0);
+    xloom::shape dims =
+        is_whole_known ? least(whole.shape()) : xloom::insert_axis(least(element.shape()), stacked, 0);
     dims[stacked] = 0;
     return {type, dims};
 }
@@ -59,8 +64,9 @@ tensor typed_outputs::stackable(std::size_t k, tensor const& element)
     if (types_[k] == element_type::undefined)
         types_[k] = element.type();
     if (types_[k] != element.type())
-        throw runner_error(xloom::detail::concat("scan output ", k, " must keep its element type, but it was ", name_of(types_[k]),
-            " and the body made it ", name_of(element.type())));
+        throw runner_error(
+            xloom::detail::concat("scan output ", k, " must keep its element type, but it was ",
+                name_of(types_[k]), " and the body made it ", name_of(element.type())));
     return element.type() == element_type::string ? table_.numbers_of(element) : element;
 }
 
@@ -68,7 +74,8 @@ tensor typed_outputs::typed(std::size_t k, tensor const& stacked, std::int64_t a
 {
     if (types_.empty())
         return of_no_elements(k, axis);
-    return types_[k] == element_type::string ? table_.strings_of(stacked.as_type(element_type::uint64)) : stacked.as_type(types_[k]);
+    return types_[k] == element_type::string ? table_.strings_of(stacked.as_type(element_type::uint64))
+                                             : stacked.as_type(types_[k]);
 }
 
 std::optional<xloom::type_list> known_list(types const& all)
@@ -83,7 +90,8 @@ void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_lis
 {
     for (partial_type const& type : all)
         if (!xloom::is_allowed(op, opset, type))
-            throw runner_error(xloom::detail::concat(name_of(op), " does not take ", type, " at opset ", opset));
+            throw runner_error(
+                xloom::detail::concat(name_of(op), " does not take ", type, " at opset ", opset));
 }
 
 xloom::type_list infer_body(typing const& node, xloom::type_list const& given)

@@ -22,7 +22,8 @@ types expected_from(call const& node, std::size_t first);
 /// Stacked rows of bytes get the types of the elements that they are made of.
 class typed_outputs {
 public:
-    /// For the body's outputs from number `first` on, which are stacked to values of the types `wholes`, as far as these are known.
+    /// For the body's outputs from number `first` on, which are stacked to values of the types `wholes`, as
+    /// far as these are known.
     typed_outputs(graph const& body, std::size_t first, types const& wholes = {});
 
     std::size_t count() const { return elements_.size(); }
@@ -46,8 +47,8 @@ std::optional<xloom::type_list> known_list(types const& all);
 /// Throws unless the operator takes all of them at the opset.
 void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_list const& all);
 
-/// What xloom's inference, which calls it as its body, gets for the outputs of a node's body. What is not known of one output is said of
-/// none.
+/// What xloom's inference, which calls it as its body, gets for the outputs of a node's body. What is not
+/// known of one output is said of none.
 xloom::type_list infer_body(typing const& node, xloom::type_list const& given);
 
 /// What is left where the inputs tell too little, or are too many: the body by what it declares itself.

@@ -11,16 +11,16 @@ namespace runner {
 /// The shape that both have after broadcasting.
 xloom::shape broadcast(xloom::shape const& a, xloom::shape const& b);
 
-/// The steps of a row-major tensor of the shape `from` that is seen in the shape `to`: 0 where it repeats itself, or is
-/// empty.
+/// The steps of a row-major tensor of the shape `from` that is seen in the shape `to`: 0 where it repeats
+/// itself, or is empty.
 xloom::strides broadcast_steps(xloom::shape const& from, xloom::shape const& to);
 
-/// A walk through several operands in the row-major order of one shape, row by row: a row is the longest run along which each operand
-/// moves by a constant step. Steps and offsets count items.
+/// A walk through several operands in the row-major order of one shape, row by row: a row is the longest run
+/// along which each operand moves by a constant step. Steps and offsets count items.
 ///
 ///     for (rows walk(dims, {a_steps, b_steps}); !walk.done(); walk.next())
 ///         for (std::size_t i = 0; i < walk.length(); ++i)
-///             *c++ = a[walk.offset(0) + i * walk.step(0)] + b[walk.offset(1) + i * walk.step(1)]; // signs left out
+///             *c++ = a[walk.offset(0) + i * walk.step(0)] + b[walk.offset(1) + i * walk.step(1)];
 class rows {
 public:
     static constexpr std::size_t most_operands = 3;

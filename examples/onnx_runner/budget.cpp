@@ -29,7 +29,8 @@ std::string text_of(budget::seconds time)
 
 budget const& current_budget() { return limits; }
 
-with_budget::with_budget(budget const& own) : before_(limits), steps_before_(steps_taken), start_before_(start)
+with_budget::with_budget(budget const& own)
+    : before_(limits), steps_before_(steps_taken), start_before_(start)
 {
     limits = own;
     steps_taken = 0;
@@ -56,14 +57,18 @@ void spend_steps(std::uint64_t count)
     require_time();
 }
 
-void spend_products(double count) { spend_steps(static_cast<std::uint64_t>(std::min(count, 0x1p63) / 0x1p16)); }
+void spend_products(double count)
+{
+    spend_steps(static_cast<std::uint64_t>(std::min(count, 0x1p63) / 0x1p16));
+}
 
 void reservation::grow(std::size_t more)
 {
     if (more > limits.bytes || bytes_taken.fetch_add(more) > limits.bytes - more) {
         if (more <= limits.bytes)
             bytes_taken -= more;
-        throw runner_error(xloom::detail::concat("all tensors together would take more than ", limits.bytes, " bytes"));
+        throw runner_error(
+            xloom::detail::concat("all tensors together would take more than ", limits.bytes, " bytes"));
     }
     bytes_ += more;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// What models may take of the machine. They come from files, which may lie: a number in one must not be worth all memory, or a day.
+// What models may take of the machine. They come from files, which may lie: a number in one must not be worth
+// all memory, or a day.
 
 #include <chrono>
 #include <cstddef>

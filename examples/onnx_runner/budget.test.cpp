@@ -54,7 +54,8 @@ TEST_CASE("steps, and products that are worth some; a budget within another")
 namespace {
 
 /// What a model of these nodes throws within a budget.
-std::string error_within(std::size_t bytes, std::string const& inputs, std::string const& nodes, std::vector<value> const& given)
+std::string error_within(
+    std::size_t bytes, std::string const& inputs, std::string const& nodes, std::vector<value> const& given)
 {
     with_budget const limits({.bytes = bytes});
     return error_of("g (" + inputs + ") => (y) { " + nodes + " }", given);
@@ -77,17 +78,20 @@ std::string error_in_time(std::string const& nodes)
 TEST_CASE("time ends what does not end by itself")
 {
     // As good as forever.
-    CHECK(error_in_time("a = Constant<value_float = 1.0>() m = Constant<value_int = 9223372036854775807>() y = Loop<body = b (i, c, s) => "
+    CHECK(error_in_time("a = Constant<value_float = 1.0>() m = Constant<value_int = 9223372036854775807>() y "
+                        "= Loop<body = b (i, c, s) => "
                         "(d, t) { d = Identity(c) t = Neg(s) }>(m, , a)")
               .ends_with("the model takes more than 0.1 s"));
     // 2^37 products.
-    CHECK(error_in_time("n = Constant<value_ints = [4096, 4096]>() a = ConstantOfShape(n) b = MatMul(a, a) y = MatMul(b, b)")
+    CHECK(error_in_time(
+        "n = Constant<value_ints = [4096, 4096]>() a = ConstantOfShape(n) b = MatMul(a, a) y = MatMul(b, b)")
               .ends_with("the model takes more than 0.1 s"));
     // A sequence that is copied for each of its elements.
-    CHECK(error_in_time(
-        "e = SequenceEmpty() a = Constant<value_float = 1.0>() m = Constant<value_int = 200000>() s = Loop<body = b (i, c, s) "
-        "=> (d, t) { d = Identity(c) t = SequenceInsert(s, a) }>(m, , e) y = SequenceLength(s)")
-              .ends_with("the model takes more than 0.1 s"));
+    CHECK(
+        error_in_time("e = SequenceEmpty() a = Constant<value_float = 1.0>() m = Constant<value_int = "
+                      "200000>() s = Loop<body = b (i, c, s) "
+                      "=> (d, t) { d = Identity(c) t = SequenceInsert(s, a) }>(m, , e) y = SequenceLength(s)")
+            .ends_with("the model takes more than 0.1 s"));
 }
 
 TEST_CASE("without a budget of its own there is no end of time, and with one for as long as it lives")
@@ -114,7 +118,8 @@ TEST_CASE("sequences count for each of their values, copies do not")
         nodes += xloom::detail::concat(" s", i + 1, " = SequenceInsert(s", i, ", a)");
     nodes += " y = SequenceLength(s300)";
     tensor const a = tensor::scalar(1.0f);
-    CHECK(error_within(megabyte, "float a", nodes, {a}).ends_with(": all tensors together would take more than 1000000 bytes"));
+    CHECK(error_within(megabyte, "float a", nodes, {a})
+              .ends_with(": all tensors together would take more than 1000000 bytes"));
     CHECK(error_within(20 * megabyte, "float a", nodes, {a}) == "none");
 
     std::string copies = "s0 = SplitToSequence(a)";
@@ -129,13 +134,15 @@ TEST_CASE("what is packed counts, before a run and in it")
 {
     // 4 rows of 10,000 weights, each filled up to a vector.
     std::string const weights = "w = ConstantOfShape(w_dims)", r = "r = ConstantOfShape(r_dims)";
-    std::string const dims = "w_dims = Constant<value_ints = [1, 4, 10000]>() r_dims = Constant<value_ints = [1, 4, 1]>() ";
+    std::string const dims =
+        "w_dims = Constant<value_ints = [1, 4, 10000]>() r_dims = Constant<value_ints = [1, 4, 1]>() ";
     std::string nodes = dims + weights + " " + r;
     for (char const each : {'c', 'd', 'e', 'f', 'y'})
         nodes += std::string(" ") + each + " = LSTM<hidden_size = 1>(x, w, r)";
     tensor x(element_type::float_, {1, 1, 10000});
     std::fill(x.items<float>().begin(), x.items<float>().end(), 0.0f);
-    CHECK(error_within(megabyte / 2, "float[1, 1, 10000] x", nodes, {x}) == "LSTM: all tensors together would take more than 500000 bytes");
+    CHECK(error_within(megabyte / 2, "float[1, 1, 10000] x", nodes, {x}) ==
+          "LSTM: all tensors together would take more than 500000 bytes");
     CHECK(error_within(100 * megabyte, "float[1, 1, 10000] x", nodes, {x}) == "none");
 }
 
@@ -145,7 +152,8 @@ TEST_CASE("what a product packs counts")
     std::fill(a.items<float>().begin(), a.items<float>().end(), 0.0f);
     std::fill(b.items<float>().begin(), b.items<float>().end(), 0.0f);
     std::string const inputs = "float[8, 10000] a, float[10000, 8] b";
-    CHECK(error_within(800'000, inputs, "y = MatMul(a, b)", {a, b}) == "MatMul: all tensors together would take more than 800000 bytes");
+    CHECK(error_within(800'000, inputs, "y = MatMul(a, b)", {a, b}) ==
+          "MatMul: all tensors together would take more than 800000 bytes");
     CHECK(error_within(10 * megabyte, inputs, "y = MatMul(a, b)", {a, b}) == "none");
 }
 
@@ -159,7 +167,8 @@ TEST_CASE("characters of what is folded count, and those of initializers")
         nodes += std::string(" ") + each + " = Tile(u, many)";
     nodes += " y = Shape(x)";
     tensor const x = tensor::scalar(1.0f);
-    CHECK(error_within(megabyte, "float x", nodes, {x}) == "Tile: all tensors together would take more than 1000000 bytes");
+    CHECK(error_within(megabyte, "float x", nodes, {x}) ==
+          "Tile: all tensors together would take more than 1000000 bytes");
     CHECK(error_within(2 * megabyte, "float x", nodes, {x}) == "none");
 
     with_budget const limits({.bytes = megabyte});

@@ -18,7 +18,8 @@ signature const& signature_at(std::string const& name, std::int64_t opset)
 {
     signature const* const found = find_signature(name, opset);
     if (found == nullptr)
-        throw runner_error(concat("it begins with opset ", signatures_of(name).at(0).since, ", but the model imports ", opset));
+        throw runner_error(concat(
+            "it begins with opset ", signatures_of(name).at(0).since, ", but the model imports ", opset));
     if (found->is_deprecated)
         throw runner_error(concat("it ends before opset ", found->since, ", but the model imports ", opset));
     return *found;
@@ -42,9 +43,13 @@ bounds bounds_of(std::vector<arity> const& formal)
     return result;
 }
 
-std::string plural(std::size_t count, std::string_view noun) { return concat(count, " ", noun, count == 1 ? "" : "s"); }
+std::string plural(std::size_t count, std::string_view noun)
+{
+    return concat(count, " ", noun, count == 1 ? "" : "s");
+}
 
-void check_count(std::vector<arity> const& formal, int given, std::string_view verb, std::string_view noun, std::int64_t opset)
+void check_count(std::vector<arity> const& formal, int given, std::string_view verb, std::string_view noun,
+    std::int64_t opset)
 {
     auto const count = static_cast<std::size_t>(given);
     auto const [least, most, is_open] = bounds_of(formal);
@@ -71,7 +76,8 @@ void check_range(attribute const& given, attribute_kind kind)
     auto const is_flag = [](std::int64_t number) { return number == 0 || number == 1; };
     if (kind == attribute_kind::flag && !is_flag(given.i()))
         refuse("be 0 or 1, but is ", given.i());
-    if (kind == attribute_kind::element && (given.i() <= 0 || given.i() >= static_cast<std::int64_t>(xloom::element_type_count)))
+    if (kind == attribute_kind::element &&
+        (given.i() <= 0 || given.i() >= static_cast<std::int64_t>(xloom::element_type_count)))
         refuse("be an element type, but is ", given.i());
     if (kind == attribute_kind::flags)
         for (std::int64_t const each : given.ints())
@@ -94,12 +100,13 @@ void check_attribute(attribute const& given, signature const& allowed, std::int6
         throw runner_error(concat("it has no attribute ", in_quotes(given.name()), " at opset ", opset,
             allowed.attributes.empty() ? "" : ", only ", names_of(allowed.attributes)));
     if (!given.ref_attr_name().empty())
-        throw runner_error(concat("its attribute '", given.name(), "' is to be a function's, but it is in none"));
+        throw runner_error(
+            concat("its attribute '", given.name(), "' is to be a function's, but it is in none"));
     // Models were older than the field `type` once.
     if (attribute::AttributeType const wanted = attribute_type_of(rule->kind);
         given.type() != wanted && given.type() != attribute::UNDEFINED)
-        throw runner_error(concat("its attribute '", given.name(), "' must be ", attribute::AttributeType_Name(wanted), ", but is ",
-            attribute::AttributeType_Name(given.type())));
+        throw runner_error(concat("its attribute '", given.name(), "' must be ",
+            attribute::AttributeType_Name(wanted), ", but is ", attribute::AttributeType_Name(given.type())));
     check_range(given, rule->kind);
 }
 
@@ -113,7 +120,8 @@ void check_attributes(onnx::NodeProto const& node, signature const& allowed, std
     }
     for (attribute_rule const& each : allowed.attributes)
         if (each.is_required && !names.contains(std::string(each.name)))
-            throw runner_error(concat("its ", each.kind == attribute_kind::graph ? "graph" : "attribute", " '", each.name, "' is missing"));
+            throw runner_error(concat("its ", each.kind == attribute_kind::graph ? "graph" : "attribute",
+                " '", each.name, "' is missing"));
 }
 
 } // namespace

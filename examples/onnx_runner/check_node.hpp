@@ -7,8 +7,8 @@
 
 namespace runner {
 
-/// Throws a runner_error unless the node's operator exists at this opset, with inputs, outputs and attributes as the node has them. The
-/// operator is one of the runner's.
+/// Throws a runner_error unless the node's operator exists at this opset, with inputs, outputs and attributes
+/// as the node has them. The operator is one of the runner's.
 void check_node(onnx::NodeProto const& node, std::int64_t opset);
 
 } // namespace runner

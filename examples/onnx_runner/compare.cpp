@@ -91,7 +91,8 @@ std::string text(T const& item)
     else if constexpr (std::is_integral_v<T>)
         return concat(item);
     else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
-        return concat("(", text(static_cast<double>(item.real())), ", ", text(static_cast<double>(item.imag())), ")");
+        return concat(
+            "(", text(static_cast<double>(item.real())), ", ", text(static_cast<double>(item.imag())), ")");
     else
         return text(static_cast<double>(item));
 }
@@ -113,8 +114,9 @@ std::string difference_of_tensors(tensor const& got, tensor const& expected, sma
     });
     if (differing == 0)
         return "";
-    return concat("item ", xloom::unravel(first, expected.shape()), " is ", item_text(got, first), ", but must be ",
-        item_text(expected, first), differing == 1 ? "" : concat("; so ", differing, " of ", expected.size()));
+    return concat("item ", xloom::unravel(first, expected.shape()), " is ", item_text(got, first),
+        ", but must be ", item_text(expected, first),
+        differing == 1 ? "" : concat("; so ", differing, " of ", expected.size()));
 }
 
 } // namespace

@@ -85,23 +85,28 @@ TEST_CASE("types and shapes, then the first item that differs")
     tensor const expected = tensor::of<float>({2, 3}, six);
     CHECK(difference(tensor::of<float>({3, 2}, six), expected) == "is float[3, 2], but must be float[2, 3]");
     CHECK(difference(tensor::scalar(1.0), expected) == "is double[], but must be float[2, 3]");
-    CHECK(difference(tensor::of<float>({2, 3}, other), expected) == "item [1, 0] is 9, but must be 3; so 2 of 6");
+    CHECK(difference(tensor::of<float>({2, 3}, other), expected) ==
+          "item [1, 0] is 9, but must be 3; so 2 of 6");
     CHECK(difference(tensor(element_type::float_, {0, 2}), tensor(element_type::float_, {0, 3})) ==
           "is float[0, 2], but must be float[0, 3]");
 }
 
 TEST_CASE("sequences and optionals")
 {
-    auto const held = [](value v) { return value(value::optional_value{std::make_shared<value const>(std::move(v))}); };
+    auto const held = [](value v) {
+        return value(value::optional_value{std::make_shared<value const>(std::move(v))});
+    };
     value const empty(value::optional_value{});
     value const one(sequence{tensor::scalar(1.0f)});
     value const two(sequence{tensor::scalar(1.0f), tensor::scalar(2.0f)});
     CHECK(difference(two, two) == "");
     CHECK(difference(one, two) == "is a sequence of 1, but must be a sequence of 2");
-    CHECK(difference(value(sequence{tensor::scalar(1.0f), tensor::scalar(3.0f)}), two) == "element 1 item [] is 3, but must be 2");
+    CHECK(difference(value(sequence{tensor::scalar(1.0f), tensor::scalar(3.0f)}), two) ==
+          "element 1 item [] is 3, but must be 2");
     CHECK(difference(tensor::scalar(1.0f), one) == "is float[], but must be sequence of 1");
     CHECK(difference(empty, empty) == "");
     CHECK(difference(held(one), held(one)) == "");
     CHECK(difference(empty, held(one)) == "is empty optional, but must be optional sequence of 1");
-    CHECK(difference(held(tensor::scalar(2.0f)), held(tensor::scalar(1.0f))) == "item [] is 2, but must be 1");
+    CHECK(
+        difference(held(tensor::scalar(2.0f)), held(tensor::scalar(1.0f))) == "item [] is 2, but must be 1");
 }

@@ -14,7 +14,8 @@ namespace runner {
 
 namespace {
 
-// Every type goes through one of four that holds all its numbers: a few loops instead of one for each pair of types.
+// Every type goes through one of four that holds all its numbers: a few loops instead of one for each pair of
+// types.
 
 element_type hub_of(element_type type)
 {
@@ -46,23 +47,24 @@ auto with_hub(element_type type, F&& f)
 template <class F>
 void with_float_hub(element_type type, F&& f)
 {
-    with_type_of<float, xloom::float16, xloom::bfloat16, xloom::float8_e4m3fn, xloom::float8_e4m3fnuz, xloom::float8_e5m2,
-        xloom::float8_e5m2fnuz, xloom::float8_e8m0, xloom::float4_e2m1>(type, std::forward<F>(f));
+    with_type_of<float, xloom::float16, xloom::bfloat16, xloom::float8_e4m3fn, xloom::float8_e4m3fnuz,
+        xloom::float8_e5m2, xloom::float8_e5m2fnuz, xloom::float8_e8m0, xloom::float4_e2m1>(
+        type, std::forward<F>(f));
 }
 
 template <class F>
 void with_integer_hub(element_type type, F&& f)
 {
-    with_type_of<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, xloom::int4,
-        xloom::uint4, xloom::int2, xloom::uint2>(type, std::forward<F>(f));
+    with_type_of<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+        std::uint32_t, xloom::int4, xloom::uint4, xloom::int2, xloom::uint2>(type, std::forward<F>(f));
 }
 
 template <class Hub>
 void load(tensor const& from, std::size_t at, std::span<Hub> block)
 {
     auto const copy = [&]<class T>(std::type_identity<T>) {
-        std::transform(
-            from.items<T>().data() + at, from.items<T>().data() + at + block.size(), block.data(), [](T x) { return static_cast<Hub>(x); });
+        std::transform(from.items<T>().data() + at, from.items<T>().data() + at + block.size(), block.data(),
+            [](T x) { return static_cast<Hub>(x); });
     };
     if constexpr (std::is_same_v<Hub, float>)
         with_float_hub(from.type(), copy);
@@ -76,8 +78,8 @@ template <class Hub>
 void store(std::span<Hub const> block, tensor& to, std::size_t at, xloom::cast_options options)
 {
     auto const copy = [&]<class T>(std::type_identity<T>) {
-        std::transform(
-            block.data(), block.data() + block.size(), to.items<T>().data() + at, [&](Hub x) { return to_number<T>(x, options); });
+        std::transform(block.data(), block.data() + block.size(), to.items<T>().data() + at,
+            [&](Hub x) { return to_number<T>(x, options); });
     };
     with_hub(to.type(), [&]<class T>(std::type_identity<T> as) {
         if constexpr (std::is_same_v<T, float>)
@@ -102,7 +104,8 @@ std::string text_of(Hub x)
     std::array<char, 400> digits; // the longest: 5e-324
     auto const end = [&] {
         if constexpr (std::is_floating_point_v<Hub>)
-            return std::to_chars(digits.data(), digits.data() + digits.size(), x, std::chars_format::fixed).ptr;
+            return std::to_chars(digits.data(), digits.data() + digits.size(), x, std::chars_format::fixed)
+                .ptr;
         else
             return std::to_chars(digits.data(), digits.data() + digits.size(), x).ptr;
     }();
@@ -122,8 +125,8 @@ Hub read_number(std::string const& text)
         return to_number<Hub>(read_number<double>(text), {});
     } else {
         char* stop = nullptr;
-        Hub const x =
-            std::is_same_v<Hub, float> ? static_cast<Hub>(std::strtof(begin, &stop)) : static_cast<Hub>(std::strtod(begin, &stop));
+        Hub const x = std::is_same_v<Hub, float> ? static_cast<Hub>(std::strtof(begin, &stop))
+                                                 : static_cast<Hub>(std::strtod(begin, &stop));
         if (text.empty() || stop != end)
             throw runner_error("the string " + in_quotes(text) + " is no number");
         return x;
@@ -142,12 +145,13 @@ tensor convert(tensor const& from, element_type to, xloom::cast_options options)
     if (from.type() == element_type::string) {
         auto const texts = from.items<std::string>();
         // bool: 0.5 is true.
-        with_hub(to == element_type::bool_ ? element_type::double_ : to, [&]<class Hub>(std::type_identity<Hub>) {
-            for (std::size_t i = 0; i < size; ++i) {
-                Hub const x = read_number<Hub>(texts[i]);
-                store<Hub>({&x, 1}, result, i, options);
-            }
-        });
+        with_hub(
+            to == element_type::bool_ ? element_type::double_ : to, [&]<class Hub>(std::type_identity<Hub>) {
+                for (std::size_t i = 0; i < size; ++i) {
+                    Hub const x = read_number<Hub>(texts[i]);
+                    store<Hub>({&x, 1}, result, i, options);
+                }
+            });
         return result;
     }
     reservation characters;
@@ -163,7 +167,8 @@ tensor convert(tensor const& from, element_type to, xloom::cast_options options)
                 text = text_of(block[i]);
                 characters.grow(text.size());
                 if (characters.bytes() > current_budget().tensor_bytes)
-                    throw runner_error(xloom::detail::concat("its strings would have more than ", characters.bytes(), " characters"));
+                    throw runner_error(xloom::detail::concat(
+                        "its strings would have more than ", characters.bytes(), " characters"));
             }
         }
     });

@@ -9,8 +9,8 @@
 
 namespace runner {
 
-/// A number as ONNX's Cast converts it. What C++ leaves open, a floating-point number out of range, becomes the nearest number there is;
-/// NaN becomes 0.
+/// A number as ONNX's Cast converts it. What C++ leaves open, a floating-point number out of range, becomes
+/// the nearest number there is; NaN becomes 0.
 template <class To, class From>
 To to_number(From x, xloom::cast_options options = {})
 {

@@ -30,7 +30,8 @@ tensor map_items(tensor const& a, tensor const& b, F f)
     A const* const first = a.items<A>().data();
     B const* const second = b.items<B>().data();
     Result* to = result.items<Result>().data();
-    for (rows walk(dims, {broadcast_steps(a.shape(), dims), broadcast_steps(b.shape(), dims)}); !walk.done(); walk.next()) {
+    for (rows walk(dims, {broadcast_steps(a.shape(), dims), broadcast_steps(b.shape(), dims)}); !walk.done();
+         walk.next()) {
         A const* const x = first + walk.offset(0);
         B const* const y = second + walk.offset(1);
         std::size_t const length = walk.length();
@@ -39,7 +40,8 @@ tensor map_items(tensor const& a, tensor const& b, F f)
                 to[i] = f(x[i], y[i]);
         } else {
             for (std::size_t i = 0; i < length; ++i)
-                to[i] = f(x[static_cast<std::ptrdiff_t>(i) * walk.step(0)], y[static_cast<std::ptrdiff_t>(i) * walk.step(1)]);
+                to[i] = f(x[static_cast<std::ptrdiff_t>(i) * walk.step(0)],
+                    y[static_cast<std::ptrdiff_t>(i) * walk.step(1)]);
         }
         to += length;
     }
@@ -51,7 +53,8 @@ template <class T>
 constexpr auto modular(T x)
 {
     if constexpr (std::is_integral_v<T>)
-        return static_cast<std::conditional_t<sizeof(T) < sizeof(std::uint32_t), std::uint32_t, std::make_unsigned_t<T>>>(x);
+        return static_cast<
+            std::conditional_t<sizeof(T) < sizeof(std::uint32_t), std::uint32_t, std::make_unsigned_t<T>>>(x);
     else
         return +x;
 }
@@ -72,8 +75,8 @@ struct smaller {
     }
 };
 
-/// Input 1 of an operator of two, in the shape that broadcasting asks for. Up to opset 6 a model says so with attributes: `broadcast`,
-/// and `axis` where B's first axis is to meet one of A's.
+/// Input 1 of an operator of two, in the shape that broadcasting asks for. Up to opset 6 a model says so with
+/// attributes: `broadcast`, and `axis` where B's first axis is to meet one of A's.
 inline tensor second_operand(call const& c)
 {
     tensor const& a = c.tensor_at(0);
@@ -81,7 +84,8 @@ inline tensor second_operand(call const& c)
     if (c.opset() >= 7 || a.shape() == b.shape())
         return b;
     if (c.integer("broadcast", 0) == 0)
-        throw runner_error(xloom::detail::concat("the shapes ", a.shape(), " and ", b.shape(), " differ, without broadcast = 1"));
+        throw runner_error(xloom::detail::concat(
+            "the shapes ", a.shape(), " and ", b.shape(), " differ, without broadcast = 1"));
     if (b.size() == 1)
         return b.reshaped({});
     xloom::shape dims = b.shape();
@@ -89,7 +93,8 @@ inline tensor second_operand(call const& c)
     while (axis >= 0 && dims.size() + static_cast<std::size_t>(axis) < a.shape().size())
         dims.push_back(1);
     if (broadcast(a.shape(), dims) != a.shape())
-        throw runner_error(xloom::detail::concat("the shape ", b.shape(), " cannot be broadcast to ", a.shape()));
+        throw runner_error(
+            xloom::detail::concat("the shape ", b.shape(), " cannot be broadcast to ", a.shape()));
     return b.reshaped(dims);
 }
 

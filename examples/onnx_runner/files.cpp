@@ -39,7 +39,9 @@ value read(onnx::OptionalProto const& proto)
 {
     if (proto.has_sparse_tensor_value() || proto.has_map_value())
         throw not_implemented("sparse tensors and maps are not implemented");
-    auto const holding = [](value v) { return value(value::optional_value{std::make_shared<value const>(std::move(v))}); };
+    auto const holding = [](value v) {
+        return value(value::optional_value{std::make_shared<value const>(std::move(v))});
+    };
     if (proto.has_tensor_value())
         return holding(read_tensor(proto.tensor_value()));
     if (proto.has_sequence_value())
@@ -97,7 +99,10 @@ recorded_value read_recorded(std::string const& path, onnx::TypeProto const& typ
     return read_recorded(file, path, type);
 }
 
-value read_value(std::string const& path, onnx::TypeProto const& type) { return read_recorded(path, type).held; }
+value read_value(std::string const& path, onnx::TypeProto const& type)
+{
+    return read_recorded(path, type).held;
+}
 
 onnx::ModelProto read_model(std::istream& file, std::string const& path)
 {

@@ -15,10 +15,13 @@ struct slot {
     std::size_t place = 0;
 };
 
-/// The names of a graph, then those around it. A graph may use a name of its own that stands for something else outside.
+/// The names of a graph, then those around it. A graph may use a name of its own that stands for something
+/// else outside.
 class name_table {
 public:
-    explicit name_table(name_table const* outer = nullptr) : outer_(outer), depth_(outer == nullptr ? 0 : outer->depth_ + 1) {}
+    explicit name_table(name_table const* outer = nullptr)
+        : outer_(outer), depth_(outer == nullptr ? 0 : outer->depth_ + 1)
+    {}
 
     /// How many graphs are around it.
     std::size_t depth() const { return depth_; }
@@ -33,7 +36,10 @@ public:
         return std::nullopt;
     }
     /// Its own place for a name, new or not.
-    std::size_t place_of(std::string const& name) { return places_.emplace(name, places_.size()).first->second; }
+    std::size_t place_of(std::string const& name)
+    {
+        return places_.emplace(name, places_.size()).first->second;
+    }
     bool has_own(std::string const& name) const { return places_.contains(name); }
 
 private:

@@ -24,7 +24,8 @@ std::int64_t opset_of(onnx::NodeProto const& node, opsets const& versions)
     std::string const domain = node.domain() == "ai.onnx" ? "" : node.domain();
     auto const found = versions.find(domain);
     if (found == versions.end())
-        throw runner_error(describe(node) + ": the model imports no opset of the domain " + in_quotes(domain));
+        throw runner_error(
+            describe(node) + ": the model imports no opset of the domain " + in_quotes(domain));
     return found->second;
 }
 
@@ -32,7 +33,8 @@ operation const& operation_of(onnx::NodeProto const& node)
 {
     operation const* const found = find_operation(node.domain(), node.op_type());
     if (found == nullptr)
-        throw not_implemented("operator " + printable(full_name(node.domain(), node.op_type()), 128) + " is not implemented");
+        throw not_implemented(
+            "operator " + printable(full_name(node.domain(), node.op_type()), 128) + " is not implemented");
     return *found;
 }
 
@@ -65,11 +67,12 @@ try {
     throw runner_error(describe(node) + ": " + error.what());
 }
 
-xloom::partial_type merged(
-    std::string_view what, std::string const& name, xloom::partial_type const& inferred, xloom::partial_type const& declared)
+xloom::partial_type merged(std::string_view what, std::string const& name,
+    xloom::partial_type const& inferred, xloom::partial_type const& declared)
 {
     if (find_conflict(inferred, declared) != xloom::conflict::none)
-        throw runner_error(concat(what, " ", in_quotes(name), " is declared as ", declared, ", but is ", inferred));
+        throw runner_error(
+            concat(what, " ", in_quotes(name), " is declared as ", declared, ", but is ", inferred));
     return merge_type(inferred, declared);
 }
 
@@ -81,10 +84,12 @@ try {
     return {};
 }
 
-void require_agreement(std::string_view what, std::string const& name, value const& v, xloom::partial_type const& inferred)
+void require_agreement(
+    std::string_view what, std::string const& name, value const& v, xloom::partial_type const& inferred)
 {
     if (!agrees(v, inferred))
-        throw runner_error(concat(what, " ", in_quotes(name), " is ", describe(v), ", but must be ", inferred));
+        throw runner_error(
+            concat(what, " ", in_quotes(name), " is ", describe(v), ", but must be ", inferred));
 }
 
 } // namespace
@@ -134,7 +139,8 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
     for (auto const& input : node.input()) {
         added.inputs.push_back(input.empty() ? std::nullopt : names.find(input));
         if (!input.empty() && !added.inputs.back())
-            throw runner_error(describe(node) + ": its input " + in_quotes(input) + " is made by no node before it");
+            throw runner_error(
+                describe(node) + ": its input " + in_quotes(input) + " is made by no node before it");
     }
     for (auto const& attribute : node.attribute())
         if (attribute.type() == onnx::AttributeProto::GRAPH)
@@ -152,7 +158,8 @@ void graph::add_step(onnx::NodeProto const& node, opsets const& versions, name_t
 types graph::infer(types const& inputs, facts const* outer)
 {
     if (inputs.size() != input_places_.size())
-        throw runner_error(concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
+        throw runner_error(
+            concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
     auto const declared = declarations_of(proto_);
     facts known{outer, std::vector<fact>(initial_.size())};
     for (std::size_t place = 0; place < initial_.size(); ++place)
@@ -177,8 +184,8 @@ types graph::infer(types const& inputs, facts const* outer)
             each.prepared = prepared(*each.what, node);
             each.output_types.resize(each.outputs.size());
             for (std::size_t k = 0; k < each.outputs.size(); ++k) {
-                each.output_types[k] =
-                    merged("its output", each.node->output(static_cast<int>(k)), each.output_types[k], declared_outputs[k]);
+                each.output_types[k] = merged("its output", each.node->output(static_cast<int>(k)),
+                    each.output_types[k], declared_outputs[k]);
                 if (each.outputs[k])
                     known.own[*each.outputs[k]].type = each.output_types[k];
             }
@@ -190,7 +197,8 @@ types graph::infer(types const& inputs, facts const* outer)
     output_types_.clear();
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
         auto const& output = proto_.output(static_cast<int>(k));
-        output_types_.push_back(merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
+        output_types_.push_back(
+            merged("the graph's output", output.name(), known[outputs_[k]].type, type_of(output.type())));
     }
     return output_types_;
 }
@@ -211,7 +219,8 @@ bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts
         if (results.size() < each.outputs.size())
             return false;
         for (std::size_t k = 0; k < each.outputs.size(); ++k)
-            require_agreement("its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
+            require_agreement(
+                "its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
         for (std::size_t k = 0; k < each.outputs.size(); ++k)
             reserve_characters(results[k]);
         for (std::size_t k = 0; k < each.outputs.size(); ++k)
@@ -231,7 +240,8 @@ bool graph::fold(step const& each, std::vector<fact const*> const& inputs, facts
 std::vector<value> graph::run(std::vector<value> const& inputs, scope const* outer) const
 {
     if (inputs.size() > input_places_.size())
-        throw runner_error(concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
+        throw runner_error(
+            concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
     spend_steps(); // a body without nodes must end, too
     scope known{outer, initial_};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -248,15 +258,17 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
             for (auto const& input : each.inputs) {
                 arguments.push_back(input ? known[*input] : nullptr);
                 if (input && arguments.back() == nullptr)
-                    throw runner_error(
-                        "its input " + in_quotes(each.node->input(static_cast<int>(arguments.size() - 1))) + " is not given");
+                    throw runner_error("its input " +
+                                       in_quotes(each.node->input(static_cast<int>(arguments.size() - 1))) +
+                                       " is not given");
             }
             call const reached({*each.node, each.opset, each.bodies}, arguments, known, each.output_types);
             auto results = (each.prepared ? each.prepared : each.what->run)(reached);
             for (std::size_t k = 0; k < std::min(results.size(), each.outputs.size()); ++k)
                 if (each.outputs[k]) {
                     reserve_characters(results[k]);
-                    require_agreement("its output", each.node->output(static_cast<int>(k)), results[k], each.output_types[k]);
+                    require_agreement("its output", each.node->output(static_cast<int>(k)), results[k],
+                        each.output_types[k]);
                     made.push_back(std::move(results[k]));
                     known.own[*each.outputs[k]] = &made.back();
                 }
@@ -265,7 +277,8 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
         value const* const found = known[outputs_[k]];
         if (found == nullptr)
-            throw runner_error("the graph's output " + in_quotes(proto_.output(static_cast<int>(k)).name()) + " was not made");
+            throw runner_error("the graph's output " + in_quotes(proto_.output(static_cast<int>(k)).name()) +
+                               " was not made");
         results.push_back(*found);
     }
     return results;

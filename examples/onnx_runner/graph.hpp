@@ -31,14 +31,16 @@ using scope = frame<value const*>;
 
 class graph {
 public:
-    /// Names that come from around it are in `outer`. Throws if an operator, a name or an initializer is not as it must be.
+    /// Names that come from around it are in `outer`. Throws if an operator, a name or an initializer is not
+    /// as it must be.
     graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer = nullptr);
 
     onnx::GraphProto const& proto() const { return proto_; }
 
-    /// Infers the types of all values, of bodies too, from what is given of the inputs' (untyped where nothing is) and what the graph
-    /// declares; every run is then checked against them. Nodes that only see constants run now, and never again. The outputs' types, in
-    /// their order. Throws if types contradict each other.
+    /// Infers the types of all values, of bodies too, from what is given of the inputs' (untyped where
+    /// nothing is) and what the graph declares; every run is then checked against them. Nodes that only see
+    /// constants run now, and never again. The outputs' types, in their order. Throws if types contradict
+    /// each other.
     types infer(types const& inputs, facts const* outer = nullptr);
 
     /// What it said of the outputs.
@@ -61,7 +63,8 @@ private:
 
     void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
     void keep_constant(std::size_t place, value v);
-    /// Runs a node that is the same in every run: its inputs are constants. False: it is not, or it fails, as it would where it is reached.
+    /// Runs a node that is the same in every run: its inputs are constants. False: it is not, or it fails, as
+    /// it would where it is reached.
     bool fold(step const& each, std::vector<fact const*> const& inputs, facts& known);
 
     onnx::GraphProto const& proto_;
@@ -78,7 +81,8 @@ inline types const untyped_outputs{};
 /// A node that is being run.
 class call : public node_view {
 public:
-    call(node_view const& node, std::vector<value const*> const& inputs, scope const& around, types const& expected = untyped_outputs)
+    call(node_view const& node, std::vector<value const*> const& inputs, scope const& around,
+        types const& expected = untyped_outputs)
         : node_view(node), inputs_(inputs), around_(around), expected_(expected)
     {}
 
@@ -91,7 +95,10 @@ public:
     std::vector<std::int64_t> integers_at(std::size_t i) const { return integers_of(tensor_at(i)); }
 
     /// What was inferred of output k, and declared.
-    xloom::partial_type const& expected_at(std::size_t k) const { return k < expected_.size() ? expected_[k] : xloom::untyped; }
+    xloom::partial_type const& expected_at(std::size_t k) const
+    {
+        return k < expected_.size() ? expected_[k] : xloom::untyped;
+    }
 
 private:
     std::vector<value const*> const& inputs_;

@@ -55,21 +55,25 @@ TEST_CASE("a file that ends anywhere")
 TEST_CASE("sizes that are too large")
 {
     CHECK(of_integers("ConstantOfShape", list{most, most}) ==
-          "ConstantOfShape: a tensor of the shape [9223372036854775807, 9223372036854775807] would take more than 268435456 bytes");
+          "ConstantOfShape: a tensor of the shape [9223372036854775807, 9223372036854775807] would take more "
+          "than 268435456 bytes");
     CHECK(of_integers("ConstantOfShape", list{1 << 28}) ==
           "ConstantOfShape: a tensor of the shape [268435456] would take more than 268435456 bytes");
     CHECK(of_integers("ConstantOfShape", list{0, most}) ==
           "ConstantOfShape: a tensor of the shape [0, 9223372036854775807] does not fit in memory");
-    CHECK(of_integers("ConstantOfShape", list{-1}) == "ConstantOfShape: a dimension of the shape [-1] is negative");
-    CHECK(of_integers("ConstantOfShape", list(17, 1)) ==
-          "ConstantOfShape: xloom: a list holds at most 16 items (max_rank, max_operands), but was given 17.");
+    CHECK(of_integers("ConstantOfShape", list{-1}) ==
+          "ConstantOfShape: a dimension of the shape [-1] is negative");
+    CHECK(
+        of_integers("ConstantOfShape", list(17, 1)) ==
+        "ConstantOfShape: xloom: a list holds at most 16 items (max_rank, max_operands), but was given 17.");
     CHECK(of_integers("Expand", list{7}, list{most, 2}) ==
           "Expand: a tensor of the shape [9223372036854775807, 2] would take more than 268435456 bytes");
     CHECK(of_integers("Range", list{0}, list{most}, list{1}) ==
           "Range: a tensor of the shape [9223372036854775807] would take more than 268435456 bytes");
     CHECK(of_integers("Tile", list{7}, list{most}) ==
           "Tile: a tensor of the shape [9223372036854775807] would take more than 268435456 bytes");
-    CHECK(of_integers("Pad", list{7}, list{most, most}) == "Pad: the pads 9223372036854775807 and 9223372036854775807 are too large");
+    CHECK(of_integers("Pad", list{7}, list{most, most}) ==
+          "Pad: the pads 9223372036854775807 and 9223372036854775807 are too large");
     CHECK(of_integers("Reshape", list{7}, list{1 << 30, 1 << 30, 1 << 30}) ==
           "Reshape: a tensor of the shape [1] cannot be reshaped to [1073741824, 1073741824, 1073741824]");
     CHECK(of_integers("Reshape", list{}, list{most, 0}) ==
@@ -77,14 +81,20 @@ TEST_CASE("sizes that are too large")
     CHECK(of_integers("Slice", list{7}, list{-most - 1}, list{most}, list{-most - 1}) ==
           "Slice: the axis -9223372036854775808 is none of a tensor of rank 1");
     CHECK(of_integers("Slice", list{7}, list{-most - 1}, list{most}, list{0}, list{most}) == "none");
-    CHECK(of_integers("Split", list{7}, list{most, most}) == "Split: an axis of 1 cannot be split into these 2 parts");
-    CHECK(of_integers("Unsqueeze", list{7}, list{most}) == "Unsqueeze: the axis 9223372036854775807 is none of a tensor of rank 2");
-    CHECK(of_integers("Gather", list{7}, list{-most - 1}) == "Gather: an index into an axis of length 1 is -9223372036854775808");
+    CHECK(of_integers("Split", list{7}, list{most, most}) ==
+          "Split: an axis of 1 cannot be split into these 2 parts");
+    CHECK(of_integers("Unsqueeze", list{7}, list{most}) ==
+          "Unsqueeze: the axis 9223372036854775807 is none of a tensor of rank 2");
+    CHECK(of_integers("Gather", list{7}, list{-most - 1}) ==
+          "Gather: an index into an axis of length 1 is -9223372036854775808");
     CHECK(of_integers("GatherND", list{7}, list{-most - 1}) ==
-          "GatherND: xloom::gather_nd_into: an index into an axis of length d must lie in [-d, d - 1], but indices[0] is "
+          "GatherND: xloom::gather_nd_into: an index into an axis of length d must lie in [-d, d - 1], but "
+          "indices[0] is "
           "-9223372036854775808 (axis 0 of length 1). Correct it, or choose bounds::drop or bounds::clip.");
-    CHECK(of_integers("CumSum", list{7}, list{-most - 1}) == "CumSum: the axis -9223372036854775808 is none of a tensor of rank 1");
-    CHECK(of_integers("SplitToSequence", list{7}, list{most}) == "SplitToSequence: an axis of 1 cannot be split into these 1 parts");
+    CHECK(of_integers("CumSum", list{7}, list{-most - 1}) ==
+          "CumSum: the axis -9223372036854775808 is none of a tensor of rank 1");
+    CHECK(of_integers("SplitToSequence", list{7}, list{most}) ==
+          "SplitToSequence: an axis of 1 cannot be split into these 1 parts");
 }
 
 TEST_CASE("tensors whose bytes do not bear out their shapes")
@@ -95,11 +105,14 @@ TEST_CASE("tensors whose bytes do not bear out their shapes")
         return built.output("a").run();
     };
     CHECK(complaint_of({1, -1}) == "the tensor 'a' has the negative dimension -1");
-    CHECK(complaint_of({1 << 30}) == "the tensor 'a' is float[1073741824] and needs 4294967296 bytes, but has 4");
-    CHECK(complaint_of({most, most}) ==
-          "the tensor 'a' has the shape [9223372036854775807, 9223372036854775807], which has more items than can be counted");
-    CHECK(complaint_of({0, most}) == "the tensor 'a' has the shape [0, 9223372036854775807], which has more items than can be counted");
-    CHECK(complaint_of({0, 1 << 30}) == "the tensor 'a' is float[0, 1073741824] and needs 0 bytes, but has 4");
+    CHECK(complaint_of({1 << 30}) ==
+          "the tensor 'a' is float[1073741824] and needs 4294967296 bytes, but has 4");
+    CHECK(complaint_of({most, most}) == "the tensor 'a' has the shape [9223372036854775807, "
+                                        "9223372036854775807], which has more items than can be counted");
+    CHECK(complaint_of({0, most}) ==
+          "the tensor 'a' has the shape [0, 9223372036854775807], which has more items than can be counted");
+    CHECK(
+        complaint_of({0, 1 << 30}) == "the tensor 'a' is float[0, 1073741824] and needs 0 bytes, but has 4");
     CHECK(complaint_of(list(17, 1)) == "the tensor 'a' has rank 17, more than 16");
     CHECK(complaint_of({1}) == "none");
 }
@@ -118,12 +131,15 @@ TEST_CASE("little that becomes much")
     };
     hostile_model bytes, strings, sequences;
     bytes.integers("a", {1, 2, 3, 4});
-    CHECK(doubled("Concat", true, bytes, 40) == "Concat: a tensor of the shape [67108864] would take more than 268435456 bytes");
+    CHECK(doubled("Concat", true, bytes, 40) ==
+          "Concat: a tensor of the shape [67108864] would take more than 268435456 bytes");
     strings.text("a", std::string(1 << 20, 'a'));
-    CHECK(doubled("Concat", true, strings, 40) == "Concat: a tensor of the shape [512] would take more than 268435456 bytes");
+    CHECK(doubled("Concat", true, strings, 40) ==
+          "Concat: a tensor of the shape [512] would take more than 268435456 bytes");
     sequences.integers("a", {1});
     CHECK(doubled("SequenceConstruct", false, sequences, 40) ==
-          "SequenceConstruct: xloom::partial_type: a type may hold at most 4 sequences and optionals around its tensor, but "
+          "SequenceConstruct: xloom::partial_type: a type may hold at most 4 sequences and optionals around "
+          "its tensor, but "
           "seq(seq(seq(seq(int64[1])))) holds that many already. Use fewer.");
 
     // Many tensors that share a byte, and many parts of one.
@@ -131,7 +147,8 @@ TEST_CASE("little that becomes much")
     parts.integers("s", {1 << 27}).initializer("u", onnx::TensorProto::UINT8, {1}).set_raw_data("a");
     parts.node("Expand", "us", "x");
     parts.node("SplitToSequence", "x", "y");
-    CHECK(parts.output("y").run() == "SplitToSequence: all tensors together would take more than 2147483648 bytes");
+    CHECK(parts.output("y").run() ==
+          "SplitToSequence: all tensors together would take more than 2147483648 bytes");
 
     hostile_model texts;
     texts.integers("s", {1 << 22}).initializer("d", onnx::TensorProto::DOUBLE, {1}).add_double_data(5e-324);
@@ -153,7 +170,8 @@ TEST_CASE("long axes of tensors that hold little")
     recurrent.initializer("W", onnx::TensorProto::FLOAT, {1, 8, 0});
     recurrent.initializer("R", onnx::TensorProto::FLOAT, {1, 8, 8}).set_raw_data(std::string(256, 'a'));
     recurrent.node("RNN", "XWR", "Y");
-    CHECK(recurrent.output("Y").run() == "RNN: a tensor of the shape [8192, 8192, 1, 8] would take more than 268435456 bytes");
+    CHECK(recurrent.output("Y").run() ==
+          "RNN: a tensor of the shape [8192, 8192, 1, 8] would take more than 268435456 bytes");
     hostile_model batch;
     batch.integers("s", {1 << 27, 1}).initializer("u", onnx::TensorProto::UINT8, {1}).set_raw_data("a");
     batch.node("Expand", "us", "x");
@@ -168,7 +186,8 @@ TEST_CASE("long axes of tensors that hold little")
     product.initializer("a", onnx::TensorProto::FLOAT, {1 << 25, 0});
     product.initializer("b", onnx::TensorProto::FLOAT, {0, 1 << 25});
     product.node("MatMul", "ab", "y");
-    CHECK(product.output("y").run() == "MatMul: a tensor of the shape [33554432, 33554432] would take more than 268435456 bytes");
+    CHECK(product.output("y").run() ==
+          "MatMul: a tensor of the shape [33554432, 33554432] would take more than 268435456 bytes");
 }
 
 TEST_CASE("graphs that are none")
@@ -190,7 +209,8 @@ TEST_CASE("graphs that are none")
     hostile_model nothing;
     CHECK(nothing.output("b").run() == "the graph's output 'b' is made by no node");
     CHECK(hostile_model().run() == "the model has no graph");
-    CHECK(hostile_model(most).output("b").run() == "the model imports opset 9223372036854775807 of ai.onnx, which is not known");
+    CHECK(hostile_model(most).output("b").run() ==
+          "the model imports opset 9223372036854775807 of ai.onnx, which is not known");
 }
 
 TEST_CASE("bodies that are missing, or empty")
@@ -211,9 +231,10 @@ TEST_CASE("bodies that are missing, or empty")
     CHECK(complaint_of("Loop", "aca", false) == "Loop: its graph 'body' is missing");
     CHECK(complaint_of("Scan", "aa", false) == "Scan: its graph 'body' is missing");
     CHECK(complaint_of("SequenceMap", "s", false) == "SequenceMap: its graph 'body' is missing");
-    CHECK(complaint_of("If", "c", true) == "If: xloom::infer_if: both branches must give as many outputs as the node has, but then_branch "
-                                           "gives 0, else_branch 0, and the node "
-                                           "has 1. Make the three counts equal.");
+    CHECK(complaint_of("If", "c", true) ==
+          "If: xloom::infer_if: both branches must give as many outputs as the node has, but then_branch "
+          "gives 0, else_branch 0, and the node "
+          "has 1. Make the three counts equal.");
     CHECK(complaint_of("Loop", "aca", true) == "Loop: the graph has 0 inputs, but 3 are given");
     CHECK(complaint_of("Scan", "aa", true) == "Scan: the graph has 0 inputs, but 2 are given");
     CHECK(complaint_of("SequenceMap", "s", true) == "SequenceMap: the graph has 0 inputs, but 1 are given");
@@ -282,9 +303,11 @@ TEST_CASE("values of another type")
     CHECK(complaint_of("MatMul", "tt") == "MatMul: the element type string is not possible here");
     CHECK(complaint_of("SequenceAt", "fi") == "SequenceAt: a sequence is needed, but it is a float[1]");
     CHECK(complaint_of("SequenceAt", "st") == "SequenceAt: a tensor of int64 is needed, but it holds string");
-    CHECK(complaint_of("SequenceInsert", "ss") == "SequenceInsert: a tensor is needed, but it is a sequence of 2");
+    CHECK(complaint_of("SequenceInsert", "ss") ==
+          "SequenceInsert: a tensor is needed, but it is a sequence of 2");
     CHECK(complaint_of("Loop", "ttt") == "Loop: its graph 'body' is missing");
-    CHECK(complaint_of("LSTM", "fti") == "LSTM: xloom::infer_lstm: X must have rank 3, but X is float[1]. Lay it out as [T, N, I].");
+    CHECK(complaint_of("LSTM", "fti") ==
+          "LSTM: xloom::infer_lstm: X must have rank 3, but X is float[1]. Lay it out as [T, N, I].");
 }
 
 TEST_CASE("attributes of another type")

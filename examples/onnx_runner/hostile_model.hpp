@@ -13,8 +13,9 @@
 
 namespace runner {
 
-/// How many seconds of the processor an error may take: one, and more where nothing is optimised and everything watched. Without those of
-/// the system's, which are the machine's: the budget bounds how much memory there is to fetch.
+/// How many seconds of the processor an error may take: one, and more where nothing is optimised and
+/// everything watched. Without those of the system's, which are the machine's: the budget bounds how much
+/// memory there is to fetch.
 #ifdef NDEBUG
 inline constexpr double patience = 1;
 #else
@@ -65,7 +66,8 @@ public:
     {
         return add_node(graph(), type, inputs, outputs);
     }
-    static onnx::NodeProto& add_node(onnx::GraphProto& to, std::string const& type, std::string const& inputs, std::string const& outputs)
+    static onnx::NodeProto& add_node(
+        onnx::GraphProto& to, std::string const& type, std::string const& inputs, std::string const& outputs)
     {
         auto& added = *to.add_node();
         added.set_op_type(type);
@@ -93,7 +95,8 @@ public:
         initializer(name, onnx::TensorProto::STRING, {1}).add_string_data(item);
         return *this;
     }
-    onnx::TensorProto& initializer(char const* name, onnx::TensorProto::DataType type, std::vector<std::int64_t> const& dims)
+    onnx::TensorProto& initializer(
+        char const* name, onnx::TensorProto::DataType type, std::vector<std::int64_t> const& dims)
     {
         auto& added = *graph().add_initializer();
         added.set_name(name);
@@ -117,7 +120,8 @@ private:
     onnx::ModelProto proto_{};
 };
 
-inline onnx::AttributeProto& attribute(onnx::NodeProto& node, char const* name, onnx::AttributeProto::AttributeType type)
+inline onnx::AttributeProto& attribute(
+    onnx::NodeProto& node, char const* name, onnx::AttributeProto::AttributeType type)
 {
     auto& added = *node.add_attribute();
     added.set_name(name);

@@ -21,7 +21,10 @@ namespace {
 
 class hostile_nodes {
 public:
-    std::size_t any(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(source_); }
+    std::size_t any(std::size_t count)
+    {
+        return std::uniform_int_distribution<std::size_t>(0, count - 1)(source_);
+    }
 
     /// As many values as an operator takes, now and then others.
     std::size_t count_for(std::vector<arity> const& formal)
@@ -29,7 +32,8 @@ public:
         if (any(20) == 0)
             return any(2) == 0 ? 0 : 20;
         auto const required = static_cast<std::size_t>(std::ranges::count(formal, arity::required));
-        bool const is_open = !formal.empty() && (formal.back() == arity::any_number || formal.back() == arity::one_or_more);
+        bool const is_open =
+            !formal.empty() && (formal.back() == arity::any_number || formal.back() == arity::one_or_more);
         return required + any(formal.size() - required + (is_open ? 4 : 1));
     }
 
@@ -38,15 +42,17 @@ public:
     {
         for (attribute_rule const& each : known.attributes)
             if (each.is_required || any(2) == 0)
-                fill(attribute(node, std::string(each.name).c_str(), attribute_type_of(each.kind)), each.kind);
+                fill(
+                    attribute(node, std::string(each.name).c_str(), attribute_type_of(each.kind)), each.kind);
     }
 
 private:
     void fill(onnx::AttributeProto& added, attribute_kind kind)
     {
         auto const number = [&] { return static_cast<std::int64_t>(any(3)) - (any(4) == 0 ? 2 : 0); };
-        added.set_i(
-            kind == attribute_kind::int_ ? number() : static_cast<std::int64_t>(any(2)) + (kind == attribute_kind::element ? 1 : 0));
+        added.set_i(kind == attribute_kind::int_
+                        ? number()
+                        : static_cast<std::int64_t>(any(2)) + (kind == attribute_kind::element ? 1 : 0));
         added.set_f(static_cast<float>(number()));
         added.set_s(std::vector<char const*>{"", "add", "reverse", "SAME_UPPER", "edge", "FLOAT"}[any(6)]);
         for (std::size_t k = any(4); k != 0; --k) {
@@ -66,10 +72,12 @@ private:
 
 TEST_CASE("every operator: no inputs, too many, of every kind")
 {
-    std::vector<value> const kinds{tensor(element_type::float_, {0}), tensor::scalar(1.5f), tensor::scalar(std::int64_t{-1}),
-        tensor::scalar(std::string("s")), tensor::scalar(true), tensor::of<float>({2, 1, 2}, std::vector<float>{1, 2, 3, 4}),
-        tensor::of<std::int64_t>({2}, std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 0}), sequence{},
-        sequence{tensor::scalar(1.5f), tensor::scalar(std::string("s"))}, value::optional_value{}};
+    std::vector<value> const kinds{tensor(element_type::float_, {0}), tensor::scalar(1.5f),
+        tensor::scalar(std::int64_t{-1}), tensor::scalar(std::string("s")), tensor::scalar(true),
+        tensor::of<float>({2, 1, 2}, std::vector<float>{1, 2, 3, 4}),
+        tensor::of<std::int64_t>({2}, std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 0}),
+        sequence{}, sequence{tensor::scalar(1.5f), tensor::scalar(std::string("s"))},
+        value::optional_value{}};
     hostile_nodes random;
     with_budget const limits({.bytes = 1 << 24, .tensor_bytes = 1 << 20, .steps = 10'000});
     std::size_t run = 0;
@@ -108,6 +116,7 @@ TEST_CASE("what the fuzzers found")
         for (auto const& entry : std::filesystem::directory_iterator(FUZZ_FINDINGS + ("/" + target))) {
             std::string const path = entry.path().string();
             CAPTURE(path);
-            CHECK(complaint([&] { (target == "model" ? try_model : try_tensor)(read_file(path)); }) == "none");
+            CHECK(
+                complaint([&] { (target == "model" ? try_model : try_tensor)(read_file(path)); }) == "none");
         }
 }

@@ -39,14 +39,17 @@ bool has_dims(tensor const& t, partial_shape const& inferred)
         return true;
     return inferred.rank() == t.shape().size() &&
            std::equal(inferred.begin(), inferred.end(), t.shape().begin(),
-               [](xloom::dim const& d, std::size_t length) { return !d.has_value() || d.value() == static_cast<std::int64_t>(length); });
+               [](xloom::dim const& d, std::size_t length) {
+                   return !d.has_value() || d.value() == static_cast<std::int64_t>(length);
+               });
 }
 
 /// What is in a sequence or optional. Writers of models used to leave an empty shape where they knew none.
 partial_type content_of(onnx::TypeProto const& proto)
 {
     partial_type const content = type_of(proto);
-    return content.is_tensor() && content.shape().rank() == 0 ? content.with_shape(xloom::unknown_rank) : content;
+    return content.is_tensor() && content.shape().rank() == 0 ? content.with_shape(xloom::unknown_rank)
+                                                              : content;
 }
 
 } // namespace
@@ -57,7 +60,8 @@ partial_type type_of(onnx::TypeProto const& proto)
     case onnx::TypeProto::kTensorType:
         return xloom::tensor_type(element_of(proto.tensor_type().elem_type()), shape_of(proto.tensor_type()));
     case onnx::TypeProto::kSparseTensorType:
-        return xloom::sparse_tensor_type(element_of(proto.sparse_tensor_type().elem_type()), shape_of(proto.sparse_tensor_type()));
+        return xloom::sparse_tensor_type(
+            element_of(proto.sparse_tensor_type().elem_type()), shape_of(proto.sparse_tensor_type()));
     case onnx::TypeProto::kSequenceType:
         return sequence_of(content_of(proto.sequence_type().elem_type()));
     case onnx::TypeProto::kOptionalType:
@@ -72,7 +76,9 @@ partial_type type_of(value const& v)
     if (v.is_tensor())
         return xloom::tensor_type(v.as_tensor().type(), v.as_tensor().shape());
     if (v.is_sequence())
-        return v.as_sequence().empty() ? xloom::untyped : sequence_of(type_of(v.as_sequence()[0]).with_shape(xloom::unknown_rank));
+        return v.as_sequence().empty()
+                   ? xloom::untyped
+                   : sequence_of(type_of(v.as_sequence()[0]).with_shape(xloom::unknown_rank));
     return v.as_optional().held ? optional_of(type_of(*v.as_optional().held)) : xloom::untyped;
 }
 
@@ -82,13 +88,16 @@ bool agrees(value const& v, partial_type const& inferred)
     case type_kind::untyped:
         return true;
     case type_kind::tensor:
-        return v.is_tensor() && (inferred.element() == element_type::undefined || inferred.element() == v.as_tensor().type()) &&
+        return v.is_tensor() &&
+               (inferred.element() == element_type::undefined ||
+                   inferred.element() == v.as_tensor().type()) &&
                has_dims(v.as_tensor(), inferred.shape());
     case type_kind::sequence: {
         if (!v.is_sequence())
             return false;
         partial_type const element = inferred.inner();
-        return std::all_of(v.as_sequence().begin(), v.as_sequence().end(), [&](value const& each) { return agrees(each, element); });
+        return std::all_of(v.as_sequence().begin(), v.as_sequence().end(),
+            [&](value const& each) { return agrees(each, element); });
     }
     case type_kind::optional:
         if (!v.is_optional()) // a Loop may carry an optional in and its content out
@@ -123,6 +132,9 @@ std::optional<std::vector<std::int64_t>> typing::integers_at(std::size_t i) cons
     return integers_of(*constant);
 }
 
-types typing::body_types(std::string const& name, types const& given) const { return body(name).infer(given, &around_); }
+types typing::body_types(std::string const& name, types const& given) const
+{
+    return body(name).infer(given, &around_);
+}
 
 } // namespace runner

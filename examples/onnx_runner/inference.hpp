@@ -36,7 +36,8 @@ using facts = frame<fact>;
 /// A node whose outputs' types are looked for.
 class typing : public node_view {
 public:
-    typing(node_view const& node, std::vector<fact const*> const& inputs, types const& declared, facts const& around)
+    typing(node_view const& node, std::vector<fact const*> const& inputs, types const& declared,
+        facts const& around)
         : node_view(node), inputs_(inputs), declared_(declared), around_(around)
     {}
 
@@ -53,7 +54,10 @@ public:
 
     /// What the graph declares of the outputs.
     types const& declared() const { return declared_; }
-    xloom::partial_type const& declared_at(std::size_t k) const { return k < declared_.size() ? declared_[k] : xloom::untyped; }
+    xloom::partial_type const& declared_at(std::size_t k) const
+    {
+        return k < declared_.size() ? declared_[k] : xloom::untyped;
+    }
     /// The outputs of a body on inputs of which this much is known.
     types body_types(std::string const& name, types const& given) const;
 

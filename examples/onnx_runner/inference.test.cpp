@@ -22,9 +22,11 @@ std::string inferred(std::string const& text, opsets const& imported = versions)
 }
 
 /// The type of y, from the inputs' types and one node.
-std::string inferred(std::string const& inputs, std::string const& declared, std::string const& node, std::int64_t opset = 18)
+std::string inferred(
+    std::string const& inputs, std::string const& declared, std::string const& node, std::int64_t opset = 18)
 {
-    return inferred("g (" + inputs + ") => (" + declared + " y) { y = " + node + " }", {{"", opset}, {"com.microsoft", 1}});
+    return inferred("g (" + inputs + ") => (" + declared + " y) { y = " + node + " }",
+        {{"", opset}, {"com.microsoft", 1}});
 }
 
 tensor floats(xloom::shape const& dims)
@@ -45,7 +47,8 @@ TEST_CASE("inferred: items one by one, with broadcasting")
     CHECK(inferred("float[2, 3] a, float[] b", "float[]", "Add(a, b)") == "float[...]");
     CHECK(inferred("float[1] a, float[3] b, float[2, 1] c", "float[]", "Max(a, b, c)") == "float[2, 3]");
     CHECK(inferred("int64[2, N] a, int64[N] b", "bool[]", "Less(a, b)") == "bool[2, N]");
-    CHECK(inferred("bool[4] c, string[2, 4] a, string[2, 1] b", "string[]", "Where(c, a, b)") == "string[2, 4]");
+    CHECK(inferred("bool[4] c, string[2, 4] a, string[2, 1] b", "string[]", "Where(c, a, b)") ==
+          "string[2, 4]");
     CHECK(inferred("float[2, N] a", "float[]", "Tanh(a)") == "float[2, N]");
     CHECK(inferred("float[2, N] a", "int8[]", "Cast<to = 3>(a)") == "int8[2, N]");
     CHECK(inferred("float[2, N] a, double[7] b", "double[]", "CastLike(a, b)") == "double[2, N]");
@@ -61,32 +64,41 @@ TEST_CASE("inferred: shapes from shapes, and from numbers that are known before 
     CHECK(inferred("float[2, N, 3] a", "float[]", "Flatten(a)") == "float[?, ?]");
     CHECK(inferred("float[2, N, 3] a, int64[4] s", "float[]", "Reshape(a, s)") == "float[?, ?, ?, ?]");
     CHECK(inferred("float[2, N, 3] a, int64[K] s", "float[]", "Reshape(a, s)") == "float[...]");
-    CHECK(
-        inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[3] {0, -1, 4}>() y = Reshape(a, s) }") == "float[2, ?, 4]");
-    CHECK(inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[2] {0, -1}>() y = Unsqueeze(a, s) }") ==
-          "float[1, 2, N, 1]");
+    CHECK(inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[3] {0, -1, 4}>() y = "
+                   "Reshape(a, s) }") == "float[2, ?, 4]");
+    CHECK(inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[2] {0, -1}>() y = "
+                   "Unsqueeze(a, s) }") == "float[1, 2, N, 1]");
     CHECK(inferred("float[1, N, 1] a", "float[]", "Squeeze<axes = [2]>(a)", 11) == "float[1, N]");
     CHECK(inferred("float[1, N, 1] a", "float[]", "Squeeze(a)") == "float[...]");
     CHECK(inferred("float[1, 2, 1] a", "float[]", "Squeeze(a)") == "float[2]");
-    CHECK(inferred("g (float[2, 1] a) => (float[] y) { s = Constant<value = int64[3] {4, 1, 3}>() y = Expand(a, s) }") == "float[4, 2, 3]");
-    CHECK(inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[2] {3, 1}>() y = Tile(a, s) }") == "float[6, ?]");
-    CHECK(inferred("g () => (int32[] y) { s = Constant<value = int64[2] {3, 1}>() y = ConstantOfShape<value = int32[1] {7}>(s) }") ==
-          "int32[3, 1]");
+    CHECK(inferred("g (float[2, 1] a) => (float[] y) { s = Constant<value = int64[3] {4, 1, 3}>() y = "
+                   "Expand(a, s) }") == "float[4, 2, 3]");
+    CHECK(
+        inferred(
+            "g (float[2, N] a) => (float[] y) { s = Constant<value = int64[2] {3, 1}>() y = Tile(a, s) }") ==
+        "float[6, ?]");
+    CHECK(inferred("g () => (int32[] y) { s = Constant<value = int64[2] {3, 1}>() y = ConstantOfShape<value "
+                   "= int32[1] {7}>(s) }") == "int32[3, 1]");
     CHECK(inferred("int32 a, int32 b, int32 c", "int32[]", "Range(a, b, c)") == "int32[?]");
 }
 
 TEST_CASE("nodes that only see constants run before anything else")
 {
-    CHECK(inferred("g (float[2, 6] a) => (float[] y) { s = Constant<value = int64[2] {3, 2}>() t = Identity(s) u = Max(s, t) "
+    CHECK(inferred("g (float[2, 6] a) => (float[] y) { s = Constant<value = int64[2] {3, 2}>() t = "
+                   "Identity(s) u = Max(s, t) "
                    "y = Reshape(a, u) }") == "float[3, 2]");
     // What is constant outside is so in a body.
-    CHECK(inferred("g (bool c, float[6] a) => (float[] y) { s = Constant<value = int64[2] {3, 2}>() y = If(c) <then_branch = t () => "
-                   "(float[] z) { z = Reshape(a, s) }, else_branch = e () => (float[] w) { w = Reshape(a, s) }> }") == "float[3, 2]");
+    CHECK(inferred("g (bool c, float[6] a) => (float[] y) { s = Constant<value = int64[2] {3, 2}>() y = "
+                   "If(c) <then_branch = t () => "
+                   "(float[] z) { z = Reshape(a, s) }, else_branch = e () => (float[] w) { w = Reshape(a, s) "
+                   "}> }") == "float[3, 2]");
     // An input is not, even if it has a default.
-    CHECK(inferred("g (float[6] a, int64[2] s = {3, 2}) => (float[] y) { y = Reshape(a, s) }") == "float[?, ?]");
+    CHECK(inferred("g (float[6] a, int64[2] s = {3, 2}) => (float[] y) { y = Reshape(a, s) }") ==
+          "float[?, ?]");
     // One that fails does so where it is reached.
-    std::string const branches = "then_branch = t () => (int64[] z) { o = Constant<value = int64 {0}>() z = Div(o, o) }, "
-                                 "else_branch = e () => (int64[] w) { w = Constant<value = int64 {7}>() }";
+    std::string const branches =
+        "then_branch = t () => (int64[] z) { o = Constant<value = int64 {0}>() z = Div(o, o) }, "
+        "else_branch = e () => (int64[] w) { w = Constant<value = int64 {7}>() }";
     std::string const choice = "g (bool c) => (int64[] y) { y = If(c) <" + branches + "> }";
     CHECK(error_of(choice, {tensor::scalar(false)}) == "none");
     CHECK(error_of(choice, {tensor::scalar(true)}) == "If: Div: a whole number is divided by zero");
@@ -97,27 +109,35 @@ TEST_CASE("inferred: pieces, reductions, products")
     CHECK(inferred("float[2, N] a, float[3, N] b", "float[]", "Concat<axis = 0>(a, b)") == "float[5, N]");
     CHECK(inferred("float[2, N] a, float[2, M] b", "float[]", "Concat<axis = -1>(a, b)") == "float[2, ?]");
     CHECK(inferred("float[4, N] a", "float[]", "Split<axis = 0>(a)") == "float[?, N]");
-    CHECK(inferred("float[4, 5] a", "float[]", "Slice<starts = [1], ends = [2], axes = [1]>(a)", 9) == "float[4, ?]");
+    CHECK(inferred("float[4, 5] a", "float[]", "Slice<starts = [1], ends = [2], axes = [1]>(a)", 9) ==
+          "float[4, ?]");
     CHECK(inferred("float[4, 5] a, int64[1] s, int64[1] e", "float[]", "Slice(a, s, e)") == "float[?, ?]");
-    CHECK(inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[4] {1, 0, 2, -1}>() y = Pad(a, s) }") == "float[5, ?]");
+    CHECK(inferred("g (float[2, N] a) => (float[] y) { s = Constant<value = int64[4] {1, 0, 2, -1}>() y = "
+                   "Pad(a, s) }") == "float[5, ?]");
     CHECK(inferred("float[2, N, 3] a", "float[]", "ReduceMax<axes = [-1]>(a)", 13) == "float[2, N, 1]");
-    CHECK(inferred("float[2, N, 3] a", "float[]", "ReduceMax<axes = [0], keepdims = 0>(a)", 13) == "float[N, 3]");
+    CHECK(inferred("float[2, N, 3] a", "float[]", "ReduceMax<axes = [0], keepdims = 0>(a)", 13) ==
+          "float[N, 3]");
     CHECK(inferred("float[2, N, 3] a", "float[]", "ReduceSum(a)") == "float[1, 1, 1]");
-    CHECK(inferred("float[2, N, 3] a", "float[]", "ReduceSum<noop_with_empty_axes = 1>(a)") == "float[2, N, 3]");
+    CHECK(inferred("float[2, N, 3] a", "float[]", "ReduceSum<noop_with_empty_axes = 1>(a)") ==
+          "float[2, N, 3]");
     CHECK(inferred("float[2, N] a, int64[1] axes", "float[]", "ReduceSum(a, axes)") == "float[?, ?]");
-    CHECK(inferred("float[2, N] a, int64[1] axes", "float[]", "ReduceSum<keepdims = 0>(a, axes)") == "float[...]");
+    CHECK(inferred("float[2, N] a, int64[1] axes", "float[]", "ReduceSum<keepdims = 0>(a, axes)") ==
+          "float[...]");
     CHECK(inferred("float[2, N, 3] a", "int64[]", "ArgMax<axis = 1, keepdims = 0>(a)") == "int64[2, 3]");
     CHECK(inferred("float[2, N] a, int64 axis", "float[]", "CumSum(a, axis)") == "float[2, N]");
     CHECK(inferred("float[5, 2, K] a, float[K, M] b", "float[]", "MatMul(a, b)") == "float[5, 2, M]");
     CHECK(inferred("float[K] a, float[5, K, M] b", "float[]", "MatMul(a, b)") == "float[5, M]");
     CHECK(inferred("float[5, 2, K] a, float[K] b", "float[]", "MatMul(a, b)") == "float[5, 2]");
-    CHECK(inferred("float[K, 2] a, float[3, K] b", "float[]", "Gemm<transA = 1, transB = 1>(a, b)") == "float[2, 3]");
-    CHECK(inferred("float[N, 3, 8, 8] a, float[16, 3, 2, 2] w", "float[]", "Conv(a, w)") == "float[N, 16, ?, ?]");
+    CHECK(inferred("float[K, 2] a, float[3, K] b", "float[]", "Gemm<transA = 1, transB = 1>(a, b)") ==
+          "float[2, 3]");
+    CHECK(inferred("float[N, 3, 8, 8] a, float[16, 3, 2, 2] w", "float[]", "Conv(a, w)") ==
+          "float[N, 16, ?, ?]");
 }
 
 TEST_CASE("inferred: xloom's operators, by its infer_*")
 {
-    CHECK(inferred("float[4, N] d, int64[5, 1] i, float[5, N] u", "float[]", "ScatterND(d, i, u)") == "float[4, N]");
+    CHECK(inferred("float[4, N] d, int64[5, 1] i, float[5, N] u", "float[]", "ScatterND(d, i, u)") ==
+          "float[4, N]");
     CHECK(inferred("float[4, N] d, int64[5, 1] i", "float[]", "GatherND(d, i)") == "float[5, N]");
     CHECK(inferred("float[4, N] d, int64[5, 6] i", "float[]", "Gather<axis = 1>(d, i)") == "float[4, 5, 6]");
     CHECK(inferred("float[4, N] d, int64[5, 6] i", "float[]", "GatherElements(d, i)") == "float[5, 6]");
@@ -126,47 +146,57 @@ TEST_CASE("inferred: xloom's operators, by its infer_*")
     CHECK(inferred(operands, "float[]", "GRU<hidden_size = 4, layout = 1>(x, w, r)") == "float[T, N, 1, 4]");
     CHECK(inferred(operands, "float[]", "RNN<hidden_size = 4>(x, w, r)") == "float[T, 1, N, 4]");
 
-    CHECK(
-        inferred("bool c, float[2, 3] a, float[2, 4] b", "float[]",
-            "If(c) <then_branch = t () => (float[] z) { z = Neg(a) }, else_branch = e () => (float[] w) { w = Neg(b) }>") == "float[2, ?]");
+    CHECK(inferred("bool c, float[2, 3] a, float[2, 4] b", "float[]",
+              "If(c) <then_branch = t () => (float[] z) { z = Neg(a) }, else_branch = e () => (float[] w) { "
+              "w = Neg(b) }>") == "float[2, ?]");
     std::string const body = "body = b (int64 i, bool c, float[] s) => (bool c2, float[] s2, float[] o) "
                              "{ c2 = Identity(c) s2 = Add(s, s) o = Add(a, a) }";
-    CHECK(inferred("g (int64 m, bool c, float[2] a) => (float[] o) { f, o = Loop<" + body + ">(m, c, a) }") == "float[?, 2]");
-    CHECK(inferred("g (int64 m, bool c, float[2] a) => (float[] f) { f, o = Loop<" + body + ">(m, c, a) }") == "float[...]");
-    CHECK(inferred("g (float[2] s, float[T, 3] x) => (float[] o) { f, o = Scan<num_scan_inputs = 1, body = b (float[] s1, float[] x1) => "
+    CHECK(inferred("g (int64 m, bool c, float[2] a) => (float[] o) { f, o = Loop<" + body + ">(m, c, a) }") ==
+          "float[?, 2]");
+    CHECK(inferred("g (int64 m, bool c, float[2] a) => (float[] f) { f, o = Loop<" + body + ">(m, c, a) }") ==
+          "float[...]");
+    CHECK(inferred("g (float[2] s, float[T, 3] x) => (float[] o) { f, o = Scan<num_scan_inputs = 1, body = b "
+                   "(float[] s1, float[] x1) => "
                    "(float[] s2, float[] o1) { s2 = Identity(s1) o1 = Exp(x1) }>(s, x) }") == "float[T, 3]");
 }
 
 TEST_CASE("inferred: sequences and optionals")
 {
-    CHECK(inferred("g (float[2, 3] a, float[2, 4] b, int64 i) => (float[] y) { s = SequenceConstruct(a, b) y = SequenceAt(s, i) }") ==
-          "float[2, ?]");
-    CHECK(inferred("g (float[2, 3] a, int64 i) => (float[] y) { e = SequenceEmpty() s = SequenceInsert(e, a) y = SequenceAt(s, i) }") ==
-          "float[...]");
-    CHECK(inferred("g (float[2, 3] a) => (int64[] y) { s = SequenceConstruct(a) y = SequenceLength(s) }") == "int64[]");
-    CHECK(
-        inferred("g (float[2, 3] a) => (float[] y) { s = SequenceConstruct(a, a) y = ConcatFromSequence<axis = 1>(s) }") == "float[2, ?]");
-    CHECK(inferred("g (float[2, 3] a) => (float[] y) { s = SequenceConstruct(a, a) y = ConcatFromSequence<axis = -1, new_axis = 1>(s) }") ==
-          "float[2, 3, ?]");
-    CHECK(inferred("g (float[2, N] a, int64 i) => (float[] y) { s = SplitToSequence<axis = 0, keepdims = 0>(a) y = SequenceAt(s, i) }") ==
-          "float[N]");
-    CHECK(
-        inferred("g (float[2, 3] a, int64 i) => (float[] y) { s = SequenceConstruct(a) t = SequenceMap<body = b (float[] x) => (float[] z) "
-                 "{ z = Transpose(x) }>(s) y = SequenceAt(t, i) }") == "float[3, 2]");
-    CHECK(inferred("g (float[2, 3] a) => (float[] y) { o = Optional(a) y = OptionalGetElement(o) }") == "float[2, 3]");
-    CHECK(inferred("g (float[2, 3] a) => (bool[] y) { o = Optional(a) y = OptionalHasElement(o) }") == "bool[]");
+    CHECK(inferred("g (float[2, 3] a, float[2, 4] b, int64 i) => (float[] y) { s = SequenceConstruct(a, b) y "
+                   "= SequenceAt(s, i) }") == "float[2, ?]");
+    CHECK(inferred("g (float[2, 3] a, int64 i) => (float[] y) { e = SequenceEmpty() s = SequenceInsert(e, a) "
+                   "y = SequenceAt(s, i) }") == "float[...]");
+    CHECK(inferred("g (float[2, 3] a) => (int64[] y) { s = SequenceConstruct(a) y = SequenceLength(s) }") ==
+          "int64[]");
+    CHECK(inferred("g (float[2, 3] a) => (float[] y) { s = SequenceConstruct(a, a) y = "
+                   "ConcatFromSequence<axis = 1>(s) }") == "float[2, ?]");
+    CHECK(inferred("g (float[2, 3] a) => (float[] y) { s = SequenceConstruct(a, a) y = "
+                   "ConcatFromSequence<axis = -1, new_axis = 1>(s) }") == "float[2, 3, ?]");
+    CHECK(inferred("g (float[2, N] a, int64 i) => (float[] y) { s = SplitToSequence<axis = 0, keepdims = "
+                   "0>(a) y = SequenceAt(s, i) }") == "float[N]");
+    CHECK(inferred("g (float[2, 3] a, int64 i) => (float[] y) { s = SequenceConstruct(a) t = "
+                   "SequenceMap<body = b (float[] x) => (float[] z) "
+                   "{ z = Transpose(x) }>(s) y = SequenceAt(t, i) }") == "float[3, 2]");
+    CHECK(inferred("g (float[2, 3] a) => (float[] y) { o = Optional(a) y = OptionalGetElement(o) }") ==
+          "float[2, 3]");
+    CHECK(inferred("g (float[2, 3] a) => (bool[] y) { o = Optional(a) y = OptionalHasElement(o) }") ==
+          "bool[]");
 }
 
 TEST_CASE("what is declared and what follows must agree, before a run")
 {
-    CHECK(error_of("g (float[2] a) => (float[3] y) { y = Neg(a) }") == "Neg: its output 'y' is declared as float[3], but is float[2]");
-    CHECK(error_of("g (float[2] a) => (int64[] y) { y = Neg(a) }") == "Neg: its output 'y' is declared as int64[...], but is float[2]");
+    CHECK(error_of("g (float[2] a) => (float[3] y) { y = Neg(a) }") ==
+          "Neg: its output 'y' is declared as float[3], but is float[2]");
+    CHECK(error_of("g (float[2] a) => (int64[] y) { y = Neg(a) }") ==
+          "Neg: its output 'y' is declared as int64[...], but is float[2]");
     // In a body that never runs, too.
-    std::string const then_branch = "then_branch = t () => (float[3] z) { z = Neg(a) }, else_branch = e () => (float[3] w) { w = Abs(b) }";
+    std::string const then_branch = "then_branch = t () => (float[3] z) { z = Neg(a) }, else_branch = e () "
+                                    "=> (float[3] w) { w = Abs(b) }";
     CHECK(error_of("g (bool c, float[2] a, float[3] b) => (float[] y) { y = If(c) <" + then_branch + "> }") ==
           "If: Neg: its output 'z' is declared as float[3], but is float[2]");
-    CHECK(error_of("g (int64 m, bool c, float[2] a) => (float[] y) { y = Loop<body = b (int64 i, bool d, float[] s) => "
-                   "(bool d2, int32[] s2) { d2 = Identity(d) s2 = Cast<to = 6>(s) }>(m, c, a) }")
+    CHECK(error_of(
+        "g (int64 m, bool c, float[2] a) => (float[] y) { y = Loop<body = b (int64 i, bool d, float[] s) => "
+        "(bool d2, int32[] s2) { d2 = Identity(d) s2 = Cast<to = 6>(s) }>(m, c, a) }")
               .starts_with("Loop: xloom::infer_loop: a carried value must keep its element type"));
 }
 
@@ -174,17 +204,19 @@ TEST_CASE("types that an operator takes at this opset")
 {
     std::string const operands = "bfloat16[2] d, int64[1, 1] i, bfloat16[1] u";
     CHECK(inferred(operands, "bfloat16[]", "ScatterND(d, i, u)", 13) == "bfloat16[2]");
-    CHECK_THROWS_WITH(
-        inferred(operands, "bfloat16[]", "ScatterND(d, i, u)", 11), "ScatterND: ScatterND does not take bfloat16 at opset 11");
-    CHECK_THROWS_WITH(inferred(operands, "bfloat16[]", "GatherND(d, i)", 11), "GatherND: GatherND does not take bfloat16 at opset 11");
+    CHECK_THROWS_WITH(inferred(operands, "bfloat16[]", "ScatterND(d, i, u)", 11),
+        "ScatterND: ScatterND does not take bfloat16 at opset 11");
+    CHECK_THROWS_WITH(inferred(operands, "bfloat16[]", "GatherND(d, i)", 11),
+        "GatherND: GatherND does not take bfloat16 at opset 11");
     std::string const sequences = "bfloat16[T, N, 3] x, bfloat16[1, 16, 3] w, bfloat16[1, 16, 4] r";
-    CHECK_THROWS_WITH(
-        inferred(sequences, "bfloat16[]", "LSTM<hidden_size = 4>(x, w, r)", 21), "LSTM: LSTM does not take bfloat16 at opset 21");
-    std::string const choice =
-        "If(c) <then_branch = t () => (bfloat16[] z) { z = Identity(d) }, else_branch = e () => (bfloat16[] w) { w = "
-        "Identity(d) }>";
+    CHECK_THROWS_WITH(inferred(sequences, "bfloat16[]", "LSTM<hidden_size = 4>(x, w, r)", 21),
+        "LSTM: LSTM does not take bfloat16 at opset 21");
+    std::string const choice = "If(c) <then_branch = t () => (bfloat16[] z) { z = Identity(d) }, else_branch "
+                               "= e () => (bfloat16[] w) { w = "
+                               "Identity(d) }>";
     CHECK(inferred("bool c, bfloat16[2] d", "bfloat16[]", choice, 16) == "bfloat16[2]");
-    CHECK_THROWS_WITH(inferred("bool c, bfloat16[2] d", "bfloat16[]", choice, 13), "If: If does not take bfloat16[2] at opset 13");
+    CHECK_THROWS_WITH(inferred("bool c, bfloat16[2] d", "bfloat16[]", choice, 13),
+        "If: If does not take bfloat16[2] at opset 13");
 }
 
 TEST_CASE("what is made must agree with what was inferred")
@@ -193,33 +225,45 @@ TEST_CASE("what is made must agree with what was inferred")
     CHECK(error_of(doubled, {floats({2, 5})}) == "none");
     CHECK(error_of(doubled, {floats({3, 5})}) == "the input 'a' is float[3, 5], but must be float[2, N]");
     CHECK(error_of(doubled, {floats({2})}) == "the input 'a' is float[2], but must be float[2, N]");
-    CHECK(error_of(doubled, {tensor::scalar(std::int64_t{1})}) == "the input 'a' is int64[], but must be float[2, N]");
-    CHECK(error_of(doubled, {value(sequence{floats({2, 5})})}) == "the input 'a' is sequence of 1, but must be float[2, N]");
+    CHECK(error_of(doubled, {tensor::scalar(std::int64_t{1})}) ==
+          "the input 'a' is int64[], but must be float[2, N]");
+    CHECK(error_of(doubled, {value(sequence{floats({2, 5})})}) ==
+          "the input 'a' is sequence of 1, but must be float[2, N]");
 
     // Nothing is known of the shape but what the model claims.
     std::string const claimed = "g (float[] a) => (float[2, 2] y) { y = Neg(a) }";
     CHECK(error_of(claimed, {floats({2, 2})}) == "none");
-    CHECK(error_of(claimed, {floats({2, 3})}) == "Neg: its output 'y' is float[2, 3], but must be float[2, 2]");
+    CHECK(
+        error_of(claimed, {floats({2, 3})}) == "Neg: its output 'y' is float[2, 3], but must be float[2, 2]");
 
     // A body's claim about its own input: the second iteration breaks it.
-    std::string const grows = "g (int64 m, bool c, float[1] a) => (float[] y) { y = Loop<body = b (int64 i, bool d, float[1] s) => "
-                              "(bool d2, float[] s2) { d2 = Identity(d) s2 = Concat<axis = 0>(s, s) }>(m, c, a) }";
-    value const once = tensor::scalar(std::int64_t{1}), twice = tensor::scalar(std::int64_t{2}), yes = tensor::scalar(true);
+    std::string const grows =
+        "g (int64 m, bool c, float[1] a) => (float[] y) { y = Loop<body = b (int64 i, bool d, float[1] s) => "
+        "(bool d2, float[] s2) { d2 = Identity(d) s2 = Concat<axis = 0>(s, s) }>(m, c, a) }";
+    value const once = tensor::scalar(std::int64_t{1}), twice = tensor::scalar(std::int64_t{2}),
+                yes = tensor::scalar(true);
     CHECK(error_of(grows, {once, yes, floats({1})}) == "none");
-    CHECK(error_of(grows, {twice, yes, floats({1})}) == "Loop: the input 's' is float[2], but must be float[1]");
+    CHECK(error_of(grows, {twice, yes, floats({1})}) ==
+          "Loop: the input 's' is float[2], but must be float[1]");
 }
 
 TEST_CASE("graphs that are not as they must be")
 {
-    CHECK(error_of("g (float[2] a) => (float[] y) { y = Neg(z) z = Neg(y) }") == "Neg: its input 'z' is made by no node before it");
-    CHECK(error_of("g (float[2] a) => (float[] y) { y = Neg(y) }") == "Neg: its input 'y' is made by no node before it");
-    CHECK(error_of("g (float[2] a) => (float[] y) { y = Neg(a) y = Abs(a) }") == "Abs: its output 'y' is there already");
+    CHECK(error_of("g (float[2] a) => (float[] y) { y = Neg(z) z = Neg(y) }") ==
+          "Neg: its input 'z' is made by no node before it");
+    CHECK(error_of("g (float[2] a) => (float[] y) { y = Neg(y) }") ==
+          "Neg: its input 'y' is made by no node before it");
+    CHECK(error_of("g (float[2] a) => (float[] y) { y = Neg(a) y = Abs(a) }") ==
+          "Abs: its output 'y' is there already");
     CHECK(error_of("g (float[2] a) => (float[] a) { a = Neg(a) }") == "Neg: its output 'a' is there already");
-    CHECK(error_of("g (float[2] a, float[2] a) => (float[] y) { y = Neg(a) }") == "the graph has two inputs 'a'");
-    CHECK(error_of("g (float[2] a) => (float[] z) { y = Neg(a) }") == "the graph's output 'z' is made by no node");
+    CHECK(error_of("g (float[2] a, float[2] a) => (float[] y) { y = Neg(a) }") ==
+          "the graph has two inputs 'a'");
+    CHECK(error_of("g (float[2] a) => (float[] z) { y = Neg(a) }") ==
+          "the graph's output 'z' is made by no node");
     CHECK(error_of("g (float[2] a) => (float[] y) { y = Concat<axis = 0.5>(a, a) }") ==
           "Concat: its attribute 'axis' must be INT, but is FLOAT");
-    CHECK(error_of("g (bool c) => (bool[] y) { y = If(c) <then_branch = t () => (bool[] z) { z = Not(c) }> }") ==
+    CHECK(error_of(
+              "g (bool c) => (bool[] y) { y = If(c) <then_branch = t () => (bool[] z) { z = Not(c) }> }") ==
           "If: its graph 'else_branch' is missing");
     CHECK(error_of("g (float[2] a) => (float[] y) { y = Neg(a) }") == "Neg: its input 'a' is not given");
 }
@@ -227,9 +271,12 @@ TEST_CASE("graphs that are not as they must be")
 TEST_CASE("a scan output of no iterations is of the type that is inferred, or declared around its operator")
 {
     tensor const never = tensor::scalar(std::int64_t{0}), yes = tensor::scalar(true);
-    auto const output_of_loop = [&](std::string const& declared, std::string const& inputs, std::string const& made) {
-        std::string const body = "body = b (i, d, s) => (d2, s2, e) { d2 = Identity(d) s2 = Identity(s) e = " + made + " }";
-        std::string const text = "g (" + inputs + ") => (" + declared + " o) { f, o = Loop<" + body + ">(m, c, a) }";
+    auto const output_of_loop = [&](std::string const& declared, std::string const& inputs,
+                                    std::string const& made) {
+        std::string const body =
+            "body = b (i, d, s) => (d2, s2, e) { d2 = Identity(d) s2 = Identity(s) e = " + made + " }";
+        std::string const text =
+            "g (" + inputs + ") => (" + declared + " o) { f, o = Loop<" + body + ">(m, c, a) }";
         return describe(model(model_of(graph_of(text))).run({never, yes, floats({2, 3})}).at(0));
     };
     std::string const typed = "int64 m, bool c, float[2, 3] a";
@@ -241,10 +288,12 @@ TEST_CASE("a scan output of no iterations is of the type that is inferred, or de
     CHECK_THROWS_WITH_AS(output_of_loop("", "m, c, a", "Exp(s)"),
         "Loop: it makes no element of scan output 0, and nothing tells its element type", runner_error);
 
-    auto const output_of_scan = [&](std::string const& declared, std::string const& inputs, std::string const& attributes) {
+    auto const output_of_scan = [&](std::string const& declared, std::string const& inputs,
+                                    std::string const& attributes) {
         std::string const body = "body = b (s, x) => (s2, e) { s2 = Identity(s) e = Exp(x) }";
-        std::string const text =
-            "g (" + inputs + ") => (" + declared + " o) { f, o = Scan<num_scan_inputs = 1" + attributes + ", " + body + ">(a, b) }";
+        std::string const text = "g (" + inputs + ") => (" + declared +
+                                 " o) { f, o = Scan<num_scan_inputs = 1" + attributes + ", " + body +
+                                 ">(a, b) }";
         return describe(model(model_of(graph_of(text))).run({floats({2}), floats({0, 3})}).at(0));
     };
     CHECK(output_of_scan("", "float[2] a, float[T, 3] b", "") == "float[0, 3]");

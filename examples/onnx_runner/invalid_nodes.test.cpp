@@ -31,27 +31,33 @@ TEST_CASE("attributes that an operator does not have at this opset")
     CHECK(error_of_node("ReduceMax <axes = [0]> (x)", 17) == "none");
     CHECK(error_of_node("ReduceMax <axes = [0]> (x)", 18) ==
           "ReduceMax: it has no attribute 'axes' at opset 18, only keepdims, noop_with_empty_axes");
-    CHECK(error_of_node("Split <num_outputs = 1> (x)", 17) == "Split: it has no attribute 'num_outputs' at opset 17, only axis");
+    CHECK(error_of_node("Split <num_outputs = 1> (x)", 17) ==
+          "Split: it has no attribute 'num_outputs' at opset 17, only axis");
     CHECK(error_of_node("Split <num_outputs = 1> (x)", 18) == "none");
     CHECK(error_of_node("Elu <alfa = 0.5> (x)") == "Elu: it has no attribute 'alfa' at opset 18, only alpha");
-    CHECK(error_of_node("Reshape <allowzero = 1> (x, i)", 13) == "Reshape: it has no attribute 'allowzero' at opset 13");
+    CHECK(error_of_node("Reshape <allowzero = 1> (x, i)", 13) ==
+          "Reshape: it has no attribute 'allowzero' at opset 13");
     CHECK(error_of_node("Add <broadcast = 1> (x, x)") == "Add: it has no attribute 'broadcast' at opset 18");
     CHECK(error_of_node("LSTM <hidden_size = 3, layout = 1> (x, x, x)", 13) ==
-          "LSTM: it has no attribute 'layout' at opset 13, only activation_alpha, activation_beta, activations, clip, direction, "
+          "LSTM: it has no attribute 'layout' at opset 13, only activation_alpha, activation_beta, "
+          "activations, clip, direction, "
           "hidden_size, input_forget");
 }
 
 TEST_CASE("attributes of another type, or missing, or given twice")
 {
-    CHECK(error_of_node("Softmax <axis = [1]> (x)") == "Softmax: its attribute 'axis' must be INT, but is INTS");
+    CHECK(error_of_node("Softmax <axis = [1]> (x)") ==
+          "Softmax: its attribute 'axis' must be INT, but is INTS");
     CHECK(error_of_node("Elu <alpha = 1> (x)") == "Elu: its attribute 'alpha' must be FLOAT, but is INT");
     CHECK(error_of_node("Concat (x, x)") == "Concat: its attribute 'axis' is missing");
     CHECK(error_of_node("Cast (x)") == "Cast: its attribute 'to' is missing");
-    CHECK(error_of_node("Concat <axis = 0, axis = 1> (x, x)") == "Concat: its attribute 'axis' is given twice");
+    CHECK(
+        error_of_node("Concat <axis = 0, axis = 1> (x, x)") == "Concat: its attribute 'axis' is given twice");
 
     hostile_model built;
     built.number("a", 1).output("y");
-    attribute(built.node("Softmax", "a", "y"), "axis", onnx::AttributeProto::INT).set_ref_attr_name("of_a_function");
+    attribute(built.node("Softmax", "a", "y"), "axis", onnx::AttributeProto::INT)
+        .set_ref_attr_name("of_a_function");
     CHECK(built.run() == "Softmax: its attribute 'axis' is to be a function's, but it is in none");
 }
 
@@ -63,9 +69,10 @@ TEST_CASE("numbers of inputs and outputs")
     CHECK(error_of_node("Max ()") == "Max: it takes 1 or more inputs at opset 18, but has 0");
     CHECK(error_of_node("Clip (x, x, x, x)") == "Clip: it takes 1 to 3 inputs at opset 18, but has 4");
     CHECK(error_of_node("Squeeze (x, i)", 12) == "Squeeze: it takes 1 input at opset 12, but has 2");
-    CHECK(error_of("g (float[2] x) => (y) { y, z = Relu(x) }") == "Relu: it gives 1 output at opset 18, but has 2");
-    CHECK(error_of("g (float[2, 1, 1] x, float[1, 4, 1] w) => (y) { y, a, b, c = LSTM<hidden_size = 1>(x, w, w) }") ==
-          "LSTM: it gives 0 to 3 outputs at opset 18, but has 4");
+    CHECK(error_of("g (float[2] x) => (y) { y, z = Relu(x) }") ==
+          "Relu: it gives 1 output at opset 18, but has 2");
+    CHECK(error_of("g (float[2, 1, 1] x, float[1, 4, 1] w) => (y) { y, a, b, c = LSTM<hidden_size = 1>(x, w, "
+                   "w) }") == "LSTM: it gives 0 to 3 outputs at opset 18, but has 4");
 
     hostile_model built;
     built.number("a", 1).output("y");
@@ -79,11 +86,16 @@ TEST_CASE("numbers of inputs and outputs")
 
 TEST_CASE("operators that are newer than the opset, or older")
 {
-    CHECK(error_of_node("ScatterND (x, i, x)", 10) == "ScatterND: it begins with opset 11, but the model imports 10");
-    CHECK(error_of_node("LessOrEqual (x, x)", 11) == "LessOrEqual: it begins with opset 12, but the model imports 11");
-    CHECK(error_of_node("Scatter (x, i, x)", 8) == "Scatter: it begins with opset 9, but the model imports 8");
-    CHECK(error_of_node("CumProd (x, i)", 25) == "CumProd: it begins with opset 26, but the model imports 25");
-    CHECK(error_of_node("Scatter (x, i, x)", 11) == "Scatter: it ends before opset 11, but the model imports 11");
+    CHECK(error_of_node("ScatterND (x, i, x)", 10) ==
+          "ScatterND: it begins with opset 11, but the model imports 10");
+    CHECK(error_of_node("LessOrEqual (x, x)", 11) ==
+          "LessOrEqual: it begins with opset 12, but the model imports 11");
+    CHECK(
+        error_of_node("Scatter (x, i, x)", 8) == "Scatter: it begins with opset 9, but the model imports 8");
+    CHECK(
+        error_of_node("CumProd (x, i)", 25) == "CumProd: it begins with opset 26, but the model imports 25");
+    CHECK(error_of_node("Scatter (x, i, x)", 11) ==
+          "Scatter: it ends before opset 11, but the model imports 11");
 }
 
 TEST_CASE("numbers that are out of an attribute's range")
@@ -91,17 +103,20 @@ TEST_CASE("numbers that are out of an attribute's range")
     std::string const body = "body = b (float[3] s, float[3] e) => (t, o) { t = Add(s, e) o = Add(s, e) }";
     auto const scan = [&](std::string const& directions) {
         tensor s(element_type::float_, {3}), x(element_type::float_, {2, 3});
-        return error_of(
-            "g (float[3] s, float[2, 3] x) => (f) { f, o = Scan<num_scan_inputs = 1, " + directions + ", " + body + ">(s, x) }", {s, x});
+        return error_of("g (float[3] s, float[2, 3] x) => (f) { f, o = Scan<num_scan_inputs = 1, " +
+                            directions + ", " + body + ">(s, x) }",
+            {s, x});
     };
     CHECK(scan("scan_input_directions = [1]") == "none");
     CHECK(scan("scan_input_directions = [4294967297]") ==
           "Scan: its attribute 'scan_input_directions' must hold 0 or 1, but holds 4294967297");
-    CHECK(scan("scan_output_directions = [256]") == "Scan: its attribute 'scan_output_directions' must hold 0 or 1, but holds 256");
+    CHECK(scan("scan_output_directions = [256]") ==
+          "Scan: its attribute 'scan_output_directions' must hold 0 or 1, but holds 256");
     CHECK(error_of_node("SequenceEmpty <dtype = 4294967297> ()") ==
           "SequenceEmpty: its attribute 'dtype' must be an element type, but is 4294967297");
     CHECK(error_of_node("Cast <to = 0> (x)") == "Cast: its attribute 'to' must be an element type, but is 0");
-    CHECK(error_of_node("ReduceMax <keepdims = 2> (x)") == "ReduceMax: its attribute 'keepdims' must be 0 or 1, but is 2");
+    CHECK(error_of_node("ReduceMax <keepdims = 2> (x)") ==
+          "ReduceMax: its attribute 'keepdims' must be 0 or 1, but is 2");
 }
 
 TEST_CASE("initializers given twice")
@@ -113,6 +128,8 @@ TEST_CASE("initializers given twice")
 
 TEST_CASE("nodes of a body are checked as others")
 {
-    CHECK(error_of("g (bool c, float[2] x) => (y) { y = If(c) <then_branch = t () => (a) { a = Add(x, x, x) }, "
-                   "else_branch = e () => (b) { b = Relu(x) }> }") == "Add: it takes 2 inputs at opset 18, but has 3");
+    CHECK(
+        error_of("g (bool c, float[2] x) => (y) { y = If(c) <then_branch = t () => (a) { a = Add(x, x, x) }, "
+                 "else_branch = e () => (b) { b = Relu(x) }> }") ==
+        "Add: it takes 2 inputs at opset 18, but has 3");
 }

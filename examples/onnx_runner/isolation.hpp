@@ -11,7 +11,8 @@ namespace runner {
 
 struct limits {
     std::chrono::milliseconds time{10000};
-    std::size_t bytes = std::size_t(4) << 30; ///< of address space; builds with sanitizers need theirs, and have no limit
+    std::size_t bytes = std::size_t(4)
+                        << 30; ///< of address space; builds with sanitizers need theirs, and have no limit
 };
 
 verdict run_isolated(std::function<verdict()> const& test, limits allowed = {});

@@ -1,4 +1,5 @@
-// What messages say of names and values that are a model's own: one line that can be printed, however long they are and whatever they hold.
+// What messages say of names and values that are a model's own: one line that can be printed, however long
+// they are and whatever they hold.
 
 #include <string>
 
@@ -25,18 +26,24 @@ std::string complaint_about(std::string const& name)
 TEST_CASE("names are escaped")
 {
     CHECK(complaint_about("plain, näme") == "Relu 'plain, näme': its input 'b' is made by no node before it");
-    CHECK(complaint_about("two\nlines\t") == "Relu 'two\\nlines\\t': its input 'b' is made by no node before it");
+    CHECK(complaint_about("two\nlines\t") ==
+          "Relu 'two\\nlines\\t': its input 'b' is made by no node before it");
     CHECK(complaint_about("it's \\") == "Relu 'it\\'s \\\\': its input 'b' is made by no node before it");
-    CHECK(complaint_about("\x1b[31m\x7f") == "Relu '\\x1b[31m\\x7f': its input 'b' is made by no node before it");
+    CHECK(complaint_about("\x1b[31m\x7f") ==
+          "Relu '\\x1b[31m\\x7f': its input 'b' is made by no node before it");
     CHECK(complaint_about("\xff\xc3(") == "Relu '\\xff\\xc3(': its input 'b' is made by no node before it");
-    CHECK(complaint_about("\xc2\x9b") == "Relu '\\xc2\\x9b': its input 'b' is made by no node before it"); // a control character, too
-    CHECK(complaint_about("\xed\xa0\x80\xc0\xaf") == "Relu '\\xed\\xa0\\x80\\xc0\\xaf': its input 'b' is made by no node before it");
-    CHECK(complaint_about(std::string("\0", 1)) == "Relu '\\x00': its input 'b' is made by no node before it");
+    CHECK(complaint_about("\xc2\x9b") ==
+          "Relu '\\xc2\\x9b': its input 'b' is made by no node before it"); // a control character, too
+    CHECK(complaint_about("\xed\xa0\x80\xc0\xaf") ==
+          "Relu '\\xed\\xa0\\x80\\xc0\\xaf': its input 'b' is made by no node before it");
+    CHECK(
+        complaint_about(std::string("\0", 1)) == "Relu '\\x00': its input 'b' is made by no node before it");
 }
 
 TEST_CASE("names are cut where they are long, between characters")
 {
-    CHECK(complaint_about(std::string(64, 'a')) == "Relu '" + std::string(64, 'a') + "': its input 'b' is made by no node before it");
+    CHECK(complaint_about(std::string(64, 'a')) ==
+          "Relu '" + std::string(64, 'a') + "': its input 'b' is made by no node before it");
     CHECK(complaint_about(std::string(1000, 'a')) ==
           "Relu '" + std::string(64, 'a') + "'... (1000 bytes): its input 'b' is made by no node before it");
     CHECK(complaint_about(std::string(63, 'a') + "ää") ==
@@ -70,16 +77,19 @@ TEST_CASE("values are cut where they are long")
     auto& perm = attribute(built.node("Transpose", "a", "y"), "perm", onnx::AttributeProto::INTS);
     for (int i = 0; i < 100'000; ++i)
         perm.add_ints(i);
-    CHECK(built.output("y").run() ==
-          "Transpose: perm [0, 1, 2, 3, 4, 5, 6, 7, ... (100000 in all)] does not order the axes of a tensor of rank 1");
+    CHECK(built.output("y").run() == "Transpose: perm [0, 1, 2, 3, 4, 5, 6, 7, ... (100000 in all)] does not "
+                                     "order the axes of a tensor of rank 1");
 
     hostile_model text;
     text.text("a", "1\n" + std::string(1000, '2'));
     attribute(text.node("Cast", "a", "y"), "to", onnx::AttributeProto::INT).set_i(1);
-    CHECK(text.output("y").run() == "Cast: the string '1\\n" + std::string(62, '2') + "'... (1002 bytes) is no number");
+    CHECK(text.output("y").run() ==
+          "Cast: the string '1\\n" + std::string(62, '2') + "'... (1002 bytes) is no number");
 
     hostile_model reduction;
     reduction.number("a", 1).integers("i", {0});
-    attribute(reduction.node("ScatterElements", "aia", "y"), "reduction", onnx::AttributeProto::STRING).set_s(std::string(1000, 'x'));
-    CHECK(reduction.output("y").run() == "ScatterElements: the reduction '" + std::string(64, 'x') + "'... (1000 bytes) does not exist");
+    attribute(reduction.node("ScatterElements", "aia", "y"), "reduction", onnx::AttributeProto::STRING)
+        .set_s(std::string(1000, 'x'));
+    CHECK(reduction.output("y").run() ==
+          "ScatterElements: the reduction '" + std::string(64, 'x') + "'... (1000 bytes) does not exist");
 }

@@ -12,7 +12,10 @@ namespace {
 using xloom::detail::concat;
 
 /// The newest opset that is known of a domain; 0: whatever the model says.
-std::int64_t newest_opset(std::string const& domain) { return domain.empty() ? 28 : domain == "com.microsoft" ? 1 : 0; }
+std::int64_t newest_opset(std::string const& domain)
+{
+    return domain.empty() ? 28 : domain == "com.microsoft" ? 1 : 0;
+}
 
 onnx::ModelProto runnable(onnx::ModelProto proto)
 {
@@ -32,11 +35,14 @@ opsets opsets_of(onnx::ModelProto const& proto)
         std::string const domain = import.domain() == "ai.onnx" ? "" : import.domain();
         std::string const name = domain.empty() ? "ai.onnx" : printable(domain, 64);
         std::int64_t const version = import.version();
-        if (std::int64_t const newest = newest_opset(domain); version < 1 || (newest != 0 && version > newest))
-            throw runner_error(concat("the model imports opset ", version, " of ", name, ", which is not known"));
+        if (std::int64_t const newest = newest_opset(domain);
+            version < 1 || (newest != 0 && version > newest))
+            throw runner_error(
+                concat("the model imports opset ", version, " of ", name, ", which is not known"));
         auto const [place, is_new] = versions.emplace(domain, version);
         if (!is_new && place->second != version)
-            throw runner_error(concat("the model imports two opsets of ", name, ": ", place->second, " and ", version));
+            throw runner_error(
+                concat("the model imports two opsets of ", name, ": ", place->second, " and ", version));
     }
     if (versions.empty()) {
         if (proto.ir_version() >= 3)
@@ -48,7 +54,8 @@ opsets opsets_of(onnx::ModelProto const& proto)
 
 model::model(std::string const& path) : model(read_model(path)) {}
 
-model::model(onnx::ModelProto proto) : proto_(runnable(std::move(proto))), graph_(proto_.graph(), opsets_of(proto_))
+model::model(onnx::ModelProto proto)
+    : proto_(runnable(std::move(proto))), graph_(proto_.graph(), opsets_of(proto_))
 {
     graph_.infer(types(static_cast<std::size_t>(proto_.graph().input_size())));
 }

@@ -10,7 +10,8 @@
 
 namespace runner {
 
-/// The opset of each domain. Throws if there is none, if a domain has two, or if the runner does not know one of ONNX's or com.microsoft's.
+/// The opset of each domain. Throws if there is none, if a domain has two, or if the runner does not know one
+/// of ONNX's or com.microsoft's.
 opsets opsets_of(onnx::ModelProto const& proto);
 
 class model {

@@ -13,7 +13,8 @@ void require_room(std::size_t item_size, xloom::shape const& dims)
 {
     std::size_t const most = current_budget().tensor_bytes;
     if (!xloom::is_countable(dims) || xloom::element_count(dims) > most / item_size)
-        throw runner_error(xloom::detail::concat("a tensor of the shape ", dims, " would take more than ", most, " bytes"));
+        throw runner_error(
+            xloom::detail::concat("a tensor of the shape ", dims, " would take more than ", most, " bytes"));
 }
 
 } // namespace
@@ -48,7 +49,8 @@ void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t wher
     if (from.type() == element_type::string)
         std::copy_n(from.items<std::string>().data() + at, count, to.items<std::string>().data() + where);
     else
-        std::memcpy(to.bytes() + where * to.item_size(), from.bytes() + at * from.item_size(), count * from.item_size());
+        std::memcpy(to.bytes() + where * to.item_size(), from.bytes() + at * from.item_size(),
+            count * from.item_size());
 }
 
 void fill_items(tensor& to, std::size_t where, std::size_t count, tensor const& item)
@@ -61,7 +63,8 @@ void fill_items(tensor& to, std::size_t where, std::size_t count, tensor const& 
     });
 }
 
-tensor strided(tensor const& from, std::ptrdiff_t start, xloom::shape const& dims, xloom::strides const& steps)
+tensor strided(
+    tensor const& from, std::ptrdiff_t start, xloom::shape const& dims, xloom::strides const& steps)
 {
     tensor result = new_tensor_like(from, dims);
     with_unit(from, [&]<class Unit>(std::type_identity<Unit>) {
@@ -107,8 +110,8 @@ tensor concatenated(std::vector<tensor> const& parts, std::int64_t given_axis)
         if (others.size() == dims.size())
             others[axis] = dims[axis];
         if (next.type() != first.type() || others != dims)
-            throw runner_error(
-                "it cannot join " + describe(first) + " and " + describe(next) + xloom::detail::concat(" along axis ", axis));
+            throw runner_error("it cannot join " + describe(first) + " and " + describe(next) +
+                               xloom::detail::concat(" along axis ", axis));
         dims[axis] += next.shape()[axis];
     }
     for (tensor const& each : parts)
@@ -125,7 +128,8 @@ tensor concatenated(std::vector<tensor> const& parts, std::int64_t given_axis)
     return result;
 }
 
-std::vector<tensor> split_along(tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths)
+std::vector<tensor> split_along(
+    tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths)
 {
     auto const [outer, length, inner] = around(from.shape(), axis);
     std::size_t left = length;
@@ -135,7 +139,8 @@ std::vector<tensor> split_along(tensor const& from, std::size_t axis, std::vecto
         left -= static_cast<std::size_t>(each);
     }
     if (!is_possible || left != 0)
-        throw runner_error(xloom::detail::concat("an axis of ", length, " cannot be split into these ", lengths.size(), " parts"));
+        throw runner_error(xloom::detail::concat(
+            "an axis of ", length, " cannot be split into these ", lengths.size(), " parts"));
     std::vector<tensor> parts;
     std::size_t before = 0;
     for (std::int64_t const each : lengths) {
@@ -170,7 +175,8 @@ tensor drop_leading(tensor const& t, std::size_t i)
 tensor take_leading(tensor const& t, std::size_t count)
 {
     if (count > leading_dim(t))
-        throw runner_error(xloom::detail::concat("a tensor of the shape ", t.shape(), " has no ", count, " slices"));
+        throw runner_error(
+            xloom::detail::concat("a tensor of the shape ", t.shape(), " has no ", count, " slices"));
     xloom::shape dims = t.shape();
     dims[0] = count;
     tensor result(t.type(), dims);

@@ -9,7 +9,8 @@
 
 namespace runner {
 
-/// A new tensor of at most as many bytes as the budget allows for one: for sizes that a model gives as numbers.
+/// A new tensor of at most as many bytes as the budget allows for one: for sizes that a model gives as
+/// numbers.
 tensor new_tensor(element_type type, xloom::shape const& dims);
 /// Of the same type, to be filled with copies of its items; the bytes of long strings count.
 tensor new_tensor_like(tensor const& source, xloom::shape const& dims);
@@ -23,16 +24,19 @@ void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t wher
 void fill_items(tensor& to, std::size_t where, std::size_t count, tensor const& item);
 
 /// The items of a tensor at start + the sum of position * step along each axis of `dims`.
-tensor strided(tensor const& from, std::ptrdiff_t start, xloom::shape const& dims, xloom::strides const& steps);
+tensor strided(
+    tensor const& from, std::ptrdiff_t start, xloom::shape const& dims, xloom::strides const& steps);
 
 /// The axes in another order: axis i of the result is axis order[i].
 tensor transposed(tensor const& from, std::vector<std::size_t> const& order);
 
-/// Tensors of one type, one behind the other along an axis; their other dimensions agree. There is at least one.
+/// Tensors of one type, one behind the other along an axis; their other dimensions agree. There is at least
+/// one.
 tensor concatenated(std::vector<tensor> const& parts, std::int64_t axis);
 
 /// What stands between cuts across an axis; the lengths sum up to its own.
-std::vector<tensor> split_along(tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths);
+std::vector<tensor> split_along(
+    tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths);
 
 /// The length of axis 0. Throws for a scalar, as the others do.
 std::size_t leading_dim(tensor const& t);
@@ -45,7 +49,8 @@ tensor pad_leading(tensor const& t, std::size_t count);
 /// Slices of one type and shape, along a new axis 0. There is at least one.
 tensor stack_leading(std::vector<tensor> slices);
 
-/// f(std::type_identity<Unit>) for a type that is as large as the items: code that only moves items needs no other.
+/// f(std::type_identity<Unit>) for a type that is as large as the items: code that only moves items needs no
+/// other.
 template <class F>
 auto with_unit(tensor const& t, F&& f)
 {
@@ -107,7 +112,10 @@ template <class Unit>
 class unit_target {
 public:
     explicit unit_target(tensor& t) : bytes_(t.bytes()) {}
-    void put(std::size_t at, Unit const& unit) const { std::memcpy(bytes_ + at * sizeof(Unit), &unit, sizeof(Unit)); }
+    void put(std::size_t at, Unit const& unit) const
+    {
+        std::memcpy(bytes_ + at * sizeof(Unit), &unit, sizeof(Unit));
+    }
 
 private:
     std::byte* bytes_;

@@ -39,8 +39,8 @@ attribute const* node_view::find(std::string_view name, attribute::AttributeType
     attribute const* const found = find_any(node_, name);
     // Models were older than the field `type` once.
     if (found != nullptr && found->type() != type && found->type() != attribute::UNDEFINED)
-        throw runner_error(xloom::detail::concat("its attribute ", in_quotes(name), " must be ", attribute::AttributeType_Name(type),
-            ", but is ", attribute::AttributeType_Name(found->type())));
+        throw runner_error(xloom::detail::concat("its attribute ", in_quotes(name), " must be ",
+            attribute::AttributeType_Name(type), ", but is ", attribute::AttributeType_Name(found->type())));
     return found;
 }
 
@@ -67,19 +67,22 @@ std::string node_view::text(std::string_view name, std::string const& otherwise)
 std::vector<std::int64_t> node_view::integers(std::string_view name) const
 {
     auto const* const found = find(name, attribute::INTS);
-    return found == nullptr ? std::vector<std::int64_t>{} : std::vector<std::int64_t>(found->ints().begin(), found->ints().end());
+    return found == nullptr ? std::vector<std::int64_t>{}
+                            : std::vector<std::int64_t>(found->ints().begin(), found->ints().end());
 }
 
 std::vector<double> node_view::numbers(std::string_view name) const
 {
     auto const* const found = find(name, attribute::FLOATS);
-    return found == nullptr ? std::vector<double>{} : std::vector<double>(found->floats().begin(), found->floats().end());
+    return found == nullptr ? std::vector<double>{}
+                            : std::vector<double>(found->floats().begin(), found->floats().end());
 }
 
 std::vector<std::string> node_view::texts(std::string_view name) const
 {
     auto const* const found = find(name, attribute::STRINGS);
-    return found == nullptr ? std::vector<std::string>{} : std::vector<std::string>(found->strings().begin(), found->strings().end());
+    return found == nullptr ? std::vector<std::string>{}
+                            : std::vector<std::string>(found->strings().begin(), found->strings().end());
 }
 
 graph& node_view::body(std::string const& name) const

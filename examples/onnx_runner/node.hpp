@@ -25,11 +25,16 @@ using graphs = std::map<std::string, std::unique_ptr<graph>>;
 
 class node_view {
 public:
-    node_view(onnx::NodeProto const& node, std::int64_t opset, graphs const& bodies) : node_(node), opset_(opset), bodies_(bodies) {}
+    node_view(onnx::NodeProto const& node, std::int64_t opset, graphs const& bodies)
+        : node_(node), opset_(opset), bodies_(bodies)
+    {}
 
     std::int64_t opset() const { return opset_; }
     std::size_t output_count() const { return static_cast<std::size_t>(node_.output_size()); }
-    bool wants_output(std::size_t k) const { return k < output_count() && !node_.output(static_cast<int>(k)).empty(); }
+    bool wants_output(std::size_t k) const
+    {
+        return k < output_count() && !node_.output(static_cast<int>(k)).empty();
+    }
 
     /// Null: it is not there. Throws if it is there as something else.
     onnx::AttributeProto const* find(std::string_view name, onnx::AttributeProto::AttributeType type) const;

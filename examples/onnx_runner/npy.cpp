@@ -142,9 +142,11 @@ tensor read(std::istream& file)
     if (!xloom::is_countable(dims, sizeof(T)) || xloom::element_count(dims) * sizeof(T) > bytes_left(file))
         throw runner_error("it ends before its last item");
     tensor result(xloom::element_type_of<T>, dims);
-    file.read(reinterpret_cast<char*>(result.bytes()), static_cast<std::streamsize>(result.size() * sizeof(T)));
+    file.read(
+        reinterpret_cast<char*>(result.bytes()), static_cast<std::streamsize>(result.size() * sizeof(T)));
     if constexpr (std::is_same_v<T, bool>)
-        if (std::any_of(result.bytes(), result.bytes() + result.size(), [](std::byte each) { return each > std::byte{1}; }))
+        if (std::any_of(result.bytes(), result.bytes() + result.size(),
+                [](std::byte each) { return each > std::byte{1}; }))
             throw runner_error("it holds a byte that is no bool");
     return head.is_column_major() ? transposed(result, order) : result;
 }
@@ -154,9 +156,12 @@ tensor read(std::istream& file)
 tensor read_npy(std::istream& file, std::string const& path, element_type type)
 {
     try {
-        return with_plain_type(type, [&]<class T>(std::type_identity<T>) { return convert(read<typename stored<T>::type>(file), type); });
+        return with_plain_type(type, [&]<class T>(std::type_identity<T>) {
+            return convert(read<typename stored<T>::type>(file), type);
+        });
     } catch (std::exception const& error) {
-        throw runner_error(concat("the file ", path, " cannot be read as ", name_of(type), ": ", error.what()));
+        throw runner_error(
+            concat("the file ", path, " cannot be read as ", name_of(type), ": ", error.what()));
     }
 }
 
@@ -176,7 +181,8 @@ void write_npy(std::string const& path, tensor const& t)
         auto const items = t.items<T>();
         using item = typename stored<T>::type;
         xt::xarray<item, xt::layout_type::row_major> copy(dims);
-        std::transform(items.begin(), items.end(), copy.data(), [](T const& each) { return static_cast<item>(each); });
+        std::transform(
+            items.begin(), items.end(), copy.data(), [](T const& each) { return static_cast<item>(each); });
         file << xt::dump_npy(copy);
     });
     if (!file.flush())

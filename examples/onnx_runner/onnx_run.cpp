@@ -54,12 +54,18 @@ struct command_line {
 void add_limits(cxxopts::OptionAdder& add)
 {
     budget const usual;
-    auto const number = [](auto usual_number) { return cxxopts::value<decltype(usual_number)>()->default_value(concat(usual_number)); };
+    auto const number = [](auto usual_number) {
+        return cxxopts::value<decltype(usual_number)>()->default_value(concat(usual_number));
+    };
     add("time-limit", "end it after so many seconds, all runs together; 0: never",
-        cxxopts::value<double>()->default_value(concat(static_cast<std::uint64_t>(usual.time.count()))), "SECONDS");
-    add("step-limit", "end it after so many nodes, those of bodies each time; 2^16 products of numbers count as one; 0: never",
+        cxxopts::value<double>()->default_value(concat(static_cast<std::uint64_t>(usual.time.count()))),
+        "SECONDS");
+    add("step-limit",
+        "end it after so many nodes, those of bodies each time; 2^16 products of numbers count as one; 0: "
+        "never",
         number(usual.steps), "N");
-    add("memory-limit", "what its tensors may take together, one that is made at most an eighth; 0: any amount",
+    add("memory-limit",
+        "what its tensors may take together, one that is made at most an eighth; 0: any amount",
         number(usual.bytes / mebibyte), "MIB");
 }
 
@@ -85,9 +91,11 @@ budget limits_of(cxxopts::ParseResult const& given)
 
 command_line read_command_line(int argc, char const* const* argv)
 {
-    cxxopts::Options options("onnx_run", "Runs an ONNX model, on random numbers where no .npy file is given.");
+    cxxopts::Options options(
+        "onnx_run", "Runs an ONNX model, on random numbers where no .npy file is given.");
     auto add = options.add_options();
-    add("output", "write the outputs there, as NAME.npy", cxxopts::value<std::string>()->default_value(""), "FOLDER");
+    add("output", "write the outputs there, as NAME.npy", cxxopts::value<std::string>()->default_value(""),
+        "FOLDER");
     add("runs", "run it so often, for a better time", cxxopts::value<int>()->default_value("1"), "N");
     add_limits(add);
     add("help", "print this");
@@ -130,7 +138,8 @@ std::vector<value> make_inputs(onnx::GraphProto const& graph, std::map<std::stri
             if (file != files.end()) {
                 if (!input.type().has_tensor_type())
                     throw runner_error("only tensors are read from .npy files");
-                inputs.emplace_back(read_npy(file->second, static_cast<element_type>(input.type().tensor_type().elem_type())));
+                inputs.emplace_back(read_npy(
+                    file->second, static_cast<element_type>(input.type().tensor_type().elem_type())));
                 files.erase(file);
             } else {
                 inputs.push_back(default_input(graph, input, source));
@@ -165,7 +174,10 @@ void print(std::string const& name, value const& v)
 /// Writes outputs into a folder: tensors as NAME.npy, elements of a sequence as NAME.0.npy and so on.
 class writer {
 public:
-    explicit writer(std::filesystem::path folder) : folder_(std::move(folder)) { std::filesystem::create_directories(folder_); }
+    explicit writer(std::filesystem::path folder) : folder_(std::move(folder))
+    {
+        std::filesystem::create_directories(folder_);
+    }
 
     void write(std::string const& name, value const& v)
     {
@@ -178,7 +190,8 @@ public:
             return;
         std::string file = name + ".npy";
         std::replace_if(
-            file.begin(), file.end(), [](unsigned char each) { return each == '/' || std::iscntrl(each) != 0; }, '_');
+            file.begin(), file.end(),
+            [](unsigned char each) { return each == '/' || std::iscntrl(each) != 0; }, '_');
         if (!written_.insert(file).second)
             throw runner_error("two outputs would be written to " + in_quotes(file));
         write_npy((folder_ / file).string(), v.as_tensor());
@@ -189,7 +202,8 @@ private:
     std::set<std::string> written_{};
 };
 
-/// Ends the process a second after its time is up: some operators do not look at the clock, or only now and then.
+/// Ends the process a second after its time is up: some operators do not look at the clock, or only now and
+/// then.
 void end_process_after(budget::seconds time)
 {
     constexpr double longest = 1e9;
@@ -226,8 +240,8 @@ void run(command_line const& asked)
     if (asked.runs == 1)
         std::printf("run: %.3f ms\n", milliseconds[0]);
     else
-        std::printf(
-            "run: %.3f ms, the median of %d; the fastest %.3f ms\n", milliseconds[milliseconds.size() / 2], asked.runs, milliseconds[0]);
+        std::printf("run: %.3f ms, the median of %d; the fastest %.3f ms\n",
+            milliseconds[milliseconds.size() / 2], asked.runs, milliseconds[0]);
     if (asked.output.empty())
         return;
     writer files(asked.output);

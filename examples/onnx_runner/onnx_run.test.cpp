@@ -21,7 +21,8 @@ std::string model_bytes()
     model.set_ir_version(8);
     model.add_opset_import()->set_version(17);
     auto& graph = *model.mutable_graph();
-    auto const declare = [](onnx::ValueInfoProto& value, char const* name, int type) -> onnx::TensorShapeProto& {
+    auto const declare = [](onnx::ValueInfoProto& value, char const* name,
+                             int type) -> onnx::TensorShapeProto& {
         value.set_name(name);
         value.mutable_type()->mutable_tensor_type()->set_elem_type(type);
         return *value.mutable_type()->mutable_tensor_type()->mutable_shape();
@@ -79,47 +80,59 @@ TEST_CASE_FIXTURE(fixture, "inputs from .npy files, outputs to others")
 
 namespace {
 
-std::string bytes_of(std::string const& graph) { return runner::model_of(runner::graph_of(graph)).SerializeAsString(); }
+std::string bytes_of(std::string const& graph)
+{
+    return runner::model_of(runner::graph_of(graph)).SerializeAsString();
+}
 
 } // namespace
 
 TEST_CASE_FIXTURE(fixture, "limits of time, steps and memory")
 {
-    std::string const endless =
-        program.write("endless.onnx", bytes_of("g (float x) => (y) { m = Constant<value_int = 9223372036854775807>() y = Loop<body = b (i, "
-                                               "c, s) => (d, t) { d = Identity(c) t = Neg(s) }>(m, , x) }"));
+    std::string const endless = program.write("endless.onnx",
+        bytes_of("g (float x) => (y) { m = Constant<value_int = 9223372036854775807>() y = Loop<body = b (i, "
+                 "c, s) => (d, t) { d = Identity(c) t = Neg(s) }>(m, , x) }"));
     CHECK(program.complaint({endless, "--time-limit", "0.2"}).ends_with("the model takes more than 0.2 s"));
-    CHECK(program.complaint({endless, "--step-limit", "1000"}).ends_with(": the model takes more than 1000 steps"));
+    CHECK(program.complaint({endless, "--step-limit", "1000"})
+              .ends_with(": the model takes more than 1000 steps"));
 
-    std::string const large = program.write("large.onnx", bytes_of("g (float[1000, 1000] x) => (y) { y = Shape(x) }"));
+    std::string const large =
+        program.write("large.onnx", bytes_of("g (float[1000, 1000] x) => (y) { y = Shape(x) }"));
     CHECK(program.run({large}).succeeded);
     CHECK(program.run({large, "--time-limit", "0", "--step-limit", "0", "--memory-limit", "0"}).succeeded);
     CHECK(program.complaint({large, "--memory-limit", "8"}) ==
           "the input 'x': a tensor of the shape [1000, 1000] would take more than 1048576 bytes");
     CHECK(program.complaint({large, "--time-limit", "-1"}) == "--time-limit must not be negative");
-    CHECK(program.complaint({large, "--memory-limit", "18446744073709551615"}) == "--memory-limit is more than there can be");
+    CHECK(program.complaint({large, "--memory-limit", "18446744073709551615"}) ==
+          "--memory-limit is more than there can be");
 
     // An operator that does not look at the clock: some 2^38 products.
-    std::string const long_one = program.write("long.onnx",
-        bytes_of(
-            "g (float[61440, 1, 1] x) => (y) { w_dims = Constant<value_ints = [1, 4096, 1]>() r_dims = Constant<value_ints = [1, 4096, "
-            "1024]>() w = ConstantOfShape(w_dims) r = ConstantOfShape(r_dims) h, y = LSTM<hidden_size = 1024>(x, w, r) }"));
+    std::string const long_one = program.write(
+        "long.onnx", bytes_of("g (float[61440, 1, 1] x) => (y) { w_dims = Constant<value_ints = [1, 4096, "
+                              "1]>() r_dims = Constant<value_ints = [1, 4096, "
+                              "1024]>() w = ConstantOfShape(w_dims) r = ConstantOfShape(r_dims) h, y = "
+                              "LSTM<hidden_size = 1024>(x, w, r) }"));
     CHECK(program.complaint({long_one, "--time-limit", "1"}).starts_with("the model takes more than "));
 }
 
-TEST_CASE_FIXTURE(fixture, "names and strings are printed in a line, and written to files without what no name has")
+TEST_CASE_FIXTURE(
+    fixture, "names and strings are printed in a line, and written to files without what no name has")
 {
-    onnx::ModelProto named = runner::model_of(runner::graph_of("g (float x) => (y) { y = Constant<value_strings = [\"two lines\"]>() }"));
+    onnx::ModelProto named = runner::model_of(
+        runner::graph_of("g (float x) => (y) { y = Constant<value_strings = [\"two lines\"]>() }"));
     auto& node = *named.mutable_graph()->mutable_node(0);
     node.mutable_attribute(0)->set_strings(0, "two\nlines");
     node.set_output(0, "y\n\x1b");
     named.mutable_graph()->mutable_output(0)->set_name("y\n\x1b");
-    CHECK(program.run({program.write("named.onnx", named.SerializeAsString())}).out.starts_with("y\\n\\x1b string[1]: \"two\\nlines\"\n"));
+    CHECK(program.run({program.write("named.onnx", named.SerializeAsString())})
+              .out.starts_with("y\\n\\x1b string[1]: \"two\\nlines\"\n"));
 
     *node.mutable_attribute(0) = onnx::AttributeProto();
     node.mutable_attribute(0)->set_name("value_float");
     node.mutable_attribute(0)->set_type(onnx::AttributeProto::FLOAT);
-    CHECK(program.run({program.write("named.onnx", named.SerializeAsString()), "--output", program / "written"}).succeeded);
+    CHECK(
+        program.run({program.write("named.onnx", named.SerializeAsString()), "--output", program / "written"})
+            .succeeded);
     CHECK(std::filesystem::exists(program / "written/y__.npy"));
 }
 
@@ -132,9 +145,10 @@ TEST_CASE_FIXTURE(fixture, "what it refuses")
     runner::write_npy(x, tensor::of<float>({1, 2}, std::vector<float>{1, 2}));
     std::string const bytes = read_file(x);
     program.write("x.npy", bytes.substr(0, bytes.size() - 1));
-    CHECK(
-        program.complaint({model, "x=" + x}) == "the input 'x': the file " + x + " cannot be read as float: it ends before its last item");
-    CHECK(program.complaint({model, "x=nowhere.npy"}) == "the input 'x': the file nowhere.npy cannot be opened");
+    CHECK(program.complaint({model, "x=" + x}) ==
+          "the input 'x': the file " + x + " cannot be read as float: it ends before its last item");
+    CHECK(program.complaint({model, "x=nowhere.npy"}) ==
+          "the input 'x': the file nowhere.npy cannot be opened");
     CHECK(program.complaint({model, "q=nowhere.npy"}) == "the model has no input 'q'");
     CHECK(program.complaint({model, "x"}) == "an input is given as NAME=FILE.npy, but here as x");
     CHECK(program.complaint({model, "--runs", "0"}) == "--runs must be at least 1");

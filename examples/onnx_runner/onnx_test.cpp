@@ -40,8 +40,12 @@ command_line read_command_line(int argc, char const* const* argv)
     cxxopts::Options options("onnx_test", "Runs ONNX's test folders, those below the given ones included.");
     auto const text = [] { return cxxopts::value<std::string>()->default_value(""); };
     auto add = options.add_options();
-    add("text-wins", "tests whose recorded end contradicts ONNX's text: a name, a tab and the reason on each line", text(), "FILE");
-    add("operators", "only tests that need none but these operators, which must not be missing: one on each line", text(), "FILE");
+    add("text-wins",
+        "tests whose recorded end contradicts ONNX's text: a name, a tab and the reason on each line", text(),
+        "FILE");
+    add("operators",
+        "only tests that need none but these operators, which must not be missing: one on each line", text(),
+        "FILE");
     add("help", "print this");
     add("folders", "", cxxopts::value<std::vector<std::string>>());
     options.parse_positional("folders");
@@ -51,8 +55,8 @@ command_line read_command_line(int argc, char const* const* argv)
         return {options.help()};
     if (given.count("folders") == 0)
         throw runner_error("no folder is given (see --help)");
-    return {
-        "", given["folders"].as<std::vector<std::string>>(), given["text-wins"].as<std::string>(), given["operators"].as<std::string>()};
+    return {"", given["folders"].as<std::vector<std::string>>(), given["text-wins"].as<std::string>(),
+        given["operators"].as<std::string>()};
 }
 
 /// The lines of a file, without comments and empty ones.

@@ -49,7 +49,8 @@ std::string tensor_of(std::initializer_list<float> items, std::string const& nam
     tensor.set_name(name);
     tensor.set_data_type(onnx::TensorProto::FLOAT);
     tensor.add_dims(static_cast<std::int64_t>(items.size()));
-    tensor.set_raw_data(std::string(reinterpret_cast<char const*>(items.begin()), sizeof(float) * items.size()));
+    tensor.set_raw_data(
+        std::string(reinterpret_cast<char const*>(items.begin()), sizeof(float) * items.size()));
     return tensor.SerializeAsString();
 }
 
@@ -75,7 +76,8 @@ TEST_CASE_FIXTURE(fixture, "one line for each folder, sorted, and the counts")
     add("a/deeper");
     add("c", "Frobnicate");
     outcome const result = run();
-    CHECK(result.out == "PASS a/deeper\nPASS b\nSKIP c: operator Frobnicate is not implemented\n2 passed, 0 failed, 1 skipped\n");
+    CHECK(result.out == "PASS a/deeper\nPASS b\nSKIP c: operator Frobnicate is not implemented\n2 passed, 0 "
+                        "failed, 1 skipped\n");
     CHECK(result.succeeded);
     CHECK(program.run({program / "tests/b"}).out == "PASS b\n1 passed, 0 failed, 0 skipped\n");
 }
@@ -104,7 +106,8 @@ TEST_CASE_FIXTURE(fixture, "several data sets: all must be right")
     fs::path const folder = add("a");
     write(folder / "test_data_set_1/input_0.pb", tensor_of({5, 0}));
     write(folder / "test_data_set_1/output_0.pb", tensor_of({10, 1}));
-    CHECK(run().out == "FAIL a: test_data_set_1: the output 'y' item [1] is 0, but must be 1\n0 passed, 1 failed, 0 skipped\n");
+    CHECK(run().out == "FAIL a: test_data_set_1: the output 'y' item [1] is 0, but must be 1\n0 passed, 1 "
+                       "failed, 0 skipped\n");
 }
 
 TEST_CASE_FIXTURE(fixture, "an error that is expected, and one that does not come")
@@ -112,7 +115,8 @@ TEST_CASE_FIXTURE(fixture, "an error that is expected, and one that does not com
     fs::path const folder = add("a");
     write(folder / "expect_error.txt", "the shapes do not fit");
     fs::remove(folder / "test_data_set_0/output_0.pb");
-    CHECK(run().out == "FAIL a: an error is expected, but it runs to its end\n0 passed, 1 failed, 0 skipped\n");
+    CHECK(
+        run().out == "FAIL a: an error is expected, but it runs to its end\n0 passed, 1 failed, 0 skipped\n");
     fs::remove(folder / "test_data_set_0/input_0.pb");
     CHECK(run().out == "PASS a\n1 passed, 0 failed, 0 skipped\n");
     write(folder / "model.onnx", model_of("Frobnicate"));
@@ -147,7 +151,8 @@ TEST_CASE_FIXTURE(fixture, "damaged files and files that are missing are failure
 
 TEST_CASE_FIXTURE(fixture, "where the text contradicts the recorded end, the text wins; there only")
 {
-    std::string const table = program.write("table.tsv", "# name, tab, reason\na\tthe text says so\nb\tneeds none\n");
+    std::string const table =
+        program.write("table.tsv", "# name, tab, reason\na\tthe text says so\nb\tneeds none\n");
     auto const outputs = [&] { return program.run({"--text-wins", table, program / "tests"}).out; };
     write(add("a") / "test_data_set_0/output_0.pb", tensor_of({2, 7}));
     add("b");

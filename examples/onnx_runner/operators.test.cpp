@@ -1,4 +1,5 @@
-// Plain operators, where ONNX's own tests do not go: broadcasting, whole numbers, empty tensors, hostile sizes, old opsets.
+// Plain operators, where ONNX's own tests do not go: broadcasting, whole numbers, empty tensors, hostile
+// sizes, old opsets.
 
 #include <cmath>
 #include <limits>
@@ -78,7 +79,8 @@ private:
 };
 
 template <class T>
-void check(std::vector<value> const& outputs, xloom::shape const& dims, std::initializer_list<T> items, std::size_t k = 0)
+void check(std::vector<value> const& outputs, xloom::shape const& dims, std::initializer_list<T> items,
+    std::size_t k = 0)
 {
     REQUIRE(outputs.size() > k);
     tensor const& got = outputs[k].as_tensor();
@@ -93,12 +95,13 @@ constexpr float inf = std::numeric_limits<float>::infinity();
 
 TEST_CASE("both operands are broadcast, empty and scalar ones too")
 {
-    check<float>(node("Add", 14)({of<float>({2, 1}, {1, 2}), of<float>({3}, {10, 20, 30})}), {2, 3}, {11, 21, 31, 12, 22, 32});
+    check<float>(node("Add", 14)({of<float>({2, 1}, {1, 2}), of<float>({3}, {10, 20, 30})}), {2, 3},
+        {11, 21, 31, 12, 22, 32});
     check<float>(node("Sub", 14)({of<float>({}, {1}), of<float>({1, 1}, {3})}), {1, 1}, {-2});
     check<float>(node("Mul", 14)({of<float>({0, 1}, {}), of<float>({3}, {1, 2, 3})}), {0, 3}, {});
     check<float>(node("Mul", 14)({of<float>({0}, {}), of<float>({1}, {1})}), {0}, {});
-    check<float>(node("Sub", 14)({of<float>({2, 1, 2}, {1, 2, 3, 4}), of<float>({2, 1}, {10, 20})}), {2, 2, 2},
-        {-9, -8, -19, -18, -7, -6, -17, -16});
+    check<float>(node("Sub", 14)({of<float>({2, 1, 2}, {1, 2, 3, 4}), of<float>({2, 1}, {10, 20})}),
+        {2, 2, 2}, {-9, -8, -19, -18, -7, -6, -17, -16});
     CHECK_THROWS_WITH_AS(node("Add", 14)({of<float>({2}, {1, 2}), of<float>({3}, {1, 2, 3})}),
         "the shapes [2] and [3] cannot be broadcast to one", runner_error);
     CHECK_THROWS_AS(node("Add", 14)({of<float>({1}, {1}), of<double>({1}, {1})}), runner_error);
@@ -108,25 +111,34 @@ TEST_CASE("both operands are broadcast, empty and scalar ones too")
 TEST_CASE("up to opset 6 attributes say how the second operand is broadcast")
 {
     tensor const a = of<float>({2, 3}, {0, 0, 0, 0, 0, 0});
-    check<float>(node("Add", 6).with("broadcast", 1).with("axis", 0)({a, of<float>({2}, {1, 2})}), {2, 3}, {1, 1, 1, 2, 2, 2});
-    check<float>(node("Add", 6).with("broadcast", 1)({a, of<float>({3}, {1, 2, 3})}), {2, 3}, {1, 2, 3, 1, 2, 3});
-    check<float>(node("Add", 6).with("broadcast", 1)({a, of<float>({1, 1}, {1})}), {2, 3}, {1, 1, 1, 1, 1, 1});
+    check<float>(node("Add", 6).with("broadcast", 1).with("axis", 0)({a, of<float>({2}, {1, 2})}), {2, 3},
+        {1, 1, 1, 2, 2, 2});
+    check<float>(
+        node("Add", 6).with("broadcast", 1)({a, of<float>({3}, {1, 2, 3})}), {2, 3}, {1, 2, 3, 1, 2, 3});
+    check<float>(
+        node("Add", 6).with("broadcast", 1)({a, of<float>({1, 1}, {1})}), {2, 3}, {1, 1, 1, 1, 1, 1});
     CHECK_THROWS_AS(node("Add", 6)({a, of<float>({3}, {1, 2, 3})}), runner_error);
-    CHECK_THROWS_AS(node("Add", 6).with("broadcast", 1).with("axis", 0)({a, of<float>({3}, {1, 2, 3})}), runner_error);
+    CHECK_THROWS_AS(
+        node("Add", 6).with("broadcast", 1).with("axis", 0)({a, of<float>({3}, {1, 2, 3})}), runner_error);
 }
 
 TEST_CASE("whole numbers wrap around, and are divided towards zero")
 {
-    check<std::int8_t>(node("Add", 14)({of<std::int8_t>({2}, {127, -128}), of<std::int8_t>({2}, {1, -1})}), {2}, {-128, 127});
-    check<std::uint16_t>(node("Mul", 14)({of<std::uint16_t>({1}, {65535}), of<std::uint16_t>({1}, {65535})}), {1}, {1});
-    check<std::int32_t>(node("Div", 14)({of<std::int32_t>({3}, {-7, 7, -8}), of<std::int32_t>({3}, {2, -2, 2})}), {3}, {-3, -3, -4});
+    check<std::int8_t>(node("Add", 14)({of<std::int8_t>({2}, {127, -128}), of<std::int8_t>({2}, {1, -1})}),
+        {2}, {-128, 127});
+    check<std::uint16_t>(
+        node("Mul", 14)({of<std::uint16_t>({1}, {65535}), of<std::uint16_t>({1}, {65535})}), {1}, {1});
+    check<std::int32_t>(
+        node("Div", 14)({of<std::int32_t>({3}, {-7, 7, -8}), of<std::int32_t>({3}, {2, -2, 2})}), {3},
+        {-3, -3, -4});
     constexpr auto least = std::numeric_limits<std::int64_t>::min();
     check<std::int64_t>(node("Div", 14)({numbers({least}), numbers({-1})}), {1}, {least});
     check<std::int64_t>(node("Mod", 13)({numbers({least}), numbers({-1})}), {1}, {0});
     check<std::int64_t>(node("Neg", 13)({numbers({least})}), {1}, {least});
     check<std::int64_t>(node("Abs", 13)({numbers({least})}), {1}, {least});
     for (char const* const type : {"Div", "Mod"})
-        CHECK_THROWS_WITH_AS(node(type, 14)({numbers({1}), numbers({0})}), "a whole number is divided by zero", runner_error);
+        CHECK_THROWS_WITH_AS(
+            node(type, 14)({numbers({1}), numbers({0})}), "a whole number is divided by zero", runner_error);
 }
 
 TEST_CASE("Mod has the divisor's sign, with fmod the dividend's")
@@ -134,14 +146,17 @@ TEST_CASE("Mod has the divisor's sign, with fmod the dividend's")
     tensor const a = of<std::int32_t>({4}, {-4, 7, -7, 7}), b = of<std::int32_t>({4}, {2, -3, 3, 3});
     check<std::int32_t>(node("Mod", 13)({a, b}), {4}, {0, -2, 2, 1});
     check<std::int32_t>(node("Mod", 13).with("fmod", 1)({a, b}), {4}, {0, 1, -1, 1});
-    check<float>(node("Mod", 13).with("fmod", 1)({of<float>({2}, {-4.5f, 4.5f}), of<float>({1}, {2})}), {2}, {-0.5f, 0.5f});
+    check<float>(node("Mod", 13).with("fmod", 1)({of<float>({2}, {-4.5f, 4.5f}), of<float>({1}, {2})}), {2},
+        {-0.5f, 0.5f});
     CHECK_THROWS_AS(node("Mod", 13)({of<float>({1}, {1}), of<float>({1}, {1})}), runner_error);
 }
 
 TEST_CASE("Pow of two types")
 {
-    check<std::int32_t>(node("Pow", 15)({of<std::int32_t>({3}, {3, -2, 2}), numbers({4, 3, 40})}), {3}, {81, -8, 0});
-    check<std::int32_t>(node("Pow", 15)({of<std::int32_t>({3}, {1, -1, 2}), numbers({-3, -3, -1})}), {3}, {1, -1, 0});
+    check<std::int32_t>(
+        node("Pow", 15)({of<std::int32_t>({3}, {3, -2, 2}), numbers({4, 3, 40})}), {3}, {81, -8, 0});
+    check<std::int32_t>(
+        node("Pow", 15)({of<std::int32_t>({3}, {1, -1, 2}), numbers({-3, -3, -1})}), {3}, {1, -1, 0});
     check<std::int32_t>(node("Pow", 15)({of<std::int32_t>({2}, {9, 2}), of<float>({}, {0.5f})}), {2}, {3, 1});
     check<float>(node("Pow", 15)({of<float>({2}, {2, -2}), of<std::int32_t>({}, {-1})}), {2}, {0.5f, -0.5f});
 }
@@ -154,8 +169,9 @@ TEST_CASE("NaN is the larger and the smaller of two; Clip's lower limit yields t
             CHECK(std::isnan(x));
     }
     check<float>(node("Max", 13)({of<float>({2}, {1, 5})}), {2}, {1, 5});
-    check<std::int8_t>(
-        node("Clip", 12)({of<std::int8_t>({3}, {-9, 0, 9}), of<std::int8_t>({}, {3}), of<std::int8_t>({}, {-3})}), {3}, {-3, -3, -3});
+    check<std::int8_t>(node("Clip", 12)({of<std::int8_t>({3}, {-9, 0, 9}), of<std::int8_t>({}, {3}),
+                           of<std::int8_t>({}, {-3})}),
+        {3}, {-3, -3, -3});
     check<float>(node("Clip", 6).with("max", 1.0f)({of<float>({2}, {-5, 5})}), {2}, {-5, 1});
     check<float>(node("Clip", 13)({of<float>({1}, {inf})}), {1}, {std::numeric_limits<float>::max()});
 }
@@ -164,24 +180,29 @@ TEST_CASE("Equal and Where on strings")
 {
     tensor const a = of<std::string>({2}, {"a", "b"}), b = of<std::string>({1}, {"b"});
     check<bool>(node("Equal", 19)({a, b}), {2}, {false, true});
-    check<std::string>(node("Where", 16)({of<bool>({2, 1}, {true, false}), a, b}), {2, 2}, {"a", "b", "b", "b"});
+    check<std::string>(
+        node("Where", 16)({of<bool>({2, 1}, {true, false}), a, b}), {2, 2}, {"a", "b", "b", "b"});
     CHECK_THROWS_AS(node("Where", 16)({of<bool>({}, {true}), a, numbers({1})}), runner_error);
 }
 
 TEST_CASE("Cast reads and writes numbers as text, and stays defined out of range")
 {
-    auto const cast = [](tensor const& x, element_type to) { return node("Cast", 19).with("to", static_cast<std::int64_t>(to))({x}); };
+    auto const cast = [](tensor const& x, element_type to) {
+        return node("Cast", 19).with("to", static_cast<std::int64_t>(to))({x});
+    };
     tensor const texts = of<std::string>({6}, {"1.5", "-INF", "+inf", "1E3", "100", "-0.25"});
     check<float>(cast(texts, element_type::float_), {6}, {1.5f, -inf, inf, 1000, 100, -0.25f});
-    check<std::int8_t>(cast(of<std::string>({3}, {"100.5", "-7", "300"}), element_type::int8), {3}, {100, -7, 44});
-    check<std::string>(
-        cast(of<float>({5}, {314.15926f, 1e-7f, -inf, NAN, 2}), element_type::string), {5}, {"314.15927", "0.0000001", "-INF", "NaN", "2"});
+    check<std::int8_t>(
+        cast(of<std::string>({3}, {"100.5", "-7", "300"}), element_type::int8), {3}, {100, -7, 44});
+    check<std::string>(cast(of<float>({5}, {314.15926f, 1e-7f, -inf, NAN, 2}), element_type::string), {5},
+        {"314.15927", "0.0000001", "-INF", "NaN", "2"});
     check<std::string>(cast(numbers({-5}), element_type::string), {1}, {"-5"});
     check<std::int32_t>(cast(of<float>({4}, {-2.9f, 1e20f, -inf, NAN}), element_type::int32), {4},
         {-2, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 0});
     check<std::uint8_t>(cast(numbers({300, -1}), element_type::uint8), {2}, {44, 255});
     check<bool>(cast(of<float>({3}, {0, 0.1f, -0.0f}), element_type::bool_), {3}, {false, true, false});
-    CHECK_THROWS_WITH_AS(cast(of<std::string>({1}, {"1 2"}), element_type::float_), "the string '1 2' is no number", runner_error);
+    CHECK_THROWS_WITH_AS(cast(of<std::string>({1}, {"1 2"}), element_type::float_),
+        "the string '1 2' is no number", runner_error);
     CHECK_THROWS_AS(cast(numbers({1}), element_type::undefined), runner_error);
     check<double>(node("Cast", 5).with("to", "DOUBLE")({numbers({3})}), {1}, {3});
 }
@@ -202,9 +223,13 @@ TEST_CASE("reductions of nothing, and along no axes")
     check<float>(node("ReduceL2", 18).with("noop_with_empty_axes", 1)({x}), {2, 2}, {1, 2, 3, 4});
     check<float>(node("ReduceSum", 13).with("keepdims", 0)({x, numbers({})}), {}, {-2});
     check<float>(node("ReduceMean", 17).with("axes", {0})({x}), {1, 2}, {2, -3});
-    check<float>(node("ReduceMax", 18).with("keepdims", 0)({of<float>({2, 2, 2}, {1, 8, 3, 4, 5, 6, 7, 2}), numbers({0, 2})}), {2}, {8, 7});
-    CHECK_THROWS_WITH_AS(node("ReduceSum", 13)({x, numbers({0, -2})}), "the axis 0 is given twice", runner_error);
-    CHECK_THROWS_WITH_AS(node("ReduceSum", 13)({x, numbers({2})}), "the axis 2 is none of a tensor of rank 2", runner_error);
+    check<float>(node("ReduceMax", 18)
+                     .with("keepdims", 0)({of<float>({2, 2, 2}, {1, 8, 3, 4, 5, 6, 7, 2}), numbers({0, 2})}),
+        {2}, {8, 7});
+    CHECK_THROWS_WITH_AS(
+        node("ReduceSum", 13)({x, numbers({0, -2})}), "the axis 0 is given twice", runner_error);
+    CHECK_THROWS_WITH_AS(
+        node("ReduceSum", 13)({x, numbers({2})}), "the axis 2 is none of a tensor of rank 2", runner_error);
 }
 
 TEST_CASE("Softmax flattens before opset 13")
@@ -218,7 +243,8 @@ TEST_CASE("Softmax flattens before opset 13")
 TEST_CASE("Slice with negative steps and limits beyond the axis")
 {
     tensor const x = of<std::int32_t>({5}, {0, 1, 2, 3, 4});
-    constexpr auto most = std::numeric_limits<std::int64_t>::max(), least = std::numeric_limits<std::int64_t>::min();
+    constexpr auto most = std::numeric_limits<std::int64_t>::max(),
+                   least = std::numeric_limits<std::int64_t>::min();
     auto const slice = [&](std::int64_t start, std::int64_t end, std::int64_t step) {
         return node("Slice", 13)({x, numbers({start}), numbers({end}), numbers({0}), numbers({step})});
     };
@@ -231,7 +257,9 @@ TEST_CASE("Slice with negative steps and limits beyond the axis")
     check<std::int32_t>(slice(4, 1, 1), {0}, {});
     CHECK_THROWS_WITH_AS(slice(0, 1, 0), "a step is 0", runner_error);
     check<std::int32_t>(node("Slice", 1).with("starts", {-2}).with("ends", {9})({x}), {2}, {3, 4});
-    check<float>(node("Slice", 13)({of<float>({2, 0}, {}), numbers({1}), numbers({least}), numbers({1}), numbers({-1})}), {2, 0}, {});
+    check<float>(node("Slice", 13)(
+                     {of<float>({2, 0}, {}), numbers({1}), numbers({least}), numbers({1}), numbers({-1})}),
+        {2, 0}, {});
 }
 
 TEST_CASE("Split into parts that are not equal")
@@ -251,11 +279,13 @@ TEST_CASE("Pad cuts off before it adds, and reflects as often as it takes")
 {
     tensor const x = of<float>({3}, {1, 2, 3});
     check<float>(node("Pad", 18)({x, numbers({-1, 2})}), {4}, {2, 3, 0, 0});
-    check<float>(node("Pad", 18).with("mode", "reflect")({x, numbers({3, 3})}), {9}, {2, 3, 2, 1, 2, 3, 2, 1, 2});
+    check<float>(
+        node("Pad", 18).with("mode", "reflect")({x, numbers({3, 3})}), {9}, {2, 3, 2, 1, 2, 3, 2, 1, 2});
     check<float>(node("Pad", 18).with("mode", "edge")({x, numbers({2, 1})}), {6}, {1, 1, 1, 2, 3, 3});
     check<float>(node("Pad", 19).with("mode", "wrap")({x, numbers({4, 1})}), {8}, {3, 1, 2, 3, 1, 2, 3, 1});
     check<float>(node("Pad", 1).with("paddings", {1, 0}).with("value", 7.0f)({x}), {4}, {7, 1, 2, 3});
-    CHECK_THROWS_AS(node("Pad", 18).with("mode", "edge")({of<float>({0}, {}), numbers({1, 0})}), runner_error);
+    CHECK_THROWS_AS(
+        node("Pad", 18).with("mode", "edge")({of<float>({0}, {}), numbers({1, 0})}), runner_error);
     CHECK_THROWS_AS(node("Pad", 18)({x, numbers({-2, -2})}), runner_error);
     check<std::string>(node("Pad", 18)({of<std::string>({1}, {"a"}), numbers({1, 0})}), {2}, {"", "a"});
 }
@@ -270,7 +300,8 @@ TEST_CASE("Reshape")
     CHECK_THROWS_AS(node("Reshape", 14)({x, numbers({-1, 0})}), runner_error);
     CHECK_THROWS_AS(node("Reshape", 14)({of<float>({4}, {1, 2, 3, 4}), numbers({-1, 3})}), runner_error);
     CHECK_THROWS_AS(node("Reshape", 14)({of<float>({4}, {1, 2, 3, 4}), numbers({-1, -1})}), runner_error);
-    CHECK_THROWS_AS(node("Reshape", 14)({of<float>({1}, {1}), numbers({1ll << 33, 1ll << 33})}), runner_error);
+    CHECK_THROWS_AS(
+        node("Reshape", 14)({of<float>({1}, {1}), numbers({1ll << 33, 1ll << 33})}), runner_error);
 }
 
 TEST_CASE("sizes that no input justifies are refused")
@@ -279,25 +310,33 @@ TEST_CASE("sizes that no input justifies are refused")
     tensor const one = of<float>({1}, {1});
     CHECK_THROWS_AS(node("Expand", 13)({one, numbers({huge})}), runner_error);
     CHECK_THROWS_AS(node("Tile", 13)({one, numbers({huge})}), runner_error);
-    CHECK_THROWS_AS(node("Tile", 13)({of<float>({2}, {1, 2}), numbers({std::numeric_limits<std::int64_t>::max()})}), runner_error);
+    CHECK_THROWS_AS(
+        node("Tile", 13)({of<float>({2}, {1, 2}), numbers({std::numeric_limits<std::int64_t>::max()})}),
+        runner_error);
     CHECK_THROWS_AS(node("Pad", 18)({one, numbers({huge, 0})}), runner_error);
-    CHECK_THROWS_AS(node("Pad", 18)({one, numbers({0, std::numeric_limits<std::int64_t>::max()})}), runner_error);
+    CHECK_THROWS_AS(
+        node("Pad", 18)({one, numbers({0, std::numeric_limits<std::int64_t>::max()})}), runner_error);
     CHECK_THROWS_AS(node("ConstantOfShape", 9)({numbers({huge, huge})}), runner_error);
     CHECK_THROWS_AS(node("ConstantOfShape", 9)({numbers({-1})}), runner_error);
     CHECK_THROWS_AS(node("Range", 11)({numbers({0}), numbers({huge}), numbers({1})}), runner_error);
-    CHECK_THROWS_AS(node("Range", 11)({of<float>({}, {0}), of<float>({}, {inf}), of<float>({}, {1})}), runner_error);
+    CHECK_THROWS_AS(
+        node("Range", 11)({of<float>({}, {0}), of<float>({}, {inf}), of<float>({}, {1})}), runner_error);
     CHECK_THROWS_AS(node("Range", 11)({numbers({0}), numbers({1}), numbers({0})}), runner_error);
-    CHECK_THROWS_AS(node("Expand", 13)({of<std::string>({1}, {std::string(1 << 20, 'a')}), numbers({1 << 20})}), runner_error);
+    CHECK_THROWS_AS(
+        node("Expand", 13)({of<std::string>({1}, {std::string(1 << 20, 'a')}), numbers({1 << 20})}),
+        runner_error);
     CHECK_THROWS_AS(node("Tile", 13)({of<float>({1, 1}, {1}), numbers({1 << 28, 1 << 28})}), runner_error);
     CHECK_THROWS_AS(node("Concat", 13).with("axis", 0)({}), runner_error);
-    check<float>(
-        node("Tile", 13)({of<float>({1, 3}, {1, 2, 3}), numbers({2, 3})}), {2, 9}, {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3});
-    check<std::int32_t>(node("ReduceL2", 18)({of<std::int32_t>({2}, {std::numeric_limits<std::int32_t>::min(), 1 << 30})}), {1},
-        {std::numeric_limits<std::int32_t>::max()});
+    check<float>(node("Tile", 13)({of<float>({1, 3}, {1, 2, 3}), numbers({2, 3})}), {2, 9},
+        {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3});
+    check<std::int32_t>(
+        node("ReduceL2", 18)({of<std::int32_t>({2}, {std::numeric_limits<std::int32_t>::min(), 1 << 30})}),
+        {1}, {std::numeric_limits<std::int32_t>::max()});
     CHECK_THROWS_AS(node("Tile", 13)({of<float>({1, 1}, {1}), numbers({huge, 0})}), runner_error);
     check<float>(node("Tile", 13)({of<float>({1, 1}, {1}), numbers({1000, 0})}), {1000, 0}, {});
     check<std::int64_t>(node("Range", 11)({numbers({std::numeric_limits<std::int64_t>::min()}),
-                            numbers({std::numeric_limits<std::int64_t>::max()}), numbers({std::numeric_limits<std::int64_t>::max()})}),
+                            numbers({std::numeric_limits<std::int64_t>::max()}),
+                            numbers({std::numeric_limits<std::int64_t>::max()})}),
         {3}, {std::numeric_limits<std::int64_t>::min(), -1, std::numeric_limits<std::int64_t>::max() - 1});
 }
 
@@ -308,7 +347,8 @@ TEST_CASE("MatMul of vectors, stacks, whole numbers and nothing")
     check<std::int32_t>(node("MatMul", 13)({v, m}), {2}, {23, 34});
     check<std::int32_t>(node("MatMul", 13)({v, v}), {}, {61});
     check<float>(
-        node("MatMul", 13)({of<float>({2, 1, 1, 2}, {1, 2, 3, 4}), of<float>({2, 2, 1}, {1, 0, 0, 1})}), {2, 2, 1, 1}, {1, 2, 3, 4});
+        node("MatMul", 13)({of<float>({2, 1, 1, 2}, {1, 2, 3, 4}), of<float>({2, 2, 1}, {1, 0, 0, 1})}),
+        {2, 2, 1, 1}, {1, 2, 3, 4});
     check<float>(node("MatMul", 13)({of<float>({2, 0}, {}), of<float>({0, 1}, {})}), {2, 1}, {0, 0});
     CHECK_THROWS_AS(node("MatMul", 13)({of<float>({}, {1}), of<float>({1}, {1})}), runner_error);
     CHECK_THROWS_WITH_AS(node("MatMul", 13)({m, of<std::int32_t>({3, 1}, {1, 2, 3})}), //
@@ -331,12 +371,17 @@ TEST_CASE("MatMul of vectors, stacks, whole numbers and nothing")
 
 TEST_CASE("Conv along one axis: pads, dilation, groups, auto_pad")
 {
-    tensor const x = of<float>({1, 2, 4}, {1, 2, 3, 4, 10, 20, 30, 40}), w = of<float>({2, 1, 2}, {1, 1, 1, -1});
-    check<float>(
-        node("Conv", 11).with("group", 2).with("dilations", {2}).with("pads", {1, 0})({x, w}), {1, 2, 3}, {2, 4, 6, -20, -20, -20});
-    check<float>(node("Conv", 11).with("group", 2).with("strides", {2}).with("auto_pad", "SAME_LOWER")({x, w, of<float>({2}, {0, 1})}),
+    tensor const x = of<float>({1, 2, 4}, {1, 2, 3, 4, 10, 20, 30, 40}),
+                 w = of<float>({2, 1, 2}, {1, 1, 1, -1});
+    check<float>(node("Conv", 11).with("group", 2).with("dilations", {2}).with("pads", {1, 0})({x, w}),
+        {1, 2, 3}, {2, 4, 6, -20, -20, -20});
+    check<float>(node("Conv", 11)
+                     .with("group", 2)
+                     .with("strides", {2})
+                     .with("auto_pad", "SAME_LOWER")({x, w, of<float>({2}, {0, 1})}),
         {1, 2, 2}, {3, 7, -9, -9});
-    check<float>(node("Conv", 11).with("group", 2).with("auto_pad", "SAME_LOWER")({x, w}), {1, 2, 4}, {1, 3, 5, 7, -10, -10, -10, -10});
+    check<float>(node("Conv", 11).with("group", 2).with("auto_pad", "SAME_LOWER")({x, w}), {1, 2, 4},
+        {1, 3, 5, 7, -10, -10, -10, -10});
     CHECK_THROWS_AS(node("Conv", 11)({x, w}), runner_error);
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("strides", {0})({x, w}), runner_error);
     CHECK_THROWS_AS(node("Conv", 11).with("group", 2).with("dilations", {9})({x, w}), runner_error);

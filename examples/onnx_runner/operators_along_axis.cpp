@@ -46,22 +46,22 @@ std::vector<value> run_cumulative(call const& c)
         throw runner_error(xloom::detail::concat("its axis has ", axis.size(), " items instead of 1"));
     axis_view const view = around(x.shape(), axis_of(axis[0], x.shape().size()));
     bool const exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
-    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>(
-        x.type(), [&]<class T>(std::type_identity<T>) {
-            tensor result(x.type(), x.shape());
-            T const* const from = x.items<T>().data();
-            T* const to = result.items<T>().data();
-            for_each_row(view, [&](std::size_t first, std::size_t step) {
-                auto total = modular(T(F::start));
-                for (std::size_t k = 0; k < view.length; ++k) {
-                    std::size_t const at = first + (reverse ? view.length - 1 - k : k) * step;
-                    auto const next = F()(total, modular(from[at]));
-                    to[at] = static_cast<T>(exclusive ? total : next);
-                    total = next;
-                }
-            });
-            return result;
-        })};
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int32_t, std::int64_t,
+        std::uint32_t, std::uint64_t>(x.type(), [&]<class T>(std::type_identity<T>) {
+        tensor result(x.type(), x.shape());
+        T const* const from = x.items<T>().data();
+        T* const to = result.items<T>().data();
+        for_each_row(view, [&](std::size_t first, std::size_t step) {
+            auto total = modular(T(F::start));
+            for (std::size_t k = 0; k < view.length; ++k) {
+                std::size_t const at = first + (reverse ? view.length - 1 - k : k) * step;
+                auto const next = F()(total, modular(from[at]));
+                to[at] = static_cast<T>(exclusive ? total : next);
+                total = next;
+            }
+        });
+        return result;
+    })};
 }
 
 /// Up to opset 12 along all axes from `axis` on, as if they were one.

@@ -133,7 +133,8 @@ T whole_power(T a, std::uint64_t exponent, bool is_negative)
 
 bool is_whole(element_type type)
 {
-    return type != element_type::float_ && type != element_type::double_ && type != element_type::float16 && type != element_type::bfloat16;
+    return type != element_type::float_ && type != element_type::double_ && type != element_type::float16 &&
+           type != element_type::bfloat16;
 }
 
 std::vector<value> run_pow(call const& c)
@@ -148,21 +149,25 @@ std::vector<value> run_pow(call const& c)
         return {with_integer(x.type(), [&]<class T>(std::type_identity<T>) {
             return map_items<T, T, std::int64_t>(x, exponents, [&](T a, std::int64_t b) {
                 bool const is_negative = has_sign && b < 0;
-                return whole_power(a, is_negative ? 0 - static_cast<std::uint64_t>(b) : static_cast<std::uint64_t>(b), is_negative);
+                return whole_power(a,
+                    is_negative ? 0 - static_cast<std::uint64_t>(b) : static_cast<std::uint64_t>(b),
+                    is_negative);
             });
         })};
     }
     if (x.type() == element_type::float_ && y.type() == x.type()) // squares, most often
-        return {map_items<float, float, float>(x, y, [](float a, float b) { return b == 2.0f ? a * a : std::pow(a, b); })};
-    tensor const powers = map_items<double, double, double>(
-        convert(x, element_type::double_), convert(y, element_type::double_), [](double a, double b) { return std::pow(a, b); });
+        return {map_items<float, float, float>(
+            x, y, [](float a, float b) { return b == 2.0f ? a * a : std::pow(a, b); })};
+    tensor const powers = map_items<double, double, double>(convert(x, element_type::double_),
+        convert(y, element_type::double_), [](double a, double b) { return std::pow(a, b); });
     return {convert(powers, x.type())};
 }
 
 template <class F>
 tensor of_two_numbers(tensor const& a, tensor const& b)
 {
-    return with_number(a.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T, T>(a, b, F()); });
+    return with_number(
+        a.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T, T>(a, b, F()); });
 }
 
 template <class F>
@@ -198,8 +203,9 @@ std::vector<value> run_mean(call const& c)
 {
     tensor const sum = fold<add>(c);
     float const count = static_cast<float>(c.input_count());
-    return {with_float(sum.type(),
-        [&]<class T>(std::type_identity<T>) { return map_items<T, T>(sum, [count](T a) { return static_cast<T>(a / count); }); })};
+    return {with_float(sum.type(), [&]<class T>(std::type_identity<T>) {
+        return map_items<T, T>(sum, [count](T a) { return static_cast<T>(a / count); });
+    })};
 }
 
 std::vector<value> run_mod(call const& c)
@@ -209,7 +215,8 @@ std::vector<value> run_mod(call const& c)
     tensor const& a = c.tensor_at(0);
     if (!is_whole(a.type()))
         throw runner_error("Mod of floating-point numbers needs the attribute fmod = 1");
-    return {with_integer(a.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T, T>(a, second_operand(c), modulo()); })};
+    return {with_integer(a.type(),
+        [&]<class T>(std::type_identity<T>) { return map_items<T, T, T>(a, second_operand(c), modulo()); })};
 }
 
 /// Clip: the limits are attributes before opset 11, scalar inputs since.
@@ -224,7 +231,8 @@ std::vector<value> run_clip(call const& c)
                 return otherwise;
             auto const items = c.tensor_at(input).template items<T>();
             if (items.size() != 1)
-                throw runner_error(xloom::detail::concat(attribute, " must be a scalar, but has ", items.size(), " items"));
+                throw runner_error(
+                    xloom::detail::concat(attribute, " must be a scalar, but has ", items.size(), " items"));
             return items[0];
         };
         T const least = limit(1, "min", std::numeric_limits<T>::lowest());

@@ -38,7 +38,8 @@ element_type target_of(node_view const& c)
         number = type;
     }
     if (number <= 0 || number >= static_cast<std::int64_t>(xloom::element_type_count))
-        throw runner_error(xloom::detail::concat("the attribute 'to' is ", number, ", which is no element type"));
+        throw runner_error(
+            xloom::detail::concat("the attribute 'to' is ", number, ", which is no element type"));
     return static_cast<element_type>(number);
 }
 
@@ -46,9 +47,15 @@ std::vector<value> run_cast(call const& c) { return {convert(c.tensor_at(0), tar
 
 types cast_type(typing const& node) { return {xloom::tensor_type(target_of(node), node.shape_at(0))}; }
 
-std::vector<value> run_cast_like(call const& c) { return {convert(c.tensor_at(0), c.tensor_at(1).type(), options_of(c))}; }
+std::vector<value> run_cast_like(call const& c)
+{
+    return {convert(c.tensor_at(0), c.tensor_at(1).type(), options_of(c))};
+}
 
-types cast_like_type(typing const& node) { return {xloom::tensor_type(node.at(1).element(), node.shape_at(0))}; }
+types cast_like_type(typing const& node)
+{
+    return {xloom::tensor_type(node.at(1).element(), node.shape_at(0))};
+}
 
 } // namespace
 

@@ -24,8 +24,8 @@ tensor read_sparse(onnx::SparseTensorProto const& sparse)
         std::fill_n(result.bytes(), result.size() * result.item_size(), std::byte{0});
     bool const is_flat = places.shape().size() == 1;
     if (values.shape().size() != 1 || places.size() != values.size() * (is_flat ? 1 : dims.size()))
-        throw runner_error(xloom::detail::concat("a sparse tensor of the shape ", dims, " has values of the shape ", values.shape(),
-            " and indices of the shape ", places.shape()));
+        throw runner_error(xloom::detail::concat("a sparse tensor of the shape ", dims,
+            " has values of the shape ", values.shape(), " and indices of the shape ", places.shape()));
     xloom::shape const extents = is_flat ? xloom::shape{result.size()} : dims;
     std::int64_t const* next = places.items<std::int64_t>().data();
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -33,7 +33,8 @@ tensor read_sparse(onnx::SparseTensorProto const& sparse)
         for (std::size_t const extent : extents) {
             std::int64_t const position = *next++;
             if (position < 0 || static_cast<std::size_t>(position) >= extent)
-                throw runner_error(xloom::detail::concat("a sparse tensor's index ", position, " is outside 0 .. ", extent, " - 1"));
+                throw runner_error(xloom::detail::concat(
+                    "a sparse tensor's index ", position, " is outside 0 .. ", extent, " - 1"));
             at = at * extent + static_cast<std::size_t>(position);
         }
         copy_items(values, i, result, at, 1);
@@ -54,8 +55,8 @@ std::vector<value> run_constant(call const& c)
     if (c.has_attribute("value_string"))
         return {tensor::scalar(c.text("value_string", ""))};
     if (auto const* const found = c.find("value_floats", onnx::AttributeProto::FLOATS))
-        return {tensor::of<float>(
-            {static_cast<std::size_t>(found->floats_size())}, {found->floats().data(), found->floats().data() + found->floats_size()})};
+        return {tensor::of<float>({static_cast<std::size_t>(found->floats_size())},
+            {found->floats().data(), found->floats().data() + found->floats_size()})};
     if (c.has_attribute("value_ints")) {
         std::vector<std::int64_t> const items = c.integers("value_ints");
         return {tensor::of<std::int64_t>({items.size()}, items)};
@@ -107,22 +108,24 @@ std::size_t range_length(T start, T limit, T delta)
 /// 16-bit floats are stepped in float.
 std::vector<value> run_range(call const& c)
 {
-    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int16_t, std::int32_t, std::int64_t>(
-        c.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
-            auto const scalar = [&](std::size_t i) {
-                auto const items = c.tensor_at(i).template items<T>();
-                if (items.size() != 1)
-                    throw runner_error(xloom::detail::concat("its input ", i, " has ", items.size(), " items instead of 1"));
-                return items[0];
-            };
-            auto const start = +scalar(0), limit = +scalar(1), delta = +scalar(2);
-            std::size_t const length = range_length(start, limit, delta);
-            tensor result = new_tensor(xloom::element_type_of<T>, {length});
-            T* const to = result.template items<T>().data();
-            for (std::size_t i = 0; i < length; ++i)
-                to[i] = static_cast<T>(modular(start) + static_cast<decltype(modular(start))>(i) * modular(delta));
-            return result;
-        })};
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int16_t, std::int32_t,
+        std::int64_t>(c.tensor_at(0).type(), [&]<class T>(std::type_identity<T>) {
+        auto const scalar = [&](std::size_t i) {
+            auto const items = c.tensor_at(i).template items<T>();
+            if (items.size() != 1)
+                throw runner_error(
+                    xloom::detail::concat("its input ", i, " has ", items.size(), " items instead of 1"));
+            return items[0];
+        };
+        auto const start = +scalar(0), limit = +scalar(1), delta = +scalar(2);
+        std::size_t const length = range_length(start, limit, delta);
+        tensor result = new_tensor(xloom::element_type_of<T>, {length});
+        T* const to = result.template items<T>().data();
+        for (std::size_t i = 0; i < length; ++i)
+            to[i] =
+                static_cast<T>(modular(start) + static_cast<decltype(modular(start))>(i) * modular(delta));
+        return result;
+    })};
 }
 
 types range_type(typing const& node) { return type_like_first(node, unknown_dims(1)); }

@@ -19,7 +19,8 @@ template <class T>
 T item_of(tensor const& t, std::string_view name)
 {
     if (t.size() != 1)
-        throw runner_error(xloom::detail::concat(name, " must have one element, but its shape is ", t.shape()));
+        throw runner_error(
+            xloom::detail::concat(name, " must have one element, but its shape is ", t.shape()));
     return t.items<T>()[0];
 }
 
@@ -35,13 +36,17 @@ values if_(call const& node)
 
 types if_types(typing const& node)
 {
-    auto const then_types = known_list(node.body_types("then_branch", {})), else_types = known_list(node.body_types("else_branch", {}));
+    auto const then_types = known_list(node.body_types("then_branch", {})),
+               else_types = known_list(node.body_types("else_branch", {}));
     if (!then_types || !else_types || node.output_count() > xloom::max_operands)
         return {};
     require_allowed(xloom::control_flow::if_, node.opset(), *then_types);
-    auto const branch = [](xloom::type_list const& result) { return [&result](xloom::type_list const&) { return result; }; };
+    auto const branch = [](xloom::type_list const& result) {
+        return [&result](xloom::type_list const&) { return result; };
+    };
     xloom::type_list const declared(node.declared().begin(), node.declared().end());
-    auto const result = xloom::infer_if(branch(*then_types), branch(*else_types), declared, {.opset = node.opset()});
+    auto const result =
+        xloom::infer_if(branch(*then_types), branch(*else_types), declared, {.opset = node.opset()});
     return {result.begin(), result.end()};
 }
 
@@ -77,11 +82,13 @@ values loop(call const& node)
         values arguments{declared_scalar(body, 0, iteration), declared_scalar(body, 1, cond)};
         arguments.insert(arguments.end(), states.begin(), states.end());
         values results = body.run(arguments, &node.around());
-        auto const first = results.begin() + 1, end_of_states = first + static_cast<std::ptrdiff_t>(states.size());
+        auto const first = results.begin() + 1,
+                   end_of_states = first + static_cast<std::ptrdiff_t>(states.size());
         tensors stacked;
         for (auto each = end_of_states; each != results.end(); ++each)
             stacked.push_back(outputs.stackable(stacked.size(), each->as_tensor()));
-        return xloom::loop_step{item_of<bool>(results[0].as_tensor(), "the body's cond"), values(first, end_of_states), stacked};
+        return xloom::loop_step{
+            item_of<bool>(results[0].as_tensor(), "the body's cond"), values(first, end_of_states), stacked};
     };
     auto result = xloom::loop_list(iterate, carried, outputs.count(), options);
 

@@ -22,7 +22,10 @@ struct spatial_axis {
     std::int64_t stride = 1, dilation = 1, before = 0;
 
     std::int64_t extent() const { return (kernel - 1) * dilation + 1; }
-    std::int64_t position(std::int64_t place, std::int64_t k) const { return place * stride + k * dilation - before; }
+    std::int64_t position(std::int64_t place, std::int64_t k) const
+    {
+        return place * stride + k * dilation - before;
+    }
     bool contains(std::int64_t at) const { return 0 <= at && at < input; }
 };
 
@@ -40,8 +43,9 @@ std::vector<std::int64_t> numbers_of(call const& c, char const* name, std::size_
     std::vector<std::int64_t> numbers = c.integers(name);
     if (!c.has_attribute(name))
         numbers.assign(count, least);
-    bool const is_possible =
-        numbers.size() == count && std::ranges::all_of(numbers, [&](std::int64_t n) { return least <= n && n < std::int64_t{1} << 31; });
+    bool const is_possible = numbers.size() == count && std::ranges::all_of(numbers, [&](std::int64_t n) {
+        return least <= n && n < std::int64_t{1} << 31;
+    });
     if (!is_possible)
         throw runner_error(xloom::detail::concat("its ", name, " are ", listed(numbers)));
     return numbers;
@@ -52,14 +56,16 @@ void fit(spatial_axis& axis, std::string const& auto_pad, std::int64_t before, s
 {
     if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
         axis.output = axis.input / axis.stride + (axis.input % axis.stride != 0 ? 1 : 0);
-        std::int64_t const total = std::max<std::int64_t>(0, (axis.output - 1) * axis.stride + axis.extent() - axis.input);
+        std::int64_t const total =
+            std::max<std::int64_t>(0, (axis.output - 1) * axis.stride + axis.extent() - axis.input);
         axis.before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
         return;
     }
     axis.before = auto_pad == "VALID" ? 0 : before;
     std::int64_t const room = axis.input + axis.before + (auto_pad == "VALID" ? 0 : after) - axis.extent();
     if (axis.kernel == 0 || room < 0)
-        throw runner_error(xloom::detail::concat("a kernel of ", axis.extent(), " items does not fit into ", axis.input, " padded ones"));
+        throw runner_error(xloom::detail::concat(
+            "a kernel of ", axis.extent(), " items does not fit into ", axis.input, " padded ones"));
     axis.output = room / axis.stride + 1;
 }
 
@@ -83,8 +89,10 @@ spatial_axes axes_of(call const& c, xloom::shape const& x, xloom::shape const& w
         axis.dilation = dilations[i];
         fit(axis, auto_pad, pads[i], pads[i + count]);
     }
-    if (c.has_attribute("kernel_shape") && c.integers("kernel_shape") != std::vector<std::int64_t>(w.begin() + 2, w.end()))
-        throw runner_error(xloom::detail::concat("kernel_shape is ", listed(c.integers("kernel_shape")), ", but W's shape is ", w));
+    if (c.has_attribute("kernel_shape") &&
+        c.integers("kernel_shape") != std::vector<std::int64_t>(w.begin() + 2, w.end()))
+        throw runner_error(xloom::detail::concat(
+            "kernel_shape is ", listed(c.integers("kernel_shape")), ", but W's shape is ", w));
     return axes;
 }
 
@@ -107,34 +115,40 @@ void copy_row(T const* from, spatial_axis const& axis, std::int64_t place, T* to
 
 /// What the kernel sees at output number `place`, channel by channel; zeros outside of the input.
 template <class T>
-void copy_window(T const* input, std::size_t channels, spatial_axes const& axes, std::int64_t place, T* window)
+void copy_window(
+    T const* input, std::size_t channels, spatial_axes const& axes, std::int64_t place, T* window)
 {
     auto const& [deep, down, across] = axes;
-    std::int64_t const z = place / across.output / down.output, y = place / across.output % down.output, x = place % across.output;
+    std::int64_t const z = place / across.output / down.output, y = place / across.output % down.output,
+                       x = place % across.output;
     T const* channel = input;
     for (std::size_t c = 0; c < channels; ++c, channel += product_of(axes, &spatial_axis::input))
         for (std::int64_t i = 0; i < deep.kernel; ++i)
             for (std::int64_t j = 0; j < down.kernel; ++j, window += across.kernel) {
                 std::int64_t const plane = deep.position(z, i), row = down.position(y, j);
                 bool const is_inside = deep.contains(plane) && down.contains(row);
-                copy_row(is_inside ? channel + (plane * down.input + row) * across.input : nullptr, across, x, window);
+                copy_row(is_inside ? channel + (plane * down.input + row) * across.input : nullptr, across, x,
+                    window);
             }
 }
 
 /// One group of channels of one input: the windows, as many at a time as fit a buffer, times the kernels.
 template <class T>
-void convolve(T const* input, std::size_t channels, spatial_axes const& axes, T const* kernels, std::size_t count, T* output)
+void convolve(T const* input, std::size_t channels, spatial_axes const& axes, T const* kernels,
+    std::size_t count, T* output)
 {
     auto const kernel_items = static_cast<std::size_t>(product_of(axes, &spatial_axis::kernel));
     auto const places = static_cast<std::size_t>(product_of(axes, &spatial_axis::output));
     std::size_t const depth = channels * kernel_items;
-    std::size_t const most = std::clamp<std::size_t>((std::size_t{1} << 18) / std::max<std::size_t>(depth, 1), 1, places);
+    std::size_t const most =
+        std::clamp<std::size_t>((std::size_t{1} << 18) / std::max<std::size_t>(depth, 1), 1, places);
     reservation const room(most * depth * sizeof(T));
     std::vector<T> windows(most * depth);
     for (std::size_t first = 0; first < places; first += most) {
         std::size_t const now = std::min(most, places - first);
         for (std::size_t p = 0; p < now; ++p)
-            copy_window(input, channels, axes, static_cast<std::int64_t>(first + p), windows.data() + p * depth);
+            copy_window(
+                input, channels, axes, static_cast<std::int64_t>(first + p), windows.data() + p * depth);
         multiply_matrices<T>(count, depth, now, kernels, {windows.data(), 1, depth}, output + first, places);
     }
 }
@@ -150,15 +164,17 @@ std::vector<value> run_conv(call const& c)
         throw runner_error(xloom::detail::concat("X and W have the shapes ", x.shape(), " and ", w.shape()));
     std::size_t const batch = x.shape()[0], channels = x.shape()[1], kernels = w.shape()[0];
     auto const groups = static_cast<std::size_t>(group_count);
-    if (group_count < 1 || channels % groups != 0 || kernels % groups != 0 || w.shape()[1] != channels / groups)
-        throw runner_error(
-            xloom::detail::concat("X and W have the shapes ", x.shape(), " and ", w.shape(), " in ", group_count, " groups"));
+    if (group_count < 1 || channels % groups != 0 || kernels % groups != 0 ||
+        w.shape()[1] != channels / groups)
+        throw runner_error(xloom::detail::concat(
+            "X and W have the shapes ", x.shape(), " and ", w.shape(), " in ", group_count, " groups"));
     spatial_axes const axes = axes_of(c, x.shape(), w.shape());
     xloom::shape dims{batch, kernels};
     for (std::size_t i = 5 - rank; i < axes.size(); ++i)
         dims.push_back(static_cast<std::size_t>(axes[i].output));
     if (c.has(2) && c.tensor_at(2).shape() != xloom::shape{kernels})
-        throw runner_error(xloom::detail::concat("B has the shape ", c.tensor_at(2).shape(), " for ", kernels, " kernels"));
+        throw runner_error(
+            xloom::detail::concat("B has the shape ", c.tensor_at(2).shape(), " for ", kernels, " kernels"));
     with_float(x.type(), []<class T>(std::type_identity<T>) {}); // no others
     element_type const type = x.type() == element_type::double_ ? x.type() : element_type::float_;
     if (w.type() != x.type() || (c.has(2) && c.tensor_at(2).type() != x.type()))
@@ -174,8 +190,8 @@ std::vector<value> run_conv(call const& c)
         T* to = result.items<T>().data();
         for (std::size_t n = 0; n < batch * groups; ++n, to += kernels_each * plane) {
             std::size_t const g = n % groups;
-            convolve<T>(inputs.items<T>().data() + n * input_each, channels / groups, axes, weights.items<T>().data() + g * weights_each,
-                kernels_each, to);
+            convolve<T>(inputs.items<T>().data() + n * input_each, channels / groups, axes,
+                weights.items<T>().data() + g * weights_each, kernels_each, to);
             for (std::size_t m = 0; c.has(2) && m < kernels_each; ++m) {
                 T const added = bias.items<T>()[g * kernels_each + m];
                 for (std::size_t i = 0; i < plane; ++i)

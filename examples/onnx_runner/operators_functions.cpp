@@ -14,8 +14,9 @@ namespace {
 template <class F>
 tensor map_floats(tensor const& x, F f)
 {
-    return with_float(
-        x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, [f](T a) { return static_cast<T>(f(+a)); }); });
+    return with_float(x.type(), [&]<class T>(std::type_identity<T>) {
+        return map_items<T, T>(x, [f](T a) { return static_cast<T>(f(+a)); });
+    });
 }
 
 /// A function without parameters, as an operator.
@@ -31,7 +32,8 @@ operation with_alpha(double otherwise, F f)
 {
     auto const run = [=](call const& c) {
         double const alpha = c.number("alpha", otherwise);
-        return std::vector<value>{map_floats(c.tensor_at(0), [=](auto x) { return f(x, static_cast<decltype(x)>(alpha)); })};
+        return std::vector<value>{
+            map_floats(c.tensor_at(0), [=](auto x) { return f(x, static_cast<decltype(x)>(alpha)); })};
     };
     return {run, same_type};
 }
@@ -41,7 +43,8 @@ std::vector<value> run_hard_sigmoid(call const& c)
     double const alpha = c.number("alpha", 0.2), beta = c.number("beta", 0.5);
     return {map_floats(c.tensor_at(0), [=](auto x) {
         using number = decltype(x);
-        return larger()(number{0}, smaller()(number{1}, static_cast<number>(alpha) * x + static_cast<number>(beta)));
+        return larger()(
+            number{0}, smaller()(number{1}, static_cast<number>(alpha) * x + static_cast<number>(beta)));
     })};
 }
 
@@ -60,8 +63,10 @@ std::vector<value> run_selu(call const& c)
 std::vector<value> run_relu(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t>(
-        x.type(), [&]<class T>(std::type_identity<T>) { return map_items<T, T>(x, [](T a) { return +a < 0 ? T(0) : a; }); })};
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t,
+        std::int32_t, std::int64_t>(x.type(), [&]<class T>(std::type_identity<T>) {
+        return map_items<T, T>(x, [](T a) { return +a < 0 ? T(0) : a; });
+    })};
 }
 
 } // namespace

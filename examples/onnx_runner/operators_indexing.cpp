@@ -24,10 +24,12 @@ xloom::reduction reduction_of(node_view const& node)
     std::string const name = node.text("reduction", "none");
     if (name == name_of(xloom::reduction::none))
         return xloom::reduction::none;
-    for (auto const kind : {xloom::reduction::add, xloom::reduction::mul, xloom::reduction::max, xloom::reduction::min})
+    for (auto const kind :
+        {xloom::reduction::add, xloom::reduction::mul, xloom::reduction::max, xloom::reduction::min})
         if (name == name_of(kind)) {
             if (!xloom::has_reduction(node.opset(), kind))
-                throw runner_error(xloom::detail::concat("the reduction ", name, " does not exist at opset ", node.opset()));
+                throw runner_error(
+                    xloom::detail::concat("the reduction ", name, " does not exist at opset ", node.opset()));
             return kind;
         }
     throw runner_error("the reduction " + in_quotes(name) + " does not exist");
@@ -44,8 +46,9 @@ tensor copy_of(tensor const& data)
 template <class F>
 values with_scattered_type(element_type type, F const& f)
 {
-    return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-        std::uint16_t, std::uint32_t, std::uint64_t, bool, std::complex<float>, std::complex<double>, std::string>(type, f);
+    return with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int16_t,
+        std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, bool,
+        std::complex<float>, std::complex<double>, std::string>(type, f);
 }
 
 values scatter_nd(call const& node)
@@ -56,7 +59,8 @@ values scatter_nd(call const& node)
     xloom::reduction const reduction = reduction_of(node);
     auto const run = [&]<class T>(std::type_identity<T>) -> values {
         tensor result = copy_of<T>(data);
-        xloom::scatter_nd_into(writable_view_of<T>(result), view_of<std::int64_t>(indices), view_of<T>(updates), {.reduction = reduction});
+        xloom::scatter_nd_into(writable_view_of<T>(result), view_of<std::int64_t>(indices),
+            view_of<T>(updates), {.reduction = reduction});
         return {result};
     };
     return with_scattered_type(data.type(), run);
@@ -69,7 +73,8 @@ bool has_known_data(typing const& node, xloom::indexing op, std::int64_t opset)
     if (!data.is_tensor() || data.element() == element_type::undefined)
         return false;
     if (!xloom::is_allowed(op, opset, data.element()))
-        throw runner_error(xloom::detail::concat(name_of(op), " does not take ", name_of(data.element()), " at opset ", opset));
+        throw runner_error(xloom::detail::concat(
+            name_of(op), " does not take ", name_of(data.element()), " at opset ", opset));
     return true;
 }
 
@@ -77,8 +82,8 @@ types scatter_nd_type(typing const& node)
 {
     if (!has_known_data(node, xloom::indexing::scatter_nd, node.opset()))
         return {};
-    return {xloom::infer_scatter_nd(
-        node.at(0), node.at(1), node.at(2), node.declared_at(0), {.opset = node.opset(), .reduction = reduction_of(node)})};
+    return {xloom::infer_scatter_nd(node.at(0), node.at(1), node.at(2), node.declared_at(0),
+        {.opset = node.opset(), .reduction = reduction_of(node)})};
 }
 
 values gather_nd(call const& node)
@@ -89,7 +94,8 @@ values gather_nd(call const& node)
     return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
         view<Unit const> const items(units_of<Unit>(data), data.shape());
         xloom::gather_nd_options const options{.batch_dims = node.integer("batch_dims", 0)};
-        tensor result = new_tensor_like(data, xloom::check_gather_nd("xloom::gather_nd", data.shape(), node.tensor_at(1).shape(), options));
+        tensor result = new_tensor_like(data,
+            xloom::check_gather_nd("xloom::gather_nd", data.shape(), node.tensor_at(1).shape(), options));
         xloom::gather_nd_into(items, index_view, view<Unit>(units_of<Unit>(result), result.shape()), options);
         return {result};
     });
@@ -99,8 +105,8 @@ types infer_gather_nd(typing const& node, std::int64_t opset)
 {
     if (!has_known_data(node, xloom::indexing::gather_nd, opset))
         return {};
-    return {
-        xloom::infer_gather_nd(node.at(0), node.at(1), node.declared_at(0), {.opset = opset, .batch_dims = node.integer("batch_dims", 0)})};
+    return {xloom::infer_gather_nd(node.at(0), node.at(1), node.declared_at(0),
+        {.opset = opset, .batch_dims = node.integer("batch_dims", 0)})};
 }
 
 types gather_nd_type(typing const& node) { return infer_gather_nd(node, node.opset()); }
@@ -155,16 +161,18 @@ types gather_type(typing const& node)
     return type_like_first(node, dims);
 }
 
-/// For each item of indices: f(its number, the item of data that it names). The other coordinates are its own.
+/// For each item of indices: f(its number, the item of data that it names). The other coordinates are its
+/// own.
 template <class F>
-void for_each_named(
-    xloom::shape const& data, xloom::shape const& index_dims, std::vector<std::int64_t> const& indices, std::size_t axis, F const& f)
+void for_each_named(xloom::shape const& data, xloom::shape const& index_dims,
+    std::vector<std::int64_t> const& indices, std::size_t axis, F const& f)
 {
     if (index_dims.size() != data.size())
         throw runner_error("data and indices must have one rank");
     for (std::size_t i = 0; i < data.size(); ++i)
         if (i != axis && index_dims[i] > data[i])
-            throw runner_error(xloom::detail::concat("indices of the shape ", index_dims, " do not fit data of the shape ", data));
+            throw runner_error(xloom::detail::concat(
+                "indices of the shape ", index_dims, " do not fit data of the shape ", data));
     for (std::size_t i = 0; i < indices.size(); ++i) {
         xloom::shape position = xloom::unravel(i, index_dims);
         position[axis] = wrapped(indices[i], data[axis]);
@@ -182,7 +190,8 @@ values gather_elements(call const& node)
     std::size_t const axis = axis_of(node.integer("axis", 0), data.shape().size());
     std::vector<std::int64_t> const indices = node.integers_at(1);
     tensor result = new_tensor_like(data, index_dims);
-    for_each_named(data.shape(), index_dims, indices, axis, [&](std::size_t i, std::size_t flat) { copy_items(data, flat, result, i, 1); });
+    for_each_named(data.shape(), index_dims, indices, axis,
+        [&](std::size_t i, std::size_t flat) { copy_items(data, flat, result, i, 1); });
     return {result};
 }
 
@@ -203,8 +212,8 @@ values scatter_elements(call const& node)
     xloom::reduction const reduction = reduction_of(node);
     auto const run = [&]<class T>(std::type_identity<T>) -> values {
         tensor result = copy_of<T>(data).reshaped({data.size()});
-        xloom::scatter_nd_into(
-            writable_view_of<T>(result), tuples, view_of<T>(updates.reshaped({updates.size()})), {.reduction = reduction});
+        xloom::scatter_nd_into(writable_view_of<T>(result), tuples,
+            view_of<T>(updates.reshaped({updates.size()})), {.reduction = reduction});
         return {result.reshaped(data.shape())};
     };
     return with_scattered_type(data.type(), run);

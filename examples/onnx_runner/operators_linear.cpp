@@ -38,16 +38,20 @@ product_item<T>* product_items(tensor& x)
 template <class F>
 auto with_product_type(element_type type, F&& f)
 {
-    return with_type_of<float, double, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>(type, std::forward<F>(f));
+    return with_type_of<float, double, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>(
+        type, std::forward<F>(f));
 }
 
-/// Stacks of matrices, of two axes or more; the axes before these two are broadcast. Those of b count as transposed if you like.
+/// Stacks of matrices, of two axes or more; the axes before these two are broadcast. Those of b count as
+/// transposed if you like.
 tensor matrix_product(tensor const& a, tensor const& b, bool is_b_transposed = false)
 {
     auto const stack_of = [](xloom::shape const& dims) { return xloom::shape(dims.begin(), dims.end() - 2); };
-    std::size_t const M = a.shape().end()[-2], K = a.shape().back(), N = b.shape().end()[is_b_transposed ? -2 : -1];
+    std::size_t const M = a.shape().end()[-2], K = a.shape().back(),
+                      N = b.shape().end()[is_b_transposed ? -2 : -1];
     if (b.shape().end()[is_b_transposed ? -1 : -2] != K)
-        throw runner_error(xloom::detail::concat("matrices of the shapes ", a.shape(), " and ", b.shape(), " cannot be multiplied"));
+        throw runner_error(xloom::detail::concat(
+            "matrices of the shapes ", a.shape(), " and ", b.shape(), " cannot be multiplied"));
     xloom::shape const stack = broadcast(stack_of(a.shape()), stack_of(b.shape()));
     xloom::shape dims = stack;
     dims.push_back(M);
@@ -64,13 +68,15 @@ tensor matrix_product(tensor const& a, tensor const& b, bool is_b_transposed = f
             multiply_matrices(result.size() / N, K, N, left, {right, row_step, column_step}, to, N);
             return;
         }
-        for (rows walk(stack, {broadcast_steps(stack_of(a.shape()), stack), broadcast_steps(stack_of(b.shape()), stack)}); !walk.done();
-             walk.next())
+        for (rows walk(stack,
+                 {broadcast_steps(stack_of(a.shape()), stack), broadcast_steps(stack_of(b.shape()), stack)});
+             !walk.done(); walk.next())
             for (std::size_t k = 0; k < walk.length(); ++k, to += M * N) {
                 auto const i = static_cast<std::ptrdiff_t>(k);
                 auto const x = static_cast<std::size_t>(walk.offset(0) + i * walk.step(0));
                 auto const y = static_cast<std::size_t>(walk.offset(1) + i * walk.step(1));
-                multiply_matrices(M, K, N, left + x * M * K, {right + y * K * N, row_step, column_step}, to, N);
+                multiply_matrices(
+                    M, K, N, left + x * M * K, {right + y * K * N, row_step, column_step}, to, N);
             }
     });
     return result;
@@ -102,7 +108,8 @@ types matmul_type(typing const& node)
     if (a.rank() == 0 || b.rank() == 0) // unknown, too
         return type_like_first(node, xloom::unknown_rank);
     bool const is_row = a.rank() == 1, is_column = b.rank() == 1;
-    xloom::dim const M = is_row ? xloom::unknown : a[a.rank() - 2], N = is_column ? xloom::unknown : b[b.rank() - 1];
+    xloom::dim const M = is_row ? xloom::unknown : a[a.rank() - 2],
+                     N = is_column ? xloom::unknown : b[b.rank() - 1];
     for (partial_shape* const each : {&a, &b})
         for (std::size_t k = 0; k < 2 && each->rank() != 0; ++k)
             each->erase(each->rank() - 1);
@@ -134,19 +141,23 @@ std::vector<value> run_gemm(call const& c)
     auto const matrix_at = [&](std::size_t i) {
         tensor const& x = c.tensor_at(i);
         if (x.shape().size() != 2)
-            throw runner_error(xloom::detail::concat("its input ", i, " is no matrix: its shape is ", x.shape()));
+            throw runner_error(
+                xloom::detail::concat("its input ", i, " is no matrix: its shape is ", x.shape()));
         return widened(x);
     };
     tensor const a = matrix_at(0), b = matrix_at(1);
-    tensor const product = matrix_product(c.integer("transA", 0) != 0 ? transposed(a, {1, 0}) : a, b, c.integer("transB", 0) != 0);
+    tensor const product = matrix_product(
+        c.integer("transA", 0) != 0 ? transposed(a, {1, 0}) : a, b, c.integer("transB", 0) != 0);
     tensor const added = c.has(2) ? widened(c.tensor_at(2)) : tensor();
     if (c.has(2) && broadcast(product.shape(), added.shape()) != product.shape())
-        throw runner_error(xloom::detail::concat("the shape ", added.shape(), " of C cannot be broadcast to ", product.shape()));
+        throw runner_error(xloom::detail::concat(
+            "the shape ", added.shape(), " of C cannot be broadcast to ", product.shape()));
     tensor const result = with_product_type(product.type(), [&]<class T>(std::type_identity<T>) {
         T const alpha = factor<T>(c, "alpha"), beta = factor<T>(c, "beta");
         auto const scaled = [](T by, T x) { return modular(by) * modular(x); };
         if (c.has(2))
-            return map_items<T, T, T>(product, added, [=](T x, T y) { return static_cast<T>(scaled(alpha, x) + scaled(beta, y)); });
+            return map_items<T, T, T>(
+                product, added, [=](T x, T y) { return static_cast<T>(scaled(alpha, x) + scaled(beta, y)); });
         return map_items<T, T>(product, [=](T x) { return static_cast<T>(scaled(alpha, x)); });
     });
     return {convert(result, c.tensor_at(0).type())};

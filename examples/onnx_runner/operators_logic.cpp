@@ -40,7 +40,8 @@ std::vector<value> run_comparison(call const& c)
 {
     tensor const& a = c.tensor_at(0);
     tensor const b = second_operand(c);
-    return {with_number(a.type(), [&]<class T>(std::type_identity<T>) { return map_items<bool, T, T>(a, b, F()); })};
+    return {with_number(
+        a.type(), [&]<class T>(std::type_identity<T>) { return map_items<bool, T, T>(a, b, F()); })};
 }
 
 template <class F>
@@ -67,21 +68,23 @@ std::vector<value> run_not(call const& c)
 template <class F>
 auto with_float_or_float8(element_type type, F&& f)
 {
-    return with_type_of<float, double, xloom::float16, xloom::bfloat16, xloom::float8_e4m3fn, xloom::float8_e4m3fnuz, xloom::float8_e5m2,
-        xloom::float8_e5m2fnuz>(type, std::forward<F>(f));
+    return with_type_of<float, double, xloom::float16, xloom::bfloat16, xloom::float8_e4m3fn,
+        xloom::float8_e4m3fnuz, xloom::float8_e5m2, xloom::float8_e5m2fnuz>(type, std::forward<F>(f));
 }
 
 std::vector<value> run_is_nan(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    return {with_float_or_float8(
-        x.type(), [&]<class T>(std::type_identity<T>) { return map_items<bool, T>(x, [](T a) { return std::isnan(+a); }); })};
+    return {with_float_or_float8(x.type(), [&]<class T>(std::type_identity<T>) {
+        return map_items<bool, T>(x, [](T a) { return std::isnan(+a); });
+    })};
 }
 
 std::vector<value> run_is_inf(call const& c)
 {
     tensor const& x = c.tensor_at(0);
-    bool const negative = c.integer("detect_negative", 1) != 0, positive = c.integer("detect_positive", 1) != 0;
+    bool const negative = c.integer("detect_negative", 1) != 0,
+               positive = c.integer("detect_positive", 1) != 0;
     return {with_float_or_float8(x.type(), [&]<class T>(std::type_identity<T>) {
         return map_items<bool, T>(x, [=](T a) { return std::isinf(+a) && (+a < 0 ? negative : positive); });
     })};
@@ -93,7 +96,8 @@ std::vector<value> run_where(call const& c)
     tensor const& x = c.tensor_at(1);
     tensor const& y = c.tensor_at(2);
     if (x.type() != y.type())
-        throw runner_error(xloom::detail::concat("it chooses between ", name_of(x.type()), " and ", name_of(y.type())));
+        throw runner_error(
+            xloom::detail::concat("it chooses between ", name_of(x.type()), " and ", name_of(y.type())));
     xloom::shape const dims = broadcast(condition.shape(), broadcast(x.shape(), y.shape()));
     require_room_for(y, dims);
     tensor result = new_tensor_like(x, dims);
@@ -102,8 +106,8 @@ std::vector<value> run_where(call const& c)
         unit_source<Unit> const xs(x), ys(y);
         unit_target<Unit> const target(result);
         std::size_t at = 0;
-        for (rows walk(
-                 dims, {broadcast_steps(condition.shape(), dims), broadcast_steps(x.shape(), dims), broadcast_steps(y.shape(), dims)});
+        for (rows walk(dims, {broadcast_steps(condition.shape(), dims), broadcast_steps(x.shape(), dims),
+                                 broadcast_steps(y.shape(), dims)});
              !walk.done(); walk.next())
             for (std::size_t k = 0; k < walk.length(); ++k, ++at) {
                 auto const i = static_cast<std::ptrdiff_t>(k);
@@ -116,7 +120,10 @@ std::vector<value> run_where(call const& c)
     return {result};
 }
 
-types where_type(typing const& node) { return {xloom::tensor_type(node.at(1).element(), broadcast_inputs(node, 0))}; }
+types where_type(typing const& node)
+{
+    return {xloom::tensor_type(node.at(1).element(), broadcast_inputs(node, 0))};
+}
 
 std::vector<value> run_identity(call const& c) { return {c.at(0)}; }
 

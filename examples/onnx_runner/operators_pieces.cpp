@@ -37,7 +37,8 @@ types concat_type(typing const& node)
     return type_like_first(node, dims);
 }
 
-/// The lengths of the parts: given (attribute `split` before opset 13, input since), or equal; the last may then be shorter since 18.
+/// The lengths of the parts: given (attribute `split` before opset 13, input since), or equal; the last may
+/// then be shorter since 18.
 std::vector<std::int64_t> part_lengths(call const& c, std::size_t whole)
 {
     if (c.has(1))
@@ -45,10 +46,13 @@ std::vector<std::int64_t> part_lengths(call const& c, std::size_t whole)
     if (c.opset() < 13 && c.has_attribute("split"))
         return c.integers("split");
     std::size_t const count = c.output_count();
-    if (c.opset() >= 18 && c.integer("num_outputs", static_cast<std::int64_t>(count)) != static_cast<std::int64_t>(count))
-        throw runner_error(xloom::detail::concat("num_outputs is ", c.integer("num_outputs", 0), ", but it has ", count, " outputs"));
+    if (c.opset() >= 18 &&
+        c.integer("num_outputs", static_cast<std::int64_t>(count)) != static_cast<std::int64_t>(count))
+        throw runner_error(xloom::detail::concat(
+            "num_outputs is ", c.integer("num_outputs", 0), ", but it has ", count, " outputs"));
     if (count == 0 || (c.opset() < 18 && whole % count != 0))
-        throw runner_error(xloom::detail::concat("an axis of ", whole, " cannot be split into ", count, " equal parts"));
+        throw runner_error(
+            xloom::detail::concat("an axis of ", whole, " cannot be split into ", count, " equal parts"));
     std::size_t const most = whole / count + (whole % count != 0 ? 1 : 0);
     std::vector<std::int64_t> lengths;
     for (std::size_t k = 0; k < count; ++k) {
@@ -65,7 +69,8 @@ std::vector<value> run_split(call const& c)
     std::size_t const axis = axis_of(c.integer("axis", 0), x.shape().size());
     std::vector<tensor> const parts = split_along(x, axis, part_lengths(c, x.shape()[axis]));
     if (parts.size() != c.output_count())
-        throw runner_error(xloom::detail::concat("there are ", parts.size(), " parts for ", c.output_count(), " outputs"));
+        throw runner_error(
+            xloom::detail::concat("there are ", parts.size(), " parts for ", c.output_count(), " outputs"));
     return {parts.begin(), parts.end()};
 }
 
@@ -116,7 +121,8 @@ std::vector<value> run_slice(call const& c)
     bool const has_inputs = c.opset() >= 10;
     std::vector<std::int64_t> const starts = has_inputs ? c.integers_at(1) : c.integers("starts");
     std::vector<std::int64_t> const ends = has_inputs ? c.integers_at(2) : c.integers("ends");
-    std::vector<std::int64_t> axes = has_inputs ? (c.has(3) ? c.integers_at(3) : std::vector<std::int64_t>{}) : c.integers("axes");
+    std::vector<std::int64_t> axes =
+        has_inputs ? (c.has(3) ? c.integers_at(3) : std::vector<std::int64_t>{}) : c.integers("axes");
     std::vector<std::int64_t> steps = has_inputs && c.has(4) ? c.integers_at(4) : std::vector<std::int64_t>{};
     if (has_inputs ? !c.has(3) : !c.has_attribute("axes"))
         for (std::size_t i = 0; i < starts.size(); ++i)
@@ -124,8 +130,8 @@ std::vector<value> run_slice(call const& c)
     if (!has_inputs || !c.has(4))
         steps.resize(starts.size(), 1);
     if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-        throw runner_error(xloom::detail::concat(
-            "starts, ends, axes and steps have ", starts.size(), ", ", ends.size(), ", ", axes.size(), " and ", steps.size(), " items"));
+        throw runner_error(xloom::detail::concat("starts, ends, axes and steps have ", starts.size(), ", ",
+            ends.size(), ", ", axes.size(), " and ", steps.size(), " items"));
     (void)marked_axes(axes, rank); // each at most once
 
     xloom::shape dims = x.shape();
@@ -181,7 +187,8 @@ std::int64_t seen_at(std::int64_t at, std::int64_t length, pad_mode mode)
     return mode == pad_mode::wrap ? phase : std::min(phase, period - phase);
 }
 
-tensor padded(tensor const& x, std::size_t axis, std::size_t before, std::size_t after, pad_mode mode, tensor const& item)
+tensor padded(tensor const& x, std::size_t axis, std::size_t before, std::size_t after, pad_mode mode,
+    tensor const& item)
 {
     constexpr std::size_t most = std::size_t{1} << 31;
     if (before > most || after > most)
@@ -202,7 +209,8 @@ tensor padded(tensor const& x, std::size_t axis, std::size_t before, std::size_t
             fill_items(result, to + (before + old_length) * inner, after * inner, item);
             continue;
         }
-        for (std::size_t i = before == 0 ? old_length : 0; i < length; i += i + 1 == before ? old_length + 1 : 1) {
+        for (std::size_t i = before == 0 ? old_length : 0; i < length;
+             i += i + 1 == before ? old_length + 1 : 1) {
             std::int64_t const at = static_cast<std::int64_t>(i) - static_cast<std::int64_t>(before);
             std::int64_t const seen = seen_at(at, static_cast<std::int64_t>(old_length), mode);
             copy_items(x, from + static_cast<std::size_t>(seen) * inner, result, to + i * inner, inner);
@@ -217,7 +225,8 @@ std::vector<value> run_pad(call const& c)
     tensor x = c.tensor_at(0);
     std::size_t const rank = x.shape().size();
     bool const has_inputs = c.opset() >= 11;
-    std::vector<std::int64_t> const pads = has_inputs ? c.integers_at(1) : c.integers(c.opset() < 2 ? "paddings" : "pads");
+    std::vector<std::int64_t> const pads =
+        has_inputs ? c.integers_at(1) : c.integers(c.opset() < 2 ? "paddings" : "pads");
     std::vector<std::int64_t> axes;
     if (c.opset() >= 18 && c.has(3))
         axes = c.integers_at(3);
@@ -225,7 +234,8 @@ std::vector<value> run_pad(call const& c)
         for (std::size_t a = 0; a < rank; ++a)
             axes.push_back(static_cast<std::int64_t>(a));
     if (pads.size() != 2 * axes.size())
-        throw runner_error(xloom::detail::concat("there are ", pads.size(), " pads for ", axes.size(), " axes"));
+        throw runner_error(
+            xloom::detail::concat("there are ", pads.size(), " pads for ", axes.size(), " axes"));
     (void)marked_axes(axes, rank); // each at most once
 
     pad_mode const mode = pad_mode_of(c);
@@ -246,7 +256,8 @@ std::vector<value> run_pad(call const& c)
         std::size_t const axis = axis_of(axes[i % axes.size()], rank);
         std::uint64_t const cut = pads[i] < 0 ? 0 - static_cast<std::uint64_t>(pads[i]) : 0;
         if (cut > dims[axis])
-            throw runner_error(xloom::detail::concat("the pads ", pads, " cut off more than there is of the shape ", x.shape()));
+            throw runner_error(xloom::detail::concat(
+                "the pads ", pads, " cut off more than there is of the shape ", x.shape()));
         dims[axis] -= cut;
         if (i < axes.size())
             first += static_cast<std::ptrdiff_t>(cut) * steps[axis];
@@ -266,7 +277,9 @@ types pad_type(typing const& node)
 {
     partial_shape dims = node.shape_at(0);
     std::size_t const rank = dims.rank();
-    auto const pads = node.opset() >= 11 ? node.integers_at(1) : std::optional(node.integers(node.opset() < 2 ? "paddings" : "pads"));
+    auto const pads = node.opset() >= 11
+                          ? node.integers_at(1)
+                          : std::optional(node.integers(node.opset() < 2 ? "paddings" : "pads"));
     bool const has_axes = node.opset() >= 18 && node.has(3);
     bool const is_known = pads && !has_axes && pads->size() == 2 * rank;
     for (std::size_t a = 0; a < rank; ++a)
@@ -280,18 +293,22 @@ std::vector<value> run_reverse_sequence(call const& c)
     xloom::shape const& dims = x.shape();
     std::int64_t const time = c.integer("time_axis", 0), batch = c.integer("batch_axis", 1);
     if (dims.size() < 2 || !((time == 0 && batch == 1) || (time == 1 && batch == 0)))
-        throw runner_error(xloom::detail::concat("time_axis ", time, " and batch_axis ", batch, " must be 0 and 1 of ", dims));
+        throw runner_error(xloom::detail::concat(
+            "time_axis ", time, " and batch_axis ", batch, " must be 0 and 1 of ", dims));
     std::vector<std::int64_t> const lengths = c.integers_at(1);
     std::size_t const times = dims[time == 0 ? 0 : 1], rows_count = dims[time == 0 ? 1 : 0];
     if (lengths.size() != rows_count)
-        throw runner_error(xloom::detail::concat("there are ", lengths.size(), " lengths for a batch of ", rows_count));
+        throw runner_error(
+            xloom::detail::concat("there are ", lengths.size(), " lengths for a batch of ", rows_count));
     tensor result(x.type(), dims);
     std::size_t const inner = around(dims, 1).inner;
     for (std::size_t n = 0; n < rows_count; ++n) {
         if (lengths[n] < 0 || static_cast<std::size_t>(lengths[n]) > times)
             throw runner_error(xloom::detail::concat("the length ", lengths[n], " is not in 0 .. ", times));
         auto const length = static_cast<std::size_t>(lengths[n]);
-        auto const place = [&](std::size_t t) { return (time == 0 ? t * rows_count + n : n * times + t) * inner; };
+        auto const place = [&](std::size_t t) {
+            return (time == 0 ? t * rows_count + n : n * times + t) * inner;
+        };
         for (std::size_t t = 0; t < times && x.size() != 0; ++t)
             copy_items(x, place(t < length ? length - 1 - t : t), result, place(t), inner);
     }

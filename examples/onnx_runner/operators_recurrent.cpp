@@ -55,13 +55,16 @@ Options options_of(node_view const& node, std::vector<std::string> const& activa
     return options;
 }
 
-bool has_known_element(typing const& node) { return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined; }
+bool has_known_element(typing const& node)
+{
+    return node.at(0).is_tensor() && node.at(0).element() != element_type::undefined;
+}
 
 xloom::recurrent_attributes attributes_of(typing const& node, xloom::recurrent op)
 {
     if (!xloom::is_allowed(op, node.opset(), node.at(0).element()))
-        throw runner_error(
-            xloom::detail::concat(name_of(op), " does not take ", name_of(node.at(0).element()), " at opset ", node.opset()));
+        throw runner_error(xloom::detail::concat(
+            name_of(op), " does not take ", name_of(node.at(0).element()), " at opset ", node.opset()));
     return {.opset = node.opset(),
         .direction = direction_of(node),
         .hidden_size = node.integer("hidden_size", 0),
@@ -74,7 +77,8 @@ types lstm_types(typing const& node)
     if (!has_known_element(node))
         return {};
     auto const [Y, Y_h, Y_c] = xloom::infer_lstm({.X = node.at(0)},
-        {.Y = node.declared_at(0), .Y_h = node.declared_at(1), .Y_c = node.declared_at(2)}, attributes_of(node, xloom::recurrent::lstm));
+        {.Y = node.declared_at(0), .Y_h = node.declared_at(1), .Y_c = node.declared_at(2)},
+        attributes_of(node, xloom::recurrent::lstm));
     return {Y, Y_h, Y_c};
 }
 
@@ -82,8 +86,8 @@ types gru_types(typing const& node)
 {
     if (!has_known_element(node))
         return {};
-    auto const [Y, Y_h] = xloom::infer_gru(
-        {.X = node.at(0)}, {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, xloom::recurrent::gru));
+    auto const [Y, Y_h] = xloom::infer_gru({.X = node.at(0)},
+        {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, xloom::recurrent::gru));
     return {Y, Y_h};
 }
 
@@ -91,8 +95,8 @@ types rnn_types(typing const& node)
 {
     if (!has_known_element(node))
         return {};
-    auto const [Y, Y_h] = xloom::infer_rnn(
-        {.X = node.at(0)}, {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, xloom::recurrent::rnn));
+    auto const [Y, Y_h] = xloom::infer_rnn({.X = node.at(0)},
+        {.Y = node.declared_at(0), .Y_h = node.declared_at(1)}, attributes_of(node, xloom::recurrent::rnn));
     return {Y, Y_h};
 }
 
@@ -131,10 +135,12 @@ template <class Expression>
 tensor tensor_of(Expression const& expression)
 {
     using T = typename Expression::value_type;
-    return tensor::of<T>({expression.shape().begin(), expression.shape().end()}, {expression.data(), expression.size()});
+    return tensor::of<T>(
+        {expression.shape().begin(), expression.shape().end()}, {expression.data(), expression.size()});
 }
 
-// Each operator in two halves: weights are packed from inputs that are mostly constants, and the rest is a call on them.
+// Each operator in two halves: weights are packed from inputs that are mostly constants, and the rest is a
+// call on them.
 
 struct lstm {
     using options = xloom::lstm_options;
@@ -143,14 +149,20 @@ struct lstm {
     template <class T, class Node>
     static xloom::lstm_weights<T> pack(Node const& node, options const& attributes)
     {
-        return {"xloom::lstm", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3), .P = operand<T>(node, 7)},
+        return {"xloom::lstm",
+            {.W = operand<T>(node, 1),
+                .R = operand<T>(node, 2),
+                .B = operand<T>(node, 3),
+                .P = operand<T>(node, 7)},
             attributes};
     }
     template <class T>
     static values run(call const& node, xloom::lstm_weights<T> const& weights)
     {
         auto const [Y, Y_h, Y_c] = xloom::lstm(view_of<T>(node.tensor_at(0)), weights,
-            {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5), .initial_c = operand<T>(node, 6)});
+            {.sequence_lens = lengths(node, 4),
+                .initial_h = operand<T>(node, 5),
+                .initial_c = operand<T>(node, 6)});
         return {tensor_of(Y), tensor_of(Y_h), tensor_of(Y_c)};
     }
 };
@@ -162,13 +174,14 @@ struct gru {
     template <class T, class Node>
     static xloom::gru_weights<T> pack(Node const& node, options const& attributes)
     {
-        return {"xloom::gru", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
+        return {"xloom::gru", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)},
+            attributes};
     }
     template <class T>
     static values run(call const& node, xloom::gru_weights<T> const& weights)
     {
-        auto const [Y, Y_h] =
-            xloom::gru(view_of<T>(node.tensor_at(0)), weights, {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)});
+        auto const [Y, Y_h] = xloom::gru(view_of<T>(node.tensor_at(0)), weights,
+            {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)});
         return {tensor_of(Y), tensor_of(Y_h)};
     }
 };
@@ -180,13 +193,14 @@ struct rnn {
     template <class T, class Node>
     static xloom::rnn_weights<T> pack(Node const& node, options const& attributes)
     {
-        return {"xloom::rnn", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
+        return {"xloom::rnn", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)},
+            attributes};
     }
     template <class T>
     static values run(call const& node, xloom::rnn_weights<T> const& weights)
     {
-        auto const [Y, Y_h] =
-            xloom::rnn(view_of<T>(node.tensor_at(0)), weights, {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)});
+        auto const [Y, Y_h] = xloom::rnn(view_of<T>(node.tensor_at(0)), weights,
+            {.sequence_lens = lengths(node, 4), .initial_h = operand<T>(node, 5)});
         return {tensor_of(Y), tensor_of(Y_h)};
     }
 };
@@ -228,7 +242,8 @@ auto with_weights(Node const& node, element_type type, F const& f)
 {
     std::vector<std::string> const names = node.texts("activations");
     auto const attributes = options_of<typename Op::options>(node, names);
-    return with_float(type, [&]<class T>(std::type_identity<T>) { return f(Op::template pack<T>(node, attributes)); });
+    return with_float(
+        type, [&]<class T>(std::type_identity<T>) { return f(Op::template pack<T>(node, attributes)); });
 }
 
 /// Of the weights that are given.
@@ -254,7 +269,8 @@ template <class Op>
 values run(call const& node)
 {
     reservation const packed(packed_bytes_of<Op>(node));
-    return with_weights<Op>(node, node.tensor_at(0).type(), [&](auto const& weights) { return run_packed<Op>(node, weights); });
+    return with_weights<Op>(
+        node, node.tensor_at(0).type(), [&](auto const& weights) { return run_packed<Op>(node, weights); });
 }
 
 /// Packs weights that are constants once for all runs.
@@ -266,7 +282,9 @@ run_function prepare(typing const& node)
         return {};
     auto const packed = std::make_shared<reservation const>(packed_bytes_of<Op>(node));
     return with_weights<Op>(node, node.constant_at(1)->type(), [packed](auto const& weights) -> run_function {
-        return [weights, packed](call const& reached) { return run_packed<Op>(reached, weights); }; // copies share the memory
+        return [weights, packed](call const& reached) {
+            return run_packed<Op>(reached, weights);
+        }; // copies share the memory
     });
 }
 

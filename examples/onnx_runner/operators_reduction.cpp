@@ -71,7 +71,8 @@ struct sum_of_magnitudes {
     static T of(std::span<T const> row)
     {
         if constexpr (std::is_integral_v<T>)
-            return static_cast<T>(sum_of(row, [](std::uint64_t x) { return std::is_signed_v<T> && x >> 63 != 0 ? 0 - x : x; }));
+            return static_cast<T>(
+                sum_of(row, [](std::uint64_t x) { return std::is_signed_v<T> && x >> 63 != 0 ? 0 - x : x; }));
         else
             return static_cast<T>(sum_of(row, [](double x) { return std::fabs(x); }));
     }
@@ -113,8 +114,8 @@ struct smallest {
 };
 
 /// Which axes a node reduces: those of the list; all if it is empty, or none if noop_with_empty_axes says so.
-std::vector<bool> reduced_axes(
-    node_view const& node, std::vector<std::int64_t> const& axes, std::size_t rank, std::int64_t axes_input_since)
+std::vector<bool> reduced_axes(node_view const& node, std::vector<std::int64_t> const& axes, std::size_t rank,
+    std::int64_t axes_input_since)
 {
     bool const is_noop = node.opset() >= axes_input_since && node.integer("noop_with_empty_axes", 0) != 0;
     return axes.empty() && !is_noop ? std::vector<bool>(rank, true) : marked_axes(axes, rank);
@@ -131,7 +132,8 @@ reduction reduction_of(call const& c, std::int64_t axes_input_since)
 {
     tensor const& x = c.tensor_at(0);
     std::size_t const rank = x.shape().size();
-    std::vector<std::int64_t> const axes = named_axes(c, axes_input_since).value_or(std::vector<std::int64_t>{});
+    std::vector<std::int64_t> const axes =
+        named_axes(c, axes_input_since).value_or(std::vector<std::int64_t>{});
     std::vector<bool> const marks = reduced_axes(c, axes, rank, axes_input_since);
     bool const keeps = c.integer("keepdims", 1) != 0;
 
@@ -156,8 +158,10 @@ types reduction_type(typing const& node)
     known_axes const axes = axes_of(node, AxesInputSince);
     bool const keeps = node.integer("keepdims", 1) != 0;
     if (!x.has_rank() || (axes.are_given && !axes.list))
-        return type_like_first(node, keeps && x.has_rank() ? unknown_dims(x.rank()) : partial_shape(xloom::unknown_rank));
-    std::vector<bool> const marks = reduced_axes(node, axes.list.value_or(std::vector<std::int64_t>{}), x.rank(), AxesInputSince);
+        return type_like_first(
+            node, keeps && x.has_rank() ? unknown_dims(x.rank()) : partial_shape(xloom::unknown_rank));
+    std::vector<bool> const marks =
+        reduced_axes(node, axes.list.value_or(std::vector<std::int64_t>{}), x.rank(), AxesInputSince);
     partial_shape left;
     for (std::size_t a = 0; a < x.rank(); ++a)
         if (!marks[a] || keeps)
@@ -181,7 +185,8 @@ template <class F, std::int64_t AxesInputSince>
 std::vector<value> run_reduce(call const& c)
 {
     reduction const r = reduction_of(c, AxesInputSince);
-    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>(
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int32_t, std::int64_t,
+        std::uint32_t, std::uint64_t>(
         r.rows.type(), [&]<class T>(std::type_identity<T>) { return reduce_rows<F, T>(r); })};
 }
 
@@ -190,8 +195,9 @@ template <class F>
 std::vector<value> run_reduce_order(call const& c)
 {
     reduction const r = reduction_of(c, 18);
-    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int32_t, std::int64_t, std::uint8_t,
-        std::uint32_t, std::uint64_t, bool>(r.rows.type(), [&]<class T>(std::type_identity<T>) { return reduce_rows<F, T>(r); })};
+    return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int8_t, std::int32_t,
+        std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t, bool>(
+        r.rows.type(), [&]<class T>(std::type_identity<T>) { return reduce_rows<F, T>(r); })};
 }
 
 types arg_type(typing const& node)
@@ -217,7 +223,8 @@ std::vector<value> run_arg(call const& c)
     dims[axis] = 1;
     tensor result = new_tensor(element_type::int64, dims);
     if (x.size() == 0 && result.size() != 0)
-        throw runner_error(xloom::detail::concat("there is no largest or smallest item along the axis ", axis, " of ", x.shape()));
+        throw runner_error(xloom::detail::concat(
+            "there is no largest or smallest item along the axis ", axis, " of ", x.shape()));
     axis_view const view = around(x.shape(), axis);
     std::int64_t* to = result.items<std::int64_t>().data();
     with_number(x.type(), [&]<class T>(std::type_identity<T>) {

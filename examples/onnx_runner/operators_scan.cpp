@@ -14,7 +14,8 @@ namespace {
 using values = std::vector<value>;
 using tensors = std::vector<tensor>;
 
-/// One of Scan's lists of axes. A tensor's last axis, its bytes, is no axis of the model's: those that count from the back skip it.
+/// One of Scan's lists of axes. A tensor's last axis, its bytes, is no axis of the model's: those that count
+/// from the back skip it.
 xloom::axes axes_of(call const& node, std::string_view name)
 {
     xloom::axes axes;
@@ -41,7 +42,8 @@ struct scan_operands {
 void require_axes(xloom::axes const& axes, std::size_t k, std::size_t rank, std::string_view name)
 {
     if (k < axes.size() && axes[k] >= static_cast<std::int64_t>(rank))
-        throw runner_error(xloom::detail::concat(name, "[", k, "] is ", axes[k], " for a tensor of rank ", rank));
+        throw runner_error(
+            xloom::detail::concat(name, "[", k, "] is ", axes[k], " for a tensor of rank ", rank));
 }
 
 /// Scan of version 9 on: final states, then outputs.
@@ -51,7 +53,9 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
     require_outputs(body, N);
     typed_outputs outputs(body, N, operands.expected);
     string_table table;
-    auto const as_bytes = [&table](tensor const& t) { return t.type() == element_type::string ? table.numbers_of(t) : t; };
+    auto const as_bytes = [&table](tensor const& t) {
+        return t.type() == element_type::string ? table.numbers_of(t) : t;
+    };
     tensors inputs;
     for (std::size_t i = 0; i < operands.inputs.size(); ++i) {
         require_axes(operands.options.input_axes, i, operands.inputs[i].shape().size(), "scan_input_axes");
@@ -62,17 +66,20 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
     auto const iterate = [&](std::span<tensor const> states, std::span<bytes const> elements) {
         values arguments(states.begin(), states.end());
         for (std::size_t i = 0; i < elements.size(); ++i) {
-            tensor element(inputs[i].type(), xloom::shape(elements[i].shape().begin(), elements[i].shape().end() - 1));
+            tensor element(
+                inputs[i].type(), xloom::shape(elements[i].shape().begin(), elements[i].shape().end() - 1));
             std::copy_n(elements[i].data(), elements[i].size(), element.bytes());
-            arguments.emplace_back(operands.inputs[i].type() == element_type::string ? table.strings_of(element) : element);
+            arguments.emplace_back(
+                operands.inputs[i].type() == element_type::string ? table.strings_of(element) : element);
         }
         values const results = body.run(arguments, &around);
         tensors next, stacked;
         for (std::size_t i = 0; i < N; ++i) {
             next.push_back(results[i].as_tensor());
             if (next[i].type() != states[i].type())
-                throw runner_error(xloom::detail::concat("state ", i, " must keep its element type, but it was ", name_of(states[i].type()),
-                    " and the body made it ", name_of(next[i].type())));
+                throw runner_error(
+                    xloom::detail::concat("state ", i, " must keep its element type, but it was ",
+                        name_of(states[i].type()), " and the body made it ", name_of(next[i].type())));
         }
         for (std::size_t k = 0; k < outputs.count(); ++k) {
             tensor const& element = results[N + k].as_tensor();
@@ -91,7 +98,8 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
     return all;
 }
 
-/// Scan of version 8: every row of the batch by itself; the rows' results side by side again, padded with zeros.
+/// Scan of version 8: every row of the batch by itself; the rows' results side by side again, padded with
+/// zeros.
 values scan_batched(call const& node, std::size_t M)
 {
     graph const& body = node.body("body");
@@ -101,7 +109,8 @@ values scan_batched(call const& node, std::size_t M)
         operands.push_back(node.tensor_at(i));
     if (operands.empty())
         throw runner_error("it has no inputs");
-    std::size_t const batch = leading_dim(operands[0]), T = M == 0 ? 0 : leading_dim(drop_leading(operands[N], 0));
+    std::size_t const batch = leading_dim(operands[0]),
+                      T = M == 0 ? 0 : leading_dim(drop_leading(operands[N], 0));
     reservation const enough(batch * sizeof(tensors));
     std::vector<std::int64_t> lengths(batch, static_cast<std::int64_t>(T));
     if (node.has(0))
@@ -112,7 +121,8 @@ values scan_batched(call const& node, std::size_t M)
     std::vector<tensors> rows;
     for (std::size_t b = 0; b < batch; ++b) {
         if (lengths[b] < 0 || static_cast<std::size_t>(lengths[b]) > T)
-            throw runner_error(xloom::detail::concat("sequence_lens[", b, "] is ", lengths[b], " for sequences of ", T));
+            throw runner_error(
+                xloom::detail::concat("sequence_lens[", b, "] is ", lengths[b], " for sequences of ", T));
         scan_operands row;
         row.options.input_directions = directions_of(node, "directions");
         for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -166,7 +176,8 @@ types scan_types(typing const& node)
 {
     types inputs = node.inputs();
     bool const is_batched = node.opset() < 9;
-    auto const operands = known_list({inputs.begin() + (is_batched && !inputs.empty() ? 1 : 0), inputs.end()});
+    auto const operands =
+        known_list({inputs.begin() + (is_batched && !inputs.empty() ? 1 : 0), inputs.end()});
     if (!operands || inputs.size() > xloom::max_operands || node.output_count() > xloom::max_operands)
         return types_of_unknown(node);
     require_allowed(xloom::control_flow::scan, node.opset(), *operands);
@@ -180,13 +191,16 @@ types scan_types(typing const& node)
     attributes.scan_input_axes = axes("scan_input_axes");
     attributes.scan_output_axes = axes("scan_output_axes");
     auto const body = [&node](xloom::type_list const& given) { return infer_body(node, given); };
-    auto const result = xloom::infer_scan(
-        xloom::type_list(inputs.begin(), inputs.end()), body, xloom::type_list(node.declared().begin(), node.declared().end()), attributes);
+    auto const result = xloom::infer_scan(xloom::type_list(inputs.begin(), inputs.end()), body,
+        xloom::type_list(node.declared().begin(), node.declared().end()), attributes);
     return {result.begin(), result.end()};
 }
 
 } // namespace
 
-void add_scan_operators(operator_table& table) { table["Scan"] = {static_cast<values (*)(call const&)>(scan), scan_types}; }
+void add_scan_operators(operator_table& table)
+{
+    table["Scan"] = {static_cast<values (*)(call const&)>(scan), scan_types};
+}
 
 } // namespace runner

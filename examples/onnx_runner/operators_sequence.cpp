@@ -35,13 +35,15 @@ std::size_t last_position(std::size_t count)
     return count - 1;
 }
 
-// A sequence is a vector of values, as the outputs are: value(...) says which of them is meant, since compilers differ on {...}.
+// A sequence is a vector of values, as the outputs are: value(...) says which of them is meant, since
+// compilers differ on {...}.
 
 values sequence_empty(call const&) { return {value(sequence())}; }
 
 types sequence_empty_type(typing const& node)
 {
-    auto const element = static_cast<element_type>(node.integer("dtype", static_cast<std::int64_t>(element_type::float_)));
+    auto const element =
+        static_cast<element_type>(node.integer("dtype", static_cast<std::int64_t>(element_type::float_)));
     return {sequence_of(xloom::tensor_type(element))};
 }
 
@@ -49,7 +51,8 @@ values sequence_construct(call const& node)
 {
     sequence result;
     for (std::size_t i = 0; i < node.input_count(); ++i)
-        result.push_back(node.tensor_at(i)); // of sequences, twice as many each time, a few nodes could make any number
+        result.push_back(
+            node.tensor_at(i)); // of sequences, twice as many each time, a few nodes could make any number
     return {value(result)};
 }
 
@@ -69,7 +72,10 @@ values sequence_at(call const& node)
     return {all[position_of(node, 1, all.size(), false)]};
 }
 
-types sequence_at_type(typing const& node) { return is_sequence(node.at(0)) ? types{node.at(0).inner()} : types{}; }
+types sequence_at_type(typing const& node)
+{
+    return is_sequence(node.at(0)) ? types{node.at(0).inner()} : types{};
+}
 
 values sequence_insert(call const& node)
 {
@@ -92,7 +98,8 @@ types sequence_insert_type(typing const& node)
 values sequence_erase(call const& node)
 {
     sequence const& all = node.at(0).as_sequence();
-    std::size_t const position = node.has(1) ? position_of(node, 1, all.size(), false) : last_position(all.size());
+    std::size_t const position =
+        node.has(1) ? position_of(node, 1, all.size(), false) : last_position(all.size());
     sequence result;
     result.reserve(all.size() - 1);
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -101,7 +108,10 @@ values sequence_erase(call const& node)
     return {value(result)};
 }
 
-values sequence_length(call const& node) { return {tensor::scalar(static_cast<std::int64_t>(node.at(0).as_sequence().size()))}; }
+values sequence_length(call const& node)
+{
+    return {tensor::scalar(static_cast<std::int64_t>(node.at(0).as_sequence().size()))};
+}
 
 /// The body runs on the i-th elements of the sequences, and on tensors as they are.
 values sequence_map(call const& node)
@@ -184,7 +194,8 @@ std::vector<std::int64_t> part_lengths(call const& node, std::size_t whole)
     std::int64_t const most = node.has(1) ? node.integers_at(1)[0] : 1;
     if (most <= 0)
         throw runner_error(xloom::detail::concat("the length of a part must be positive, but it is ", most));
-    reservation const enough((whole + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most) * sizeof(tensor));
+    reservation const enough(
+        (whole + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most) * sizeof(tensor));
     std::vector<std::int64_t> lengths;
     for (auto left = static_cast<std::int64_t>(whole); left > 0; left -= most)
         lengths.push_back(std::min(most, left));
@@ -233,7 +244,8 @@ types optional_type(typing const& node)
 
 values optional_has_element(call const& node)
 {
-    bool const has_element = node.has(0) && (!node.at(0).is_optional() || node.at(0).as_optional().held != nullptr);
+    bool const has_element =
+        node.has(0) && (!node.at(0).is_optional() || node.at(0).as_optional().held != nullptr);
     return {tensor::scalar(has_element)};
 }
 

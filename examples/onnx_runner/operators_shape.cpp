@@ -49,7 +49,10 @@ types shape_type(typing const& node)
     return {xloom::tensor_type(element_type::int64, {length})};
 }
 
-std::vector<value> run_size(call const& c) { return {tensor::scalar(static_cast<std::int64_t>(c.tensor_at(0).size()))}; }
+std::vector<value> run_size(call const& c)
+{
+    return {tensor::scalar(static_cast<std::int64_t>(c.tensor_at(0).size()))};
+}
 
 /// 0 keeps the input's dimension (unless allowzero, from opset 14 on), -1 is what remains.
 std::vector<value> run_reshape(call const& c)
@@ -58,18 +61,22 @@ std::vector<value> run_reshape(call const& c)
     std::vector<std::int64_t> wanted = c.opset() < 5 ? c.integers("shape") : c.integers_at(1);
     bool const keeps = c.integer("allowzero", 0) == 0;
     auto const fail = [&] {
-        throw runner_error(xloom::detail::concat("a tensor of the shape ", x.shape(), " cannot be reshaped to ", wanted));
+        throw runner_error(
+            xloom::detail::concat("a tensor of the shape ", x.shape(), " cannot be reshaped to ", wanted));
     };
     if (wanted.size() > xloom::max_rank)
         throw runner_error(xloom::detail::concat("a rank above ", xloom::max_rank, " is not possible"));
     std::size_t unknown = wanted.size();
     xloom::shape dims;
     for (std::size_t a = 0; a < wanted.size(); ++a) {
-        if (wanted[a] < -1 || (wanted[a] == -1 && unknown != wanted.size()) || (wanted[a] == 0 && keeps && a >= x.shape().size()))
+        if (wanted[a] < -1 || (wanted[a] == -1 && unknown != wanted.size()) ||
+            (wanted[a] == 0 && keeps && a >= x.shape().size()))
             fail();
         if (wanted[a] == -1)
             unknown = a;
-        dims.push_back(wanted[a] == -1 ? 1 : wanted[a] == 0 && keeps ? x.shape()[a] : static_cast<std::size_t>(wanted[a]));
+        dims.push_back(wanted[a] == -1           ? 1
+                       : wanted[a] == 0 && keeps ? x.shape()[a]
+                                                 : static_cast<std::size_t>(wanted[a]));
     }
     if (!xloom::is_countable(dims))
         fail();
@@ -91,7 +98,9 @@ types reshape_type(typing const& node)
     partial_shape dims;
     for (std::int64_t const wanted : is_attribute ? node.integers("shape") : *node.integers_at(1)) {
         xloom::dim const kept = dims.rank() < x.rank() ? x[dims.rank()] : xloom::unknown;
-        dims.insert(dims.rank(), wanted < 0 ? xloom::unknown : wanted == 0 && keeps ? kept : xloom::dim(wanted));
+        dims.insert(dims.rank(), wanted < 0             ? xloom::unknown
+                                 : wanted == 0 && keeps ? kept
+                                                        : xloom::dim(wanted));
     }
     return type_like_first(node, dims);
 }
@@ -175,7 +184,8 @@ std::vector<std::size_t> order_of(node_view const& c, std::size_t rank)
         std::iota(perm.rbegin(), perm.rend(), 0);
     }
     if (perm.size() != rank)
-        throw runner_error(xloom::detail::concat("perm ", listed(perm), " does not order the axes of a tensor of rank ", rank));
+        throw runner_error(xloom::detail::concat(
+            "perm ", listed(perm), " does not order the axes of a tensor of rank ", rank));
     (void)marked_axes(perm, rank); // each once
     std::vector<std::size_t> order;
     for (std::int64_t const axis : perm)
@@ -207,7 +217,10 @@ std::vector<value> run_expand(call const& c)
     return {strided(x, 0, dims, broadcast_steps(x.shape(), dims))};
 }
 
-types expand_type(typing const& node) { return type_like_first(node, broadcast(node.shape_at(0), shape_in(node, 1))); }
+types expand_type(typing const& node)
+{
+    return type_like_first(node, broadcast(node.shape_at(0), shape_in(node, 1)));
+}
 
 tensor repeated(tensor const& x, std::size_t axis, std::size_t times)
 {
@@ -235,7 +248,8 @@ std::vector<value> run_tile(call const& c)
     std::size_t const rank = result.shape().size();
     xloom::shape repeats(rank, 1);
     if (c.opset() < 6) {
-        tensor const count = convert(c.tensor_at(1), element_type::int64), axis = convert(c.tensor_at(2), element_type::int64);
+        tensor const count = convert(c.tensor_at(1), element_type::int64),
+                     axis = convert(c.tensor_at(2), element_type::int64);
         if (count.size() != 1 || axis.size() != 1)
             throw runner_error("the number of copies and the axis must be one number each");
         repeats[axis_of(axis.items<std::int64_t>()[0], rank)] = shape_of({count.items<std::int64_t>()[0]})[0];
@@ -243,11 +257,13 @@ std::vector<value> run_tile(call const& c)
         repeats = shape_of(c.integers_at(1));
     }
     if (repeats.size() != rank)
-        throw runner_error(xloom::detail::concat("the repeats ", repeats, " are not one for each of ", rank, " axes"));
+        throw runner_error(
+            xloom::detail::concat("the repeats ", repeats, " are not one for each of ", rank, " axes"));
     xloom::shape dims = result.shape();
     for (std::size_t a = 0; a < rank; ++a) {
         if (!xloom::is_countable({dims[a], repeats[a]}))
-            throw runner_error(xloom::detail::concat("an axis of ", dims[a], " cannot be repeated ", repeats[a], " times"));
+            throw runner_error(
+                xloom::detail::concat("an axis of ", dims[a], " cannot be repeated ", repeats[a], " times"));
         dims[a] *= repeats[a];
     }
     require_room_for(result, dims);

@@ -21,7 +21,8 @@ struct strided_matrix {
     std::size_t rows, columns;
 };
 
-/// c[n] = sum over k of a[k] b[n * b_step + k], for so many n at once: their chains are added at the same time.
+/// c[n] = sum over k of a[k] b[n * b_step + k], for so many n at once: their chains are added at the same
+/// time.
 template <std::size_t Columns, class T>
 void dot(T const* a, T const* b, std::size_t b_step, std::size_t depth, T* c)
 {
@@ -54,7 +55,8 @@ struct xloom::enable_tensor<runner::strided_matrix<T>> {
     static xloom::shape shape(runner::strided_matrix<T> const& m) { return {m.rows, m.columns}; }
     static xloom::strides strides(runner::strided_matrix<T> const& m)
     {
-        return {static_cast<std::ptrdiff_t>(m.view.row_step), static_cast<std::ptrdiff_t>(m.view.column_step)};
+        return {
+            static_cast<std::ptrdiff_t>(m.view.row_step), static_cast<std::ptrdiff_t>(m.view.column_step)};
     }
 };
 
@@ -76,7 +78,8 @@ void for_each_block(std::size_t rows, std::size_t products_per_row, F f)
 
 /// For columns of B that lie item by item.
 template <class T>
-void multiply_by_dots(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
+void multiply_by_dots(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C,
+    std::size_t c_step)
 {
     constexpr std::size_t together = 4;
     for (std::size_t m = 0; m < M; ++m) {
@@ -89,7 +92,8 @@ void multiply_by_dots(std::size_t M, std::size_t K, std::size_t N, T const* A, m
 }
 
 template <class T>
-void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
+void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C,
+    std::size_t c_step)
 {
     for (std::size_t m = 0; m < M; ++m) {
         T* const to = C + m * c_step;
@@ -111,35 +115,41 @@ void multiply_plainly(std::size_t M, std::size_t K, std::size_t N, T const* A, m
 } // namespace
 
 template <class T>
-void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C, std::size_t c_step)
+void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C,
+    std::size_t c_step)
 {
     spend_products(static_cast<double>(M) * static_cast<double>(K) * static_cast<double>(N));
     // To lay out B anew pays off for several rows only, and for columns that fill a register.
     bool const is_small = M < 6 || N < 8;
     if constexpr (std::is_floating_point_v<T>) {
         if (K != 0 && B.row_step == 1 && is_small) {
-            for_each_block(M, K * N,
-                [&](std::size_t first, std::size_t count) { multiply_by_dots(count, K, N, A + first * K, B, C + first * c_step, c_step); });
+            for_each_block(M, K * N, [&](std::size_t first, std::size_t count) {
+                multiply_by_dots(count, K, N, A + first * K, B, C + first * c_step, c_step);
+            });
             return;
         }
         if (K != 0 && N != 0 && !is_small) {
             reservation const room(xloom::kernel::panel_items<T>(K, N) * sizeof(T));
             strided_matrix<T> const matrix{B, K, N};
             xloom::packed_matrix<T> const packed{matrix};
-            for_each_block(
-                M, K * N, [&](std::size_t first, std::size_t count) { packed(count, A + first * K, K, C + first * c_step, c_step); });
+            for_each_block(M, K * N, [&](std::size_t first, std::size_t count) {
+                packed(count, A + first * K, K, C + first * c_step, c_step);
+            });
             return;
         }
     }
-    for_each_block(M, K * N,
-        [&](std::size_t first, std::size_t count) { multiply_plainly(count, K, N, A + first * K, B, C + first * c_step, c_step); });
+    for_each_block(M, K * N, [&](std::size_t first, std::size_t count) {
+        multiply_plainly(count, K, N, A + first * K, B, C + first * c_step, c_step);
+    });
 }
 
-template void multiply_matrices(std::size_t, std::size_t, std::size_t, float const*, matrix_view<float> const&, float*, std::size_t);
-template void multiply_matrices(std::size_t, std::size_t, std::size_t, double const*, matrix_view<double> const&, double*, std::size_t);
 template void multiply_matrices(
-    std::size_t, std::size_t, std::size_t, std::uint32_t const*, matrix_view<std::uint32_t> const&, std::uint32_t*, std::size_t);
+    std::size_t, std::size_t, std::size_t, float const*, matrix_view<float> const&, float*, std::size_t);
 template void multiply_matrices(
-    std::size_t, std::size_t, std::size_t, std::uint64_t const*, matrix_view<std::uint64_t> const&, std::uint64_t*, std::size_t);
+    std::size_t, std::size_t, std::size_t, double const*, matrix_view<double> const&, double*, std::size_t);
+template void multiply_matrices(std::size_t, std::size_t, std::size_t, std::uint32_t const*,
+    matrix_view<std::uint32_t> const&, std::uint32_t*, std::size_t);
+template void multiply_matrices(std::size_t, std::size_t, std::size_t, std::uint64_t const*,
+    matrix_view<std::uint64_t> const&, std::uint64_t*, std::size_t);
 
 } // namespace runner

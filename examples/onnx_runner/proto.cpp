@@ -7,8 +7,9 @@
 #include "text.hpp"
 #include "types.hpp"
 
-// A TensorProto's items lie in raw_data, as the bytes of a little-endian machine, or as entries of the typed field that belongs to their
-// element type. Items of 2 and 4 bits lie packed, the first one lowest: in bytes, or in entries that hold a byte each.
+// A TensorProto's items lie in raw_data, as the bytes of a little-endian machine, or as entries of the typed
+// field that belongs to their element type. Items of 2 and 4 bits lie packed, the first one lowest: in bytes,
+// or in entries that hold a byte each.
 
 namespace runner {
 
@@ -21,11 +22,12 @@ using xloom::detail::concat;
 template <class T>
 inline constexpr unsigned bits_of = 8 * sizeof(T);
 template <element_type Element>
-inline constexpr unsigned bits_of<xloom::small_int<Element>> = static_cast<unsigned>(xloom::small_int<Element>::width);
+inline constexpr unsigned bits_of<xloom::small_int<Element>> =
+    static_cast<unsigned>(xloom::small_int<Element>::width);
 template <element_type Element>
-inline constexpr unsigned bits_of<xloom::small_float<Element>> = Element == element_type::float4_e2m1
-                                                                     ? 4u
-                                                                     : 8u * static_cast<unsigned>(sizeof(xloom::small_float<Element>));
+inline constexpr unsigned bits_of<xloom::small_float<Element>> =
+    Element == element_type::float4_e2m1 ? 4u
+                                         : 8u * static_cast<unsigned>(sizeof(xloom::small_float<Element>));
 
 template <class T>
 inline constexpr std::size_t items_per_byte = bits_of<T> < 8 ? 8 / bits_of<T> : 1;
@@ -47,19 +49,25 @@ inline constexpr bool is_small<xloom::small_float<Element>> = true;
 class tensor_reader {
 public:
     explicit tensor_reader(onnx::TensorProto const& proto)
-        : proto_(proto), type_(static_cast<element_type>(proto.data_type())), dims_(read_dims()), count_(xloom::element_count(dims_))
+        : proto_(proto),
+          type_(static_cast<element_type>(proto.data_type())),
+          dims_(read_dims()),
+          count_(xloom::element_count(dims_))
     {}
 
     tensor read() const
     {
-        return with_type(type_, [this]<class T>(std::type_identity<T>) { return proto_.has_raw_data() ? read_raw<T>() : read_typed<T>(); });
+        return with_type(type_, [this]<class T>(std::type_identity<T>) {
+            return proto_.has_raw_data() ? read_raw<T>() : read_typed<T>();
+        });
     }
 
 private:
     template <class... Parts>
     [[noreturn]] void refuse(Parts const&... parts) const
     {
-        throw runner_error(concat(proto_.name().empty() ? "a tensor" : "the tensor " + in_quotes(proto_.name()), " ", parts...));
+        throw runner_error(concat(
+            proto_.name().empty() ? "a tensor" : "the tensor " + in_quotes(proto_.name()), " ", parts...));
     }
 
     xloom::shape read_dims() const
@@ -85,7 +93,8 @@ private:
     template <class T>
     std::size_t entries_needed() const
     {
-        return is_complex<T> ? 2 * count_ : count_ / items_per_byte<T> + (count_ % items_per_byte<T> != 0 ? 1 : 0);
+        return is_complex<T> ? 2 * count_
+                             : count_ / items_per_byte<T> + (count_ % items_per_byte<T> != 0 ? 1 : 0);
     }
 
     // The file's size is compared before anything is allocated for the items.
@@ -119,7 +128,8 @@ private:
         auto const& entries = field_of<T>();
         std::size_t const needed = entries_needed<T>();
         if (static_cast<std::size_t>(entries.size()) != needed)
-            refuse("is ", name_of(type_), dims_, " and needs ", needed, " entries of ", field_name<T>(), ", but has ", entries.size());
+            refuse("is ", name_of(type_), dims_, " and needs ", needed, " entries of ", field_name<T>(),
+                ", but has ", entries.size());
         tensor result(type_, dims_);
         auto const items = result.items<T>();
         auto const entry = [&](std::size_t i) -> decltype(auto) { return entries[static_cast<int>(i)]; };

@@ -28,7 +28,8 @@ onnx::TensorProto tensor_proto(element_type type, std::initializer_list<std::int
     return proto;
 }
 
-onnx::TensorProto raw(element_type type, std::initializer_list<std::int64_t> dims, std::initializer_list<unsigned> bytes)
+onnx::TensorProto raw(
+    element_type type, std::initializer_list<std::int64_t> dims, std::initializer_list<unsigned> bytes)
 {
     auto proto = tensor_proto(type, dims);
     proto.set_raw_data(std::string());
@@ -37,7 +38,8 @@ onnx::TensorProto raw(element_type type, std::initializer_list<std::int64_t> dim
     return proto;
 }
 
-onnx::TensorProto in_int32(element_type type, std::initializer_list<std::int64_t> dims, std::initializer_list<std::int32_t> entries)
+onnx::TensorProto in_int32(
+    element_type type, std::initializer_list<std::int64_t> dims, std::initializer_list<std::int32_t> entries)
 {
     auto proto = tensor_proto(type, dims);
     for (std::int32_t const entry : entries)
@@ -92,13 +94,17 @@ TEST_CASE("items of whole bytes in raw_data")
     CHECK(ints<std::int16_t>(raw(e::int16, {2}, {0xfe, 0xff, 2, 1})) == ints_t{-2, 258});
     CHECK(ints<std::uint16_t>(raw(e::uint16, {2}, {0xfe, 0xff, 2, 1})) == ints_t{65534, 258});
     CHECK(read_as<std::int32_t>(raw(e::int32, {1}, {0xfd, 0xff, 0xff, 0xff})) == ints_t{-3});
-    CHECK(read_as<std::uint32_t>(raw(e::uint32, {1}, {0xfd, 0xff, 0xff, 0xff})) == std::vector<std::uint32_t>{4294967293u});
-    CHECK(read_as<std::int64_t>(raw(e::int64, {1}, {0, 0, 0, 0, 1, 0, 0, 0})) == std::vector<std::int64_t>{std::int64_t(1) << 32});
-    CHECK(read_as<std::uint64_t>(raw(e::uint64, {1}, {0, 0, 0, 0, 0, 0, 0, 0x80})) == std::vector<std::uint64_t>{std::uint64_t(1) << 63});
+    CHECK(read_as<std::uint32_t>(raw(e::uint32, {1}, {0xfd, 0xff, 0xff, 0xff})) ==
+          std::vector<std::uint32_t>{4294967293u});
+    CHECK(read_as<std::int64_t>(raw(e::int64, {1}, {0, 0, 0, 0, 1, 0, 0, 0})) ==
+          std::vector<std::int64_t>{std::int64_t(1) << 32});
+    CHECK(read_as<std::uint64_t>(raw(e::uint64, {1}, {0, 0, 0, 0, 0, 0, 0, 0x80})) ==
+          std::vector<std::uint64_t>{std::uint64_t(1) << 63});
     CHECK(ints<bool>(raw(e::bool_, {3}, {0, 1, 0})) == ints_t{0, 1, 0});
     CHECK(read_as<std::complex<float>>(raw(e::complex64, {1}, {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40})) ==
           std::vector<std::complex<float>>{{1, 2}});
-    CHECK(read_as<std::complex<double>>(raw(e::complex128, {1}, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0x40})) ==
+    CHECK(read_as<std::complex<double>>(
+              raw(e::complex128, {1}, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0x40})) ==
           std::vector<std::complex<double>>{{1, 2}});
     CHECK(floats<xloom::float16>(raw(e::float16, {2}, {0, 0x3e, 0, 0xc0})) == floats_t{1.5, -2});
     CHECK(floats<xloom::bfloat16>(raw(e::bfloat16, {2}, {0xc0, 0x3f, 0, 0xc0})) == floats_t{1.5, -2});
@@ -127,26 +133,34 @@ TEST_CASE("items in the typed fields")
         add(proto);
         return proto;
     };
-    CHECK(read_as<float>(with(e::float_, {2}, [](auto& p) { p.add_float_data(1), p.add_float_data(-2); })) == floats_t{1, -2});
-    CHECK(read_as<std::complex<float>>(with(e::complex64, {}, [](auto& p) { p.add_float_data(1), p.add_float_data(-2); })) ==
-          std::vector<std::complex<float>>{{1, -2}});
-    CHECK(read_as<double>(with(e::double_, {}, [](auto& p) { p.add_double_data(0.1); })) == std::vector<double>{0.1});
-    CHECK(read_as<std::complex<double>>(with(e::complex128, {1}, [](auto& p) { p.add_double_data(1), p.add_double_data(-2); })) ==
-          std::vector<std::complex<double>>{{1, -2}});
-    CHECK(read_as<std::int64_t>(with(e::int64, {1}, [](auto& p) { p.add_int64_data(-5); })) == std::vector<std::int64_t>{-5});
+    CHECK(read_as<float>(with(e::float_, {2}, [](auto& p) { p.add_float_data(1), p.add_float_data(-2); })) ==
+          floats_t{1, -2});
+    CHECK(read_as<std::complex<float>>(with(e::complex64, {}, [](auto& p) {
+        p.add_float_data(1), p.add_float_data(-2);
+    })) == std::vector<std::complex<float>>{{1, -2}});
+    CHECK(read_as<double>(with(e::double_, {}, [](auto& p) { p.add_double_data(0.1); })) ==
+          std::vector<double>{0.1});
+    CHECK(read_as<std::complex<double>>(with(e::complex128, {1}, [](auto& p) {
+        p.add_double_data(1), p.add_double_data(-2);
+    })) == std::vector<std::complex<double>>{{1, -2}});
+    CHECK(read_as<std::int64_t>(with(e::int64, {1}, [](auto& p) { p.add_int64_data(-5); })) ==
+          std::vector<std::int64_t>{-5});
     CHECK(read_as<std::uint32_t>(with(e::uint32, {1}, [](auto& p) { p.add_uint64_data(4294967295u); })) ==
           std::vector<std::uint32_t>{4294967295u});
-    CHECK(read_as<std::uint64_t>(with(e::uint64, {1}, [](auto& p) { p.add_uint64_data(~std::uint64_t(0)); })) ==
-          std::vector<std::uint64_t>{~std::uint64_t(0)});
-    CHECK(read_as<std::string>(with(e::string, {2}, [](auto& p) { p.add_string_data("a"), p.add_string_data(""); })) ==
-          std::vector<std::string>{"a", ""});
+    CHECK(read_as<std::uint64_t>(with(e::uint64, {1}, [](auto& p) {
+        p.add_uint64_data(~std::uint64_t(0));
+    })) == std::vector<std::uint64_t>{~std::uint64_t(0)});
+    CHECK(read_as<std::string>(with(e::string, {2}, [](auto& p) {
+        p.add_string_data("a"), p.add_string_data("");
+    })) == std::vector<std::string>{"a", ""});
     CHECK(read_as<std::int32_t>(in_int32(e::int32, {2}, {-1, 2147483647})) == ints_t{-1, 2147483647});
     CHECK(ints<std::int8_t>(in_int32(e::int8, {2}, {-128, 127})) == ints_t{-128, 127});
     CHECK(ints<std::uint8_t>(in_int32(e::uint8, {1}, {255})) == ints_t{255});
     CHECK(ints<std::int16_t>(in_int32(e::int16, {1}, {-32768})) == ints_t{-32768});
     CHECK(ints<std::uint16_t>(in_int32(e::uint16, {1}, {65535})) == ints_t{65535});
     CHECK(ints<bool>(in_int32(e::bool_, {3}, {0, 1, 0})) == ints_t{0, 1, 0});
-    CHECK(floats<xloom::float16>(in_int32(e::float16, {3}, {0x3e00, 0xc000, -0x4000})) == floats_t{1.5, -2, -2});
+    CHECK(floats<xloom::float16>(in_int32(e::float16, {3}, {0x3e00, 0xc000, -0x4000})) ==
+          floats_t{1.5, -2, -2});
     CHECK(floats<xloom::bfloat16>(in_int32(e::bfloat16, {1}, {0x3fc0})) == floats_t{1.5});
     CHECK(floats<xloom::float8_e4m3fn>(in_int32(e::float8_e4m3fn, {1}, {0xc4})) == floats_t{-3});
     CHECK(floats<xloom::float8_e4m3fnuz>(in_int32(e::float8_e4m3fnuz, {1}, {0xc4})) == floats_t{-1.5});
@@ -174,15 +188,22 @@ TEST_CASE("shapes, and tensors without items")
 TEST_CASE("too little, too much, or nothing at all")
 {
     using e = element_type;
-    CHECK(complaint(raw(e::float_, {2}, {0, 0, 0, 0, 0, 0, 0})) == "the tensor 'w' is float[2] and needs 8 bytes, but has 7");
-    CHECK(complaint(raw(e::float_, {}, {0, 0, 0, 0, 0})) == "the tensor 'w' is float[] and needs 4 bytes, but has 5");
+    CHECK(complaint(raw(e::float_, {2}, {0, 0, 0, 0, 0, 0, 0})) ==
+          "the tensor 'w' is float[2] and needs 8 bytes, but has 7");
+    CHECK(complaint(raw(e::float_, {}, {0, 0, 0, 0, 0})) ==
+          "the tensor 'w' is float[] and needs 4 bytes, but has 5");
     CHECK(complaint(raw(e::int4, {3}, {0})) == "the tensor 'w' is int4[3] and needs 2 bytes, but has 1");
     CHECK(complaint(raw(e::uint2, {4}, {0, 0})) == "the tensor 'w' is uint2[4] and needs 1 bytes, but has 2");
-    CHECK(complaint(tensor_proto(e::float_, {})) == "the tensor 'w' is float[] and needs 1 entries of float_data, but has 0");
-    CHECK(complaint(in_int32(e::int4, {3}, {0, 0, 0})) == "the tensor 'w' is int4[3] and needs 2 entries of int32_data, but has 3");
-    CHECK(complaint(tensor_proto(e::complex64, {2})) == "the tensor 'w' is complex64[2] and needs 4 entries of float_data, but has 0");
-    CHECK(complaint(in_int32(e::int64, {1}, {1})) == "the tensor 'w' is int64[1] and needs 1 entries of int64_data, but has 0");
-    CHECK(complaint(raw(e::string, {1}, {65})) == "the tensor 'w' holds strings in raw_data, where they cannot be");
+    CHECK(complaint(tensor_proto(e::float_, {})) ==
+          "the tensor 'w' is float[] and needs 1 entries of float_data, but has 0");
+    CHECK(complaint(in_int32(e::int4, {3}, {0, 0, 0})) ==
+          "the tensor 'w' is int4[3] and needs 2 entries of int32_data, but has 3");
+    CHECK(complaint(tensor_proto(e::complex64, {2})) ==
+          "the tensor 'w' is complex64[2] and needs 4 entries of float_data, but has 0");
+    CHECK(complaint(in_int32(e::int64, {1}, {1})) ==
+          "the tensor 'w' is int64[1] and needs 1 entries of int64_data, but has 0");
+    CHECK(complaint(raw(e::string, {1}, {65})) ==
+          "the tensor 'w' holds strings in raw_data, where they cannot be");
 }
 
 TEST_CASE("entries that their element type cannot hold")
@@ -190,8 +211,10 @@ TEST_CASE("entries that their element type cannot hold")
     using e = element_type;
     CHECK(complaint(in_int32(e::int8, {1}, {128})) == "the tensor 'w' holds 128, which is no int8");
     CHECK(complaint(in_int32(e::uint16, {1}, {-1})) == "the tensor 'w' holds -1, which is no uint16");
-    CHECK(complaint(in_int32(e::float16, {1}, {65536})) == "the tensor 'w' holds 65536, which is no pattern of 16 bits");
-    CHECK(complaint(in_int32(e::uint4, {2}, {-129})) == "the tensor 'w' holds -129, which is no pattern of 8 bits");
+    CHECK(complaint(in_int32(e::float16, {1}, {65536})) ==
+          "the tensor 'w' holds 65536, which is no pattern of 16 bits");
+    CHECK(complaint(in_int32(e::uint4, {2}, {-129})) ==
+          "the tensor 'w' holds -129, which is no pattern of 8 bits");
     CHECK(complaint(in_int32(e::bool_, {1}, {-1})) == "the tensor 'w' holds -1, which is no bool");
     CHECK(complaint(raw(e::bool_, {2}, {1, 0xfe})) == "the tensor 'w' holds 254, which is no bool");
     auto proto = tensor_proto(e::uint32, {1});
@@ -206,15 +229,18 @@ TEST_CASE("shapes that no file can fill are refused before anything is allocated
     CHECK(complaint(tensor_proto(e::float_, {2, -1})) == "the tensor 'w' has the negative dimension -1");
     CHECK(complaint(raw(e::uint8, {std::int64_t(1) << 60}, {1})) ==
           "the tensor 'w' is uint8[1152921504606846976] and needs 1152921504606846976 bytes, but has 1");
-    CHECK(complaint(tensor_proto(e::string, {std::int64_t(1) << 40})) ==
-          "the tensor 'w' is string[1099511627776] and needs 1099511627776 entries of string_data, but has 0");
+    CHECK(
+        complaint(tensor_proto(e::string, {std::int64_t(1) << 40})) ==
+        "the tensor 'w' is string[1099511627776] and needs 1099511627776 entries of string_data, but has 0");
     CHECK(complaint(tensor_proto(e::float_, {huge})) ==
           "the tensor 'w' has the shape [9223372036854775807], which has more items than can be counted");
     CHECK(complaint(tensor_proto(e::int2, {std::int64_t(1) << 32, std::int64_t(1) << 32})) ==
           "the tensor 'w' has the shape [4294967296, 4294967296], which has more items than can be counted");
     CHECK(complaint(tensor_proto(e::float_, {0, huge, huge})) ==
-          "the tensor 'w' has the shape [0, 9223372036854775807, 9223372036854775807], which has more items than can be counted");
-    CHECK(complaint(raw(e::uint8, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1})) == "the tensor 'w' has rank 17, more than 16");
+          "the tensor 'w' has the shape [0, 9223372036854775807, 9223372036854775807], which has more items "
+          "than can be counted");
+    CHECK(complaint(raw(e::uint8, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1})) ==
+          "the tensor 'w' has rank 17, more than 16");
     CHECK(complaint(raw(e::uint8, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1})) == "none");
 }
 
@@ -223,7 +249,8 @@ TEST_CASE("no element type, external data, segments")
     for (int const type : {-1, 0, 27, 1000000}) {
         auto proto = raw(element_type::uint8, {1}, {1});
         proto.set_data_type(type);
-        CHECK(complaint(proto) == "the tensor 'w' has the element type " + std::to_string(type) + ", which is none of ONNX's");
+        CHECK(complaint(proto) ==
+              "the tensor 'w' has the element type " + std::to_string(type) + ", which is none of ONNX's");
     }
     CHECK(complaint({}) == "a tensor has the element type 0, which is none of ONNX's");
     auto elsewhere = raw(element_type::uint8, {1}, {1});

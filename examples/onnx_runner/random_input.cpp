@@ -34,7 +34,8 @@ tensor random_tensor(onnx::TypeProto_Tensor const& declared, std::mt19937& sourc
         throw runner_error(concat("the element type ", declared.elem_type(), " is none of ONNX's"));
     xloom::shape dims;
     for (auto const& dim : declared.shape().dim())
-        dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? static_cast<std::size_t>(dim.dim_value()) : 1);
+        dims.push_back(
+            dim.has_dim_value() && dim.dim_value() >= 0 ? static_cast<std::size_t>(dim.dim_value()) : 1);
     tensor result = new_tensor(type, dims);
     with_type(type, [&]<class T>(std::type_identity<T>) {
         constexpr std::size_t between_looks = 1 << 16; // at the clock
@@ -68,7 +69,8 @@ value default_input(onnx::GraphProto const& graph, onnx::ValueInfoProto const& i
 {
     auto const is_input = [&](onnx::TensorProto const& tensor) { return tensor.name() == input.name(); };
     auto const initializer = std::find_if(graph.initializer().begin(), graph.initializer().end(), is_input);
-    return initializer == graph.initializer().end() ? random_input(input.type(), source) : read_tensor(*initializer);
+    return initializer == graph.initializer().end() ? random_input(input.type(), source)
+                                                    : read_tensor(*initializer);
 }
 
 } // namespace runner

@@ -21,7 +21,10 @@ std::size_t filled_up(std::size_t numbers)
     return (numbers + line - 1) / line * line;
 }
 
-bool has_rank_3(call const& node, std::size_t i) { return node.has(i) && node.tensor_at(i).shape().size() == 3; }
+bool has_rank_3(call const& node, std::size_t i)
+{
+    return node.has(i) && node.tensor_at(i).shape().size() == 3;
+}
 
 } // namespace
 
@@ -32,7 +35,9 @@ void require_affordable(call const& node)
     tensor const& x = node.tensor_at(X);
     xloom::shape const &rows = x.shape(), &weights = node.tensor_at(R).shape();
     require_room_for(x, {rows[0], rows[1], weights[0], weights[2]});
-    auto const size_of = [&](std::size_t i) { return node.has(i) ? static_cast<double>(node.tensor_at(i).size()) : 0; };
+    auto const size_of = [&](std::size_t i) {
+        return node.has(i) ? static_cast<double>(node.tensor_at(i).size()) : 0;
+    };
     double products = 0;
     for (std::size_t i = 1; i < node.input_count(); ++i)
         products += size_of(i);
@@ -45,7 +50,9 @@ std::size_t packed_bytes(std::map<std::size_t, tensor const*> const& weights)
 {
     auto const last_dim = [&](std::size_t i) {
         auto const found = weights.find(i);
-        return found == weights.end() || found->second->shape().empty() ? 1 : std::max<std::size_t>(found->second->shape().back(), 1);
+        return found == weights.end() || found->second->shape().empty()
+                   ? 1
+                   : std::max<std::size_t>(found->second->shape().back(), 1);
     };
     std::size_t bytes = 0;
     for (auto const& [i, each] : weights) {

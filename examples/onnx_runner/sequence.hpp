@@ -9,7 +9,8 @@ namespace runner {
 
 struct value;
 
-/// Its values are put there once, by the code that makes it; copies share them, and what they take of the budget.
+/// Its values are put there once, by the code that makes it; copies share them, and what they take of the
+/// budget.
 class sequence {
 public:
     sequence();

@@ -8,9 +8,9 @@ namespace runner {
 
 namespace {
 
-/// A version of operators that have it in common. Inputs and outputs are a letter each: r (required), o (optional), * (any number), + (one
-/// or more); "-" says that the operator has ended. An attribute is a name and what it holds, with ! where it must be given. A version that
-/// only adds element types has no row.
+/// A version of operators that have it in common. Inputs and outputs are a letter each: r (required), o
+/// (optional), * (any number), + (one or more); "-" says that the operator has ended. An attribute is a name
+/// and what it holds, with ! where it must be given. A version that only adds element types has no row.
 struct row {
     char const* operators;
     std::int64_t since;
@@ -91,7 +91,8 @@ constexpr row table[] = {
     {"ReverseSequence", 10, "rr", "r", "batch_axis:flag time_axis:flag"},
     {"ReduceSum", 1, "r", "r", "axes:ints keepdims:flag"},
     {"ReduceSum", 13, "ro", "r", "keepdims:flag noop_with_empty_axes:flag"},
-    {"ReduceMean ReduceProd ReduceSumSquare ReduceL1 ReduceL2 ReduceMax ReduceMin", 1, "r", "r", "axes:ints keepdims:flag"},
+    {"ReduceMean ReduceProd ReduceSumSquare ReduceL1 ReduceL2 ReduceMax ReduceMin", 1, "r", "r",
+        "axes:ints keepdims:flag"},
     {"ReduceMean ReduceProd ReduceSumSquare ReduceL1 ReduceL2 ReduceMax ReduceMin", 18, "ro", "r",
         "keepdims:flag noop_with_empty_axes:flag"},
     {"ArgMax ArgMin", 1, "r", "r", "axis:int keepdims:flag"},
@@ -113,7 +114,8 @@ constexpr row table[] = {
     {"Gemm", 1, "rrr", "r", "alpha:float beta:float broadcast:flag transA:flag transB:flag"},
     {"Gemm", 7, "rrr", "r", "alpha:float beta:float transA:flag transB:flag"},
     {"Gemm", 11, "rro", "r", "alpha:float beta:float transA:flag transB:flag"},
-    {"Conv", 1, "rro", "r", "auto_pad:string dilations:ints group:int kernel_shape:ints pads:ints strides:ints"},
+    {"Conv", 1, "rro", "r",
+        "auto_pad:string dilations:ints group:int kernel_shape:ints pads:ints strides:ints"},
     {"If", 1, "r", "+", "else_branch:graph! then_branch:graph!"},
     {"Loop", 1, "oo+", "+", "body:graph!"},
     {"Loop", 11, "oo*", "+", "body:graph!"},
@@ -192,8 +194,9 @@ std::vector<arity> arities_of(std::string_view letters)
     return all;
 }
 
-constexpr std::array<std::string_view, 13> kind_names{"int", "ints", "float", "floats", "string", "strings", "tensor", "sparse_tensor",
-    "type_proto", "graph", "flag", "flags", "element"}; // in the order of attribute_kind
+constexpr std::array<std::string_view, 13> kind_names{"int", "ints", "float", "floats", "string", "strings",
+    "tensor", "sparse_tensor", "type_proto", "graph", "flag", "flags",
+    "element"}; // in the order of attribute_kind
 
 /// "axis:int!"
 attribute_rule attribute_of(std::string_view text)
@@ -209,7 +212,8 @@ signature signature_of(row const& from)
 {
     if (from.inputs == std::string_view("-"))
         return {.since = from.since, .is_deprecated = true};
-    signature result{.since = from.since, .inputs = arities_of(from.inputs), .outputs = arities_of(from.outputs)};
+    signature result{
+        .since = from.since, .inputs = arities_of(from.inputs), .outputs = arities_of(from.outputs)};
     for (std::string_view const each : words_of(from.attributes))
         result.attributes.push_back(attribute_of(each));
     std::ranges::sort(result.attributes, {}, &attribute_rule::name);

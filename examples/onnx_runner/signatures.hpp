@@ -48,7 +48,8 @@ struct signature {
     attribute_rule const* find(std::string_view attribute) const;
 };
 
-/// All versions of an operator, "Add" or "com.microsoft.AttnLSTM", the oldest first. Empty: there is no such operator.
+/// All versions of an operator, "Add" or "com.microsoft.AttnLSTM", the oldest first. Empty: there is no such
+/// operator.
 std::vector<signature> const& signatures_of(std::string const& name);
 
 /// The version that an opset has. Null: the operator is newer, or there is none.

@@ -27,7 +27,10 @@ char letter_of(OpSchema::FormalParameter const& formal)
 
 char letter_of(arity formal)
 {
-    return formal == arity::required ? 'r' : formal == arity::optional ? 'o' : formal == arity::any_number ? '*' : '+';
+    return formal == arity::required     ? 'r'
+           : formal == arity::optional   ? 'o'
+           : formal == arity::any_number ? '*'
+                                         : '+';
 }
 
 template <class Formals>
@@ -80,7 +83,8 @@ TEST_CASE("signatures are those of ONNX's schemas")
         CHECK_FALSE(signatures_of(name).empty());
         for (int opset = 1; opset <= newest && name.find('.') == std::string::npos; ++opset) {
             CAPTURE(opset);
-            CHECK(text_of(find_signature(name, opset)) == text_of(onnx::OpSchemaRegistry::Schema(name, opset, "")));
+            CHECK(text_of(find_signature(name, opset)) ==
+                  text_of(onnx::OpSchemaRegistry::Schema(name, opset, "")));
         }
     }
 }

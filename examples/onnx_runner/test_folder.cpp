@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using xloom::detail::concat;
 
-/// Older releases of ONNX recorded bfloat16 as the uint16 of its bits, and a tensor of which only the type is read as one item.
+/// Older releases of ONNX recorded bfloat16 as the uint16 of its bits, and a tensor of which only the type is
+/// read as one item.
 value as_declared(value read, onnx::TypeProto const& proto)
 {
     xloom::partial_type const type = type_of(proto);
@@ -36,12 +37,14 @@ value as_declared(value read, onnx::TypeProto const& proto)
 
 /// A data set's files kind_0.pb, kind_1.pb, ..., each read as the type that the graph declares.
 template <class Declarations>
-std::vector<recorded_value> read_values(fs::path const& set, std::string const& kind, Declarations const& declared)
+std::vector<recorded_value> read_values(
+    fs::path const& set, std::string const& kind, Declarations const& declared)
 {
     std::vector<recorded_value> values;
     for (fs::path file; file = set / concat(kind, "_", values.size(), ".pb"), fs::exists(file);) {
         if (values.size() >= static_cast<std::size_t>(declared.size()))
-            throw runner_error(concat("the graph has ", declared.size(), " ", kind, "s, but the data set more"));
+            throw runner_error(
+                concat("the graph has ", declared.size(), " ", kind, "s, but the data set more"));
         auto const& type = declared[static_cast<int>(values.size())].type();
         values.push_back(read_recorded(file.string(), type));
         values.back().held = as_declared(std::move(values.back().held), type);
@@ -62,7 +65,8 @@ small_floats comparison_of(onnx::GraphProto const& graph, std::string const& out
 {
     for (auto const& node : graph.node())
         if (std::find(node.output().begin(), node.output().end(), output) != node.output().end())
-            return node.op_type() == "ScatterND" || node.op_type() == "GatherND" ? small_floats::exactly : small_floats::closely;
+            return node.op_type() == "ScatterND" || node.op_type() == "GatherND" ? small_floats::exactly
+                                                                                 : small_floats::closely;
     return small_floats::closely;
 }
 
@@ -72,13 +76,15 @@ verdict judge_set(model const& tested, fs::path const& set)
     auto const results = tested.run(read_inputs(set, graph));
     auto const expected = read_values(set, "output", graph.output());
     if (expected.size() != results.size())
-        return {outcome::failed, concat("the graph has ", results.size(), " outputs, but the data set ", expected.size())};
+        return {outcome::failed,
+            concat("the graph has ", results.size(), " outputs, but the data set ", expected.size())};
     for (std::size_t i = 0; i < expected.size(); ++i) {
         std::string const& name = graph.output(static_cast<int>(i)).name();
         if (!expected[i].name.empty() && expected[i].name != name)
-            return {outcome::failed,
-                concat("the graph's output ", i, " is ", in_quotes(name), ", but the data set's ", in_quotes(expected[i].name))};
-        if (std::string const found = difference(results[i], expected[i].held, comparison_of(graph, name)); !found.empty())
+            return {outcome::failed, concat("the graph's output ", i, " is ", in_quotes(name),
+                                         ", but the data set's ", in_quotes(expected[i].name))};
+        if (std::string const found = difference(results[i], expected[i].held, comparison_of(graph, name));
+            !found.empty())
             return {outcome::contradicted, concat("the output ", in_quotes(name), " ", found)};
     }
     return {outcome::passed};
@@ -124,7 +130,8 @@ std::vector<test_folder> find_test_folders(std::vector<std::string> const& roots
             if (entry.is_directory() && fs::exists(entry.path() / "model.onnx"))
                 found.push_back({entry.path().lexically_relative(root).string(), entry.path()});
     }
-    std::sort(found.begin(), found.end(), [](auto const& a, auto const& b) { return std::tie(a.name, a.path) < std::tie(b.name, b.path); });
+    std::sort(found.begin(), found.end(),
+        [](auto const& a, auto const& b) { return std::tie(a.name, a.path) < std::tie(b.name, b.path); });
     return found;
 }
 
@@ -151,7 +158,8 @@ verdict judge(test_folder const& folder)
             return judge_error(tested, sets);
         for (fs::path const& set : sets)
             if (verdict const found = judge_set(tested, set); found.result != outcome::passed)
-                return {found.result, sets.size() == 1 ? found.why : set.filename().string() + ": " + found.why};
+                return {
+                    found.result, sets.size() == 1 ? found.why : set.filename().string() + ": " + found.why};
         return {outcome::passed};
     } catch (not_implemented const& error) {
         return {outcome::skipped, error.what()};

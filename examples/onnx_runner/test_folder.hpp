@@ -1,5 +1,6 @@
 #pragma once
-// ONNX's test folders: model.onnx beside test_data_set_*/{input_N,output_N}.pb, or beside an expect_error.txt.
+// ONNX's test folders: model.onnx beside test_data_set_*/{input_N,output_N}.pb, or beside an
+// expect_error.txt.
 
 #include <filesystem>
 #include <set>
@@ -28,7 +29,8 @@ struct test_folder {
 /// All of them in and below these folders, sorted by name.
 std::vector<test_folder> find_test_folders(std::vector<std::string> const& roots);
 
-/// The operators of its model, as "Add" or "com.microsoft.AttnLSTM", those of bodies included. Throws if there is no model to read.
+/// The operators of its model, as "Add" or "com.microsoft.AttnLSTM", those of bodies included. Throws if
+/// there is no model to read.
 std::set<std::string> operators_of(test_folder const& folder);
 
 /// Runs the model on all data sets. Does not throw.

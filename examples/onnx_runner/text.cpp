@@ -17,13 +17,19 @@ struct character {
     std::uint32_t code = 0;
 };
 
-/// The first character of a text that is not empty. None is longer than it must be, none is half of a UTF-16 pair.
+/// The first character of a text that is not empty. None is longer than it must be, none is half of a UTF-16
+/// pair.
 character first_of(std::string_view text)
 {
-    auto const byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
+    auto const byte = [&](std::size_t i) {
+        return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+    };
     if (byte(0) < 0x80)
         return {1, byte(0)};
-    std::size_t const bytes = byte(0) >> 5 == 0x6 ? 2 : byte(0) >> 4 == 0xe ? 3 : byte(0) >> 3 == 0x1e ? 4 : 0;
+    std::size_t const bytes = byte(0) >> 5 == 0x6    ? 2
+                              : byte(0) >> 4 == 0xe  ? 3
+                              : byte(0) >> 3 == 0x1e ? 4
+                                                     : 0;
     if (bytes == 0 || bytes > text.size())
         return {};
     std::uint32_t code = byte(0) & (0x7fu >> bytes);
@@ -37,7 +43,10 @@ character first_of(std::string_view text)
     return is_one ? character{bytes, code} : character{};
 }
 
-bool is_control(std::uint32_t code) { return code < 0x20 || (0x7f <= code && code < 0xa0) || code == 0x2028 || code == 0x2029; }
+bool is_control(std::uint32_t code)
+{
+    return code < 0x20 || (0x7f <= code && code < 0xa0) || code == 0x2028 || code == 0x2029;
+}
 
 void append_escaped(std::string& to, char byte)
 {
@@ -96,7 +105,8 @@ std::string listed(std::vector<std::int64_t> const& numbers)
     std::string text = "[";
     for (std::size_t i = 0; i < std::min(numbers.size(), most); ++i)
         text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
-    return text + (numbers.size() > most ? xloom::detail::concat(", ... (", numbers.size(), " in all)]") : "]");
+    return text +
+           (numbers.size() > most ? xloom::detail::concat(", ... (", numbers.size(), " in all)]") : "]");
 }
 
 } // namespace runner

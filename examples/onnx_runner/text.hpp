@@ -8,8 +8,8 @@
 
 namespace runner {
 
-/// A text as one line that can be printed: control characters, and bytes that are no UTF-8, as \n or \x1b. Cut where it has more than
-/// `most` bytes.
+/// A text as one line that can be printed: control characters, and bytes that are no UTF-8, as \n or \x1b.
+/// Cut where it has more than `most` bytes.
 std::string printable(std::string_view text, std::size_t most);
 
 /// A name in quotes, escaped and cut. Quotes and backslashes that are its own get a backslash.

@@ -29,7 +29,8 @@ inline onnx::ModelProto model_of(onnx::GraphProto const& graph, std::int64_t ops
 }
 
 /// What a model of one graph throws when it is loaded, then run.
-inline std::string error_of(std::string const& graph_text, std::vector<value> const& inputs = {}, std::int64_t opset = 18)
+inline std::string error_of(
+    std::string const& graph_text, std::vector<value> const& inputs = {}, std::int64_t opset = 18)
 try {
     model(model_of(graph_of(graph_text), opset)).run(inputs);
     return "none";

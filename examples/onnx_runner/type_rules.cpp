@@ -16,7 +16,10 @@ xloom::dim broadcast(xloom::dim const& a, xloom::dim const& b)
     return says_a ? a : says_b ? b : xloom::unknown;
 }
 
-partial_shape dims_of_broadcast(typing const& node) { return node.opset() < 7 ? node.shape_at(0) : broadcast_inputs(node, 0); }
+partial_shape dims_of_broadcast(typing const& node)
+{
+    return node.opset() < 7 ? node.shape_at(0) : broadcast_inputs(node, 0);
+}
 
 } // namespace
 
@@ -24,9 +27,15 @@ types same_type(typing const& node) { return {node.at(0)}; }
 
 types broadcast_type(typing const& node) { return type_like_first(node, dims_of_broadcast(node)); }
 
-types truth_type(typing const& node) { return {xloom::tensor_type(element_type::bool_, dims_of_broadcast(node))}; }
+types truth_type(typing const& node)
+{
+    return {xloom::tensor_type(element_type::bool_, dims_of_broadcast(node))};
+}
 
-types type_like_first(typing const& node, partial_shape const& dims) { return {xloom::tensor_type(node.at(0).element(), dims)}; }
+types type_like_first(typing const& node, partial_shape const& dims)
+{
+    return {xloom::tensor_type(node.at(0).element(), dims)};
+}
 
 types count_type(typing const&) { return {xloom::tensor_type(element_type::int64, partial_shape{})}; }
 
@@ -55,7 +64,8 @@ partial_shape broadcast_inputs(typing const& node, std::size_t first)
 xloom::dim dim_sum(xloom::dim const& a, xloom::dim const& b)
 {
     std::int64_t total = 0;
-    bool const is_known = a.has_value() && b.has_value() && !__builtin_add_overflow(a.value(), b.value(), &total);
+    bool const is_known =
+        a.has_value() && b.has_value() && !__builtin_add_overflow(a.value(), b.value(), &total);
     return is_known ? xloom::dim(total) : xloom::unknown;
 }
 
@@ -86,7 +96,8 @@ partial_shape shape_in(typing const& node, std::size_t i)
     }
     partial_shape const& of_numbers = node.shape_at(i);
     bool const is_counted = of_numbers.has_rank() && of_numbers.rank() == 1 && of_numbers[0].has_value();
-    return is_counted ? unknown_dims(static_cast<std::size_t>(of_numbers[0].value())) : partial_shape(xloom::unknown_rank);
+    return is_counted ? unknown_dims(static_cast<std::size_t>(of_numbers[0].value()))
+                      : partial_shape(xloom::unknown_rank);
 }
 
 partial_shape without_dims(partial_shape dims, std::vector<bool> const& marks)

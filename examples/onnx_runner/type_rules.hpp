@@ -1,6 +1,6 @@
 #pragma once
-// What operators say of their outputs' types: the rules that many share, and what others are made of. Where the types of the inputs
-// contradict an operator the rules know less, and the run says what is wrong.
+// What operators say of their outputs' types: the rules that many share, and what others are made of. Where
+// the types of the inputs contradict an operator the rules know less, and the run says what is wrong.
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,8 @@ using xloom::partial_type;
 
 /// Output 0 is as input 0.
 types same_type(typing const& node);
-/// Input 0's element type in the shape that all inputs have after broadcasting; up to opset 6 that is input 0's.
+/// Input 0's element type in the shape that all inputs have after broadcasting; up to opset 6 that is input
+/// 0's.
 types broadcast_type(typing const& node);
 /// bool in that shape.
 types truth_type(typing const& node);

@@ -12,13 +12,15 @@ namespace {
 /// What a tensor takes besides its items, about.
 constexpr std::size_t bytes_of_a_tensor = 512;
 
-/// An empty tensor has no items, but its other dimensions may become those of a loop, or of what is made of it: they must be possible, too.
+/// An empty tensor has no items, but its other dimensions may become those of a loop, or of what is made of
+/// it: they must be possible, too.
 void require_possible(xloom::shape const& dims, std::size_t item_size)
 {
     xloom::shape filled = dims;
     std::replace(filled.begin(), filled.end(), std::size_t{0}, std::size_t{1});
-    bool const is_possible = xloom::is_countable(filled, item_size) &&
-                             (filled == dims || xloom::element_count(filled) <= current_budget().tensor_bytes / item_size);
+    bool const is_possible =
+        xloom::is_countable(filled, item_size) &&
+        (filled == dims || xloom::element_count(filled) <= current_budget().tensor_bytes / item_size);
     if (!is_possible)
         throw runner_error(xloom::detail::concat("a tensor of the shape ", dims, " does not fit in memory"));
 }
@@ -35,10 +37,13 @@ std::size_t item_bytes(element_type type)
 }
 
 tensor::storage::storage(std::size_t byte_count, std::size_t string_count)
-    : taken(bytes_of_a_tensor + byte_count + string_count * sizeof(std::string)), bytes(byte_count), strings(string_count)
+    : taken(bytes_of_a_tensor + byte_count + string_count * sizeof(std::string)),
+      bytes(byte_count),
+      strings(string_count)
 {}
 
-tensor::tensor(element_type type, std::size_t item_size, xloom::shape const& dims) : type_(type), item_size_(item_size), dims_(dims)
+tensor::tensor(element_type type, std::size_t item_size, xloom::shape const& dims)
+    : type_(type), item_size_(item_size), dims_(dims)
 {
     bool const is_string = type == element_type::string;
     require_possible(dims, is_string ? sizeof(std::string) : item_size);
@@ -53,7 +58,8 @@ tensor tensor::reshaped(xloom::shape const& dims) const
 {
     require_possible(dims, 1);
     if (xloom::element_count(dims) != size())
-        throw runner_error(xloom::detail::concat("a tensor of the shape ", dims_, " cannot be reshaped to ", dims));
+        throw runner_error(
+            xloom::detail::concat("a tensor of the shape ", dims_, " cannot be reshaped to ", dims));
     tensor result = *this;
     result.dims_ = dims;
     return result;
@@ -83,7 +89,8 @@ void tensor::reserve_characters() const
 void tensor::require_type(element_type wanted) const
 {
     if (type_ != wanted)
-        throw runner_error(xloom::detail::concat("a tensor of ", name_of(wanted), " is needed, but it holds ", name_of(type_)));
+        throw runner_error(xloom::detail::concat(
+            "a tensor of ", name_of(wanted), " is needed, but it holds ", name_of(type_)));
 }
 
 tensor const& value::as_tensor() const
@@ -124,7 +131,8 @@ std::string describe(value const& v)
         return xloom::detail::concat(name_of(v.as_tensor().type()), v.as_tensor().shape());
     if (v.is_sequence())
         return xloom::detail::concat("sequence of ", v.as_sequence().size());
-    return v.as_optional().held ? "optional " + describe(*v.as_optional().held) : std::string("empty optional");
+    return v.as_optional().held ? "optional " + describe(*v.as_optional().held)
+                                : std::string("empty optional");
 }
 
 } // namespace runner

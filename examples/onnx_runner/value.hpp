@@ -31,13 +31,15 @@ using xloom::element_type;
 /// Bytes of an item in memory. A string's item is its number in a table of the tensor's own.
 std::size_t item_bytes(element_type type);
 
-/// A row-major tensor. Its items are written once, by the code that makes it; copies share them, and what they take of the budget.
+/// A row-major tensor. Its items are written once, by the code that makes it; copies share them, and what
+/// they take of the budget.
 class tensor {
 public:
     tensor() : tensor(element_type::undefined, 1, {0}) {}
     /// Items unspecified; strings empty. Throws if the budget has no room for it.
     tensor(element_type type, xloom::shape const& dims);
-    /// Without a type: rows of bytes, for code that only moves them. The last dimension counts the bytes of an item.
+    /// Without a type: rows of bytes, for code that only moves them. The last dimension counts the bytes of
+    /// an item.
     static tensor of_bytes(xloom::shape const& dims);
 
     template <class T>
@@ -85,7 +87,8 @@ public:
     tensor reshaped(xloom::shape const& dims) const;
     tensor as_type(element_type type) const;
 
-    /// Strings grow after a tensor is made: takes the bytes of their characters, too. To be called once they are written.
+    /// Strings grow after a tensor is made: takes the bytes of their characters, too. To be called once they
+    /// are written.
     void reserve_characters() const;
 
 private:
@@ -146,7 +149,8 @@ struct xloom::enable_tensor<runner::tensor> {
     static std::byte const* data(runner::tensor const& t) { return t.bytes(); }
     static xloom::shape shape(runner::tensor const& t)
     {
-        return t.type() == element_type::undefined ? t.shape() : insert_axis(t.shape(), t.shape().size(), t.item_size());
+        return t.type() == element_type::undefined ? t.shape()
+                                                   : insert_axis(t.shape(), t.shape().size(), t.item_size());
     }
     static xloom::strides strides(runner::tensor const& t) { return row_major_strides(shape(t)); }
     static runner::tensor make(xloom::shape const& dims) { return runner::tensor::of_bytes(dims); }

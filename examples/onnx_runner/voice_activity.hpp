@@ -1,5 +1,6 @@
 #pragma once
-// Silero's models for voice activity detection, for the test and the benchmark that have them beside examples/voice_activity.
+// Silero's models for voice activity detection, for the test and the benchmark that have them beside
+// examples/voice_activity.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +26,8 @@ public:
         auto probability = xt::xtensor<float, 1>::from_shape({chunks.shape(0)});
         std::vector<float> const zeros(256);
         value state = tensor::of<float>({2, 1, 128}, zeros);
-        std::vector<float> seen(context_size + chunk_size); // a chunk behind the last samples of the one before
+        std::vector<float> seen(
+            context_size + chunk_size); // a chunk behind the last samples of the one before
         for (std::size_t t = 0; t < chunks.shape(0); ++t) {
             std::copy_n(seen.end() - context_size, context_size, seen.begin());
             std::copy_n(&chunks(t, 0), chunk_size, seen.begin() + context_size);
@@ -40,7 +42,8 @@ private:
     /// The models name their inputs alike, but order them differently.
     std::vector<value> run(value const& input, value const& state) const
     {
-        std::map<std::string, value> const by_name{{"input", input}, {"state", state}, {"sr", tensor::scalar<std::int64_t>(sample_rate)}};
+        std::map<std::string, value> const by_name{
+            {"input", input}, {"state", state}, {"sr", tensor::scalar<std::int64_t>(sample_rate)}};
         std::vector<value> inputs;
         for (auto const& declared : model_.proto().input())
             inputs.push_back(by_name.at(declared.name()));

@@ -1,4 +1,5 @@
-// Silero's three models, unmodified, on recordings: each against ONNX Runtime's probabilities and against examples/voice_activity.
+// Silero's three models, unmodified, on recordings: each against ONNX Runtime's probabilities and against
+// examples/voice_activity.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,8 @@ using nlohmann::json;
 
 fs::path const models = VOICE_ACTIVITY_MODELS;
 
-/// The recordings that something is expected of: 13 of 44 seconds. Without optimisation two of 3 seconds stand for them.
+/// The recordings that something is expected of: 13 of 44 seconds. Without optimisation two of 3 seconds
+/// stand for them.
 std::vector<recording> read_recordings(json const& expected)
 {
     std::vector<recording> all;
@@ -63,7 +65,8 @@ TEST_CASE("every probability of Silero's models equals ONNX Runtime's and voice_
     REQUIRE(recordings.size() == 2);
 #endif
     detector detect{weights((models / "silero_vad_16k_op15.onnx").string())};
-    for (std::string const name : {"silero_vad_16k_op15.onnx", "silero_vad.onnx", "silero_vad_op18_ifless.onnx"}) {
+    for (std::string const name :
+        {"silero_vad_16k_op15.onnx", "silero_vad.onnx", "silero_vad_op18_ifless.onnx"}) {
         CAPTURE(name);
         runner::voice_activity_model const model((models / name).string());
         double to_peer = 0, to_detector = 0;
@@ -71,7 +74,8 @@ TEST_CASE("every probability of Silero's models equals ONNX Runtime's and voice_
         for (recording const& heard : recordings) {
             CAPTURE(heard.name);
             xt::xtensor<float, 1> const probability = model(heard.chunks);
-            double const differences[] = {largest_difference(probability, expected.at(heard.name).get<std::vector<float>>()),
+            double const differences[] = {
+                largest_difference(probability, expected.at(heard.name).get<std::vector<float>>()),
                 largest_difference(probability, detect(heard.chunks))};
             CHECK(differences[0] <= 1e-5);
             CHECK(differences[1] <= 1e-5);
@@ -79,7 +83,7 @@ TEST_CASE("every probability of Silero's models equals ONNX Runtime's and voice_
             to_detector = std::max(to_detector, differences[1]);
             chunks += probability.size();
         }
-        MESSAGE(name << ", " << chunks << " chunks: differs by at most " << to_peer << " from ONNX Runtime, " << to_detector
-                     << " from voice_activity");
+        MESSAGE(name << ", " << chunks << " chunks: differs by at most " << to_peer << " from ONNX Runtime, "
+                     << to_detector << " from voice_activity");
     }
 }

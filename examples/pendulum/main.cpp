@@ -1,6 +1,7 @@
-// How long does a pendulum of a metre take to swing to and fro? loop_into follows it step by step until it passes its lowest point, which
-// is a quarter of the way; how many steps that takes is not known before. The closed forms beside it are those of the period, by the
-// arithmetic-geometric mean, and of the speed, by energy.
+// How long does a pendulum of a metre take to swing to and fro? loop_into follows it step by step until it
+// passes its lowest point, which is a quarter of the way; how many steps that takes is not known before. The
+// closed forms beside it are those of the period, by the arithmetic-geometric mean, and of the speed, by
+// energy.
 
 #include <cmath>
 #include <cstdio>

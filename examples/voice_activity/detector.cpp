@@ -17,14 +17,16 @@ namespace {
 
 constexpr std::size_t H = 128; // the length of the LSTM's states
 
-/// PyTorch writes the gates in the order i, f, g, o; ONNX, and so xloom, has them as i, o, f, g. A direction axis goes before.
+/// PyTorch writes the gates in the order i, f, g, o; ONNX, and so xloom, has them as i, o, f, g. A direction
+/// axis goes before.
 template <std::size_t Rank>
 xt::xtensor<float, Rank + 1> in_onnx_order(xt::xtensor<float, Rank> const& torch)
 {
     std::array<std::size_t, 4> const gate{0, 3, 1, 2};
     xt::xtensor<float, Rank> onnx = torch;
     for (std::size_t g = 0; g < 4; ++g)
-        xt::view(onnx, xt::range(g * H, (g + 1) * H)) = xt::view(torch, xt::range(gate[g] * H, (gate[g] + 1) * H));
+        xt::view(onnx, xt::range(g * H, (g + 1) * H)) =
+            xt::view(torch, xt::range(gate[g] * H, (gate[g] + 1) * H));
     return xt::expand_dims(onnx, 0);
 }
 

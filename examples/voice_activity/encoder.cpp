@@ -8,7 +8,8 @@ namespace {
 
 xt::xtensor<float, 3> layer_weight(weights const& model, int layer, std::size_t outputs, std::size_t inputs)
 {
-    return model.get<3>("model.encoder." + std::to_string(layer) + ".reparam_conv.weight", {outputs, inputs, 3});
+    return model.get<3>(
+        "model.encoder." + std::to_string(layer) + ".reparam_conv.weight", {outputs, inputs, 3});
 }
 
 xt::xtensor<float, 1> layer_bias(weights const& model, int layer, std::size_t outputs)
@@ -25,7 +26,8 @@ void relu(std::span<float> values) noexcept
 } // namespace
 
 encoder::encoder(weights const& model)
-    : spectrum_of_(model.get<3>("model.stft.forward_basis_buffer", {2 * bins, 1, 256}), xt::zeros<float>({2 * bins}), 4, 128),
+    : spectrum_of_(model.get<3>("model.stft.forward_basis_buffer", {2 * bins, 1, 256}),
+          xt::zeros<float>({2 * bins}), 4, 128),
       layer0_(layer_weight(model, 0, 128, bins), layer_bias(model, 0, 128), 4, 1),
       layer1_(layer_weight(model, 1, 64, 128), layer_bias(model, 1, 64), 2, 2),
       layer2_(layer_weight(model, 2, 64, 64), layer_bias(model, 2, 64), 1, 2),
@@ -36,7 +38,8 @@ std::span<float const, feature_count> encoder::operator()(
     std::span<float const, context_size> context, std::span<float const, chunk_size> chunk) noexcept
 {
     // 64 samples of the past, the chunk, and its last 64 samples reflected at the last one.
-    auto const behind = std::copy(chunk.begin(), chunk.end(), std::copy(context.begin(), context.end(), samples_.begin()));
+    auto const behind =
+        std::copy(chunk.begin(), chunk.end(), std::copy(context.begin(), context.end(), samples_.begin()));
     std::copy_n(chunk.rbegin() + 1, samples_.end() - behind, behind);
 
     spectrum_of_(samples_.data(), spectrum_.data());

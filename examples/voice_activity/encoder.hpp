@@ -16,7 +16,8 @@ class encoder {
 public:
     explicit encoder(weights const& model);
 
-    /// The features of a chunk behind the last samples of the one before. They stay valid until the next call.
+    /// The features of a chunk behind the last samples of the one before. They stay valid until the next
+    /// call.
     std::span<float const, feature_count> operator()(
         std::span<float const, context_size> context, std::span<float const, chunk_size> chunk) noexcept;
 
@@ -30,7 +31,8 @@ private:
     convolution layer2_;
     convolution layer3_;
 
-    // What goes from layer to layer: [frames, channels], with a frame of zeros before and behind where a layer pads.
+    // What goes from layer to layer: [frames, channels], with a frame of zeros before and behind where a
+    // layer pads.
     std::array<float, padded_size> samples_{};
     std::array<float, 4 * (2 * bins)> spectrum_{};
     std::array<float, 6 * bins> magnitudes_{};

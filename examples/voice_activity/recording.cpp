@@ -9,7 +9,10 @@
 
 namespace {
 
-[[noreturn]] void refuse(std::string const& path, std::string const& why) { throw std::runtime_error("the recording " + path + " " + why); }
+[[noreturn]] void refuse(std::string const& path, std::string const& why)
+{
+    throw std::runtime_error("the recording " + path + " " + why);
+}
 
 bool is_raw(std::filesystem::path const& path) { return path.extension() == ".raw"; }
 
@@ -18,11 +21,13 @@ SndfileHandle open(std::string const& path)
     if (!std::filesystem::is_regular_file(path))
         refuse(path, "is not there, or is no file");
     if (is_raw(path))
-        return SndfileHandle(path, SFM_READ, SF_FORMAT_RAW | SF_FORMAT_PCM_16 | SF_ENDIAN_LITTLE, 1, sample_rate);
+        return SndfileHandle(
+            path, SFM_READ, SF_FORMAT_RAW | SF_FORMAT_PCM_16 | SF_ENDIAN_LITTLE, 1, sample_rate);
     return SndfileHandle(path);
 }
 
-/// libsndfile reads what there is of a truncated file; that the header promises more, it only notes in its log.
+/// libsndfile reads what there is of a truncated file; that the header promises more, it only notes in its
+/// log.
 bool is_truncated(std::string const& path, SndfileHandle& file)
 {
     if (is_raw(path))
@@ -31,7 +36,8 @@ bool is_truncated(std::string const& path, SndfileHandle& file)
     file.command(SFC_GET_LOG_INFO, log.data(), static_cast<int>(log.size()));
     std::string const text = log.data();
     auto const data = text.find("\ndata : ");
-    return data != std::string::npos && text.substr(data + 1, text.find('\n', data + 1) - data).find("should be") != std::string::npos;
+    return data != std::string::npos &&
+           text.substr(data + 1, text.find('\n', data + 1) - data).find("should be") != std::string::npos;
 }
 
 } // namespace

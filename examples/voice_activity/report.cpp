@@ -30,8 +30,8 @@ void begin_block(std::ofstream& file, std::string title)
 
 void print(finding const& found)
 {
-    std::printf(
-        "%s: %.2f s, %.1f us a chunk\n   ", found.heard.name.c_str(), seconds(found.probability.size()), found.microseconds_per_chunk);
+    std::printf("%s: %.2f s, %.1f us a chunk\n   ", found.heard.name.c_str(),
+        seconds(found.probability.size()), found.microseconds_per_chunk);
     std::printf(found.speech.empty() ? " no speech" : " speech:");
     for (segment const& part : found.speech)
         std::printf(" %.2f-%.2f s", seconds(part.first), seconds(part.last));
@@ -46,8 +46,8 @@ void print_total(std::vector<finding> const& findings)
         chunks += found.probability.size();
         microseconds += found.microseconds_per_chunk * static_cast<double>(found.probability.size());
     }
-    std::printf("%zu recordings: %.2f s, %zu chunks of 32 ms, %.1f us a chunk\n", findings.size(), seconds(chunks), chunks,
-        microseconds / static_cast<double>(chunks));
+    std::printf("%zu recordings: %.2f s, %zu chunks of 32 ms, %.1f us a chunk\n", findings.size(),
+        seconds(chunks), chunks, microseconds / static_cast<double>(chunks));
 }
 
 void write_json(std::string const& path, std::vector<finding> const& findings)
@@ -55,7 +55,8 @@ void write_json(std::string const& path, std::vector<finding> const& findings)
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
     for (finding const& found : findings) {
         if (all.contains(found.heard.name))
-            throw std::runtime_error("two recordings are called " + found.heard.name + ", and the JSON file tells them by their names");
+            throw std::runtime_error("two recordings are called " + found.heard.name +
+                                     ", and the JSON file tells them by their names");
         all[found.heard.name] = std::vector<float>(found.probability.begin(), found.probability.end());
     }
     std::ofstream file(path);
@@ -83,8 +84,8 @@ void write_plot_data(std::string const& folder, std::vector<finding> const& find
         begin_block(probability, found.heard.name);
         std::vector<int> is_speech(found.probability.size());
         for (segment const& part : found.speech)
-            std::fill(
-                is_speech.begin() + static_cast<std::ptrdiff_t>(part.first), is_speech.begin() + static_cast<std::ptrdiff_t>(part.last), 1);
+            std::fill(is_speech.begin() + static_cast<std::ptrdiff_t>(part.first),
+                is_speech.begin() + static_cast<std::ptrdiff_t>(part.last), 1);
         for (std::size_t t = 0; t < is_speech.size(); ++t)
             probability << seconds(t) << ' ' << found.probability(t) << ' ' << is_speech[t] << '\n';
         probability << seconds(is_speech.size()) << " 0 0\n"; // where the last chunk ends

@@ -1,4 +1,5 @@
-// Runs the program of examples/voice_activity: its probabilities against ONNX Runtime's, and what it answers to bad input.
+// Runs the program of examples/voice_activity: its probabilities against ONNX Runtime's, and what it answers
+// to bad input.
 
 #include <algorithm>
 #include <cmath>
@@ -62,7 +63,8 @@ outcome run(strings const& arguments)
     std::string command = "'" VOICE_ACTIVITY_PROGRAM "'";
     for (std::string const& argument : arguments)
         command += " '" + argument + "'";
-    int const status = std::system((command + " >'" + (scratch() / "out") + "' 2>'" + (scratch() / "err") + "'").c_str());
+    int const status =
+        std::system((command + " >'" + (scratch() / "out") + "' 2>'" + (scratch() / "err") + "'").c_str());
     return {status == 0, read_file(scratch() / "out"), read_file(scratch() / "err")};
 }
 
@@ -80,7 +82,8 @@ std::string complaint(outcome const& run)
     CHECK_FALSE(run.succeeded);
     CHECK(run.err.starts_with(prefix));
     CHECK(run.err.find('\n') == run.err.size() - 1);
-    return run.err.size() > prefix.size() ? run.err.substr(prefix.size(), run.err.size() - prefix.size() - 1) : "";
+    return run.err.size() > prefix.size() ? run.err.substr(prefix.size(), run.err.size() - prefix.size() - 1)
+                                          : "";
 }
 
 std::string write_wav(std::string const& name, int rate, int channels, std::size_t samples)
@@ -190,7 +193,8 @@ TEST_CASE("a WAV file and a raw file of the same samples give the same probabili
         SndfileHandle file(path, SFM_WRITE, SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1, 16000);
         file.writeRaw(bytes.data(), static_cast<sf_count_t>(bytes.size()));
     }
-    CHECK(probabilities_of({path})["goforward.wav"] == probabilities_of({(recordings / "goforward.raw").string()})["goforward.raw"]);
+    CHECK(probabilities_of({path})["goforward.wav"] ==
+          probabilities_of({(recordings / "goforward.raw").string()})["goforward.raw"]);
 }
 
 TEST_CASE("segments are the runs of chunks at or above the threshold")
@@ -217,10 +221,12 @@ TEST_CASE("a recording that cannot be used")
     CHECK(says(scratch() / "nowhere.wav") == "is not there, or is no file");
     CHECK(says(recordings.string()) == "is not there, or is no file");
     CHECK(says(write_bytes("text.wav", "hello\n")).starts_with("cannot be read: "));
-    CHECK(says(write_wav("telephone.wav", 8000, 1, 8000)) == "must have 16000 samples a second, but has 8000");
+    CHECK(
+        says(write_wav("telephone.wav", 8000, 1, 8000)) == "must have 16000 samples a second, but has 8000");
     CHECK(says(write_wav("stereo.wav", 16000, 2, 8000)) == "must have one channel, but has 2");
     CHECK(says(write_wav("empty.wav", 16000, 1, 0)) == "must have at least 512 samples (32 ms), but has 0");
-    CHECK(says(write_wav("short.wav", 16000, 1, 511)) == "must have at least 512 samples (32 ms), but has 511");
+    CHECK(
+        says(write_wav("short.wav", 16000, 1, 511)) == "must have at least 512 samples (32 ms), but has 511");
 
     std::string const whole = read_file(write_wav("whole.wav", 16000, 1, 8000));
     std::string const truncated = "is truncated: it ends before the last sample that it should hold";
@@ -242,7 +248,8 @@ TEST_CASE("a model that cannot be used")
     CHECK(says(scratch() / "nowhere.onnx") == "cannot be opened");
     CHECK(says(write_bytes("text.onnx", "hello\n")) == "is no ONNX file, or a damaged one");
     CHECK(says(write_bytes("empty.onnx", "")) == "is no ONNX file, or a damaged one");
-    CHECK(says(write_bytes("cut.onnx", read_file(model).substr(0, 1000000))) == "is no ONNX file, or a damaged one");
+    CHECK(says(write_bytes("cut.onnx", read_file(model).substr(0, 1000000))) ==
+          "is no ONNX file, or a damaged one");
     CHECK(says(recordings.string()) == "is no ONNX file, or a damaged one");
 
     std::string const weight = "model.encoder.2.reparam_conv.weight";
@@ -266,7 +273,8 @@ TEST_CASE("arguments that make no sense")
 {
     std::string const numbers = (recordings / "numbers.raw").string();
     for (std::string const text : {"1.5", "-0.1", "nan", "loud", "0.5x", "0,5", ""})
-        CHECK(complaint(run_on(numbers, {"--threshold=" + text})) == "--threshold must be a number from 0 to 1, but is " + text);
+        CHECK(complaint(run_on(numbers, {"--threshold=" + text})) ==
+              "--threshold must be a number from 0 to 1, but is " + text);
     CHECK(complaint(run({"--model", model})) == "no recording is given (see --help)");
     CHECK(complaint(run({numbers})) == "--model is missing (see --help)");
     CHECK(complaint(run_on(numbers, {"--louder"})).find("louder") != std::string::npos);

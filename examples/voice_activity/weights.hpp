@@ -12,10 +12,12 @@
 
 class weights {
 public:
-    /// Reads every float32 initializer of the file's main graph. Throws std::runtime_error, in one line, if that is not possible.
+    /// Reads every float32 initializer of the file's main graph. Throws std::runtime_error, in one line, if
+    /// that is not possible.
     explicit weights(std::string path);
 
-    /// The weight of this name. Throws std::runtime_error if the file lacks it or holds it with another shape.
+    /// The weight of this name. Throws std::runtime_error if the file lacks it or holds it with another
+    /// shape.
     template <std::size_t Rank>
     xt::xtensor<float, Rank> get(std::string const& name, std::array<std::size_t, Rank> const& shape) const
     {

@@ -13,9 +13,9 @@
 
 namespace xloom {
 
-/// How exact an activation is: its error is at most `max_ulp` units in the last place of the true value, for float and for double, from
-/// these arguments on. Below, where true values are subnormal or nearly so, the result is at least 0 and exceeds the true value by at most
-/// `max_ulp` times the smallest subnormal number.
+/// How exact an activation is: its error is at most `max_ulp` units in the last place of the true value, for
+/// float and for double, from these arguments on. Below, where true values are subnormal or nearly so, the
+/// result is at least 0 and exceeds the true value by at most `max_ulp` times the smallest subnormal number.
 struct activation_accuracy {
     activation kind;
     double max_ulp;
@@ -23,8 +23,9 @@ struct activation_accuracy {
     double lowest_double = -std::numeric_limits<double>::infinity();
 };
 
-/// Relu, LeakyRelu and ThresholdedRelu round once at most. Affine and HardSigmoid round alpha * x, then the sum, or both at once.
-/// ScaledTanh rounds beta * x, its tanh, and the product with alpha; the bound holds where beta * x and the result are not subnormal.
+/// Relu, LeakyRelu and ThresholdedRelu round once at most. Affine and HardSigmoid round alpha * x, then the
+/// sum, or both at once. ScaledTanh rounds beta * x, its tanh, and the product with alpha; the bound holds
+/// where beta * x and the result are not subnormal.
 inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
     {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // the second: <cmath> of glibc 2.36
     {activation::sigmoid, 3.0, -87.0f, -708.0},
@@ -56,15 +57,18 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 
 /// y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
 ///
-/// Types     float and double with SIMD, storage floats through float, any other scalar that has the functions of <cmath>.
+/// Types     float and double with SIMD, storage floats through float, any other scalar that has the
+///           functions of <cmath>.
 /// Max error activation_accuracies, in ULP.
-/// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine, HardSigmoid; LeakyRelu below 0) or
-///           beta (ScaledTanh) is 0: their product is NaN. Sigmoid and Softplus do not overflow. -0 stays -0 in Relu, LeakyRelu, Tanh,
-///           Elu and Softsign. ThresholdedRelu keeps x >= alpha, as ONNX's text says. Softmax is NaN everywhere if one of x is NaN or
-///           +infinity, or all are -infinity.
-/// Errors    before anything is written: shape_error: x and y are not equally long; option_error: a kind that is none.
-/// Cost      float, AVX2: 0.3 to 0.9 ns an item, whatever its value. An item's result does not depend on where it lies. Storage floats: a
-///           float for each item.
+/// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine,
+///           HardSigmoid; LeakyRelu below 0) or beta (ScaledTanh) is 0: their product is NaN. Sigmoid and
+///           Softplus do not overflow. -0 stays -0 in Relu, LeakyRelu, Tanh, Elu and Softsign.
+///           ThresholdedRelu keeps x >= alpha, as ONNX's text says. Softmax is NaN everywhere if one of x is
+///           NaN or +infinity, or all are -infinity.
+/// Errors    before anything is written: shape_error: x and y are not equally long; option_error: a kind that
+///           is none.
+/// Cost      float, AVX2: 0.3 to 0.9 ns an item, whatever its value. An item's result does not depend on
+///           where it lies. Storage floats: a float for each item.
 /// Aliasing  y may be x.
 /// Source    ONNX LSTM-22, activations.
 /// Example
@@ -77,10 +81,11 @@ template <class T>
 void activate(activation_function const& function, std::span<T const> x, std::span<T> y)
 {
     if (x.size() != y.size())
-        detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ", x.size(), " items and y has ", y.size(),
-            ". Give them one length.");
+        detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ", x.size(),
+            " items and y has ", y.size(), ". Give them one length.");
     if (static_cast<std::size_t>(function.kind) >= activation_count)
-        detail::fail<option_error>("xloom::activate: an activation must be one that ONNX names, but function.kind is ",
+        detail::fail<option_error>(
+            "xloom::activate: an activation must be one that ONNX names, but function.kind is ",
             static_cast<int>(function.kind), ". Choose one of ", detail::activation_names(), ".");
     detail::activate_items(function, x.data(), y.data(), x.size());
 }

@@ -8,27 +8,31 @@
 
 namespace xloom {
 
-/// One step of one direction of AttnLSTM, for N rows with a memory each: what attn_lstm does from step to step, bit for bit.
+/// One step of one direction of AttnLSTM, for N rows with a memory each: what attn_lstm does from step to
+/// step, bit for bit.
 ///
 ///     h, c = lstm_step([x_t, attention], h, c)
-///     alignment = softmax(score(M MW, h QW))                       # of what memory_seq_lens leaves of each row's memory
+///     alignment = softmax(score(M MW, h QW))  # of what memory_seq_lens leaves of each row's memory
 ///     attention = [h, alignment M] AW if AW else alignment M
 ///     y_t = h
 ///
-/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: spans,
-///           containers, row-major tensors and views whose items are contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved from has N = 0 rows.
-///           option_error: the weights have no attention (use lstm_cell), or not d.
-/// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
+/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t
+///           [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved
+///           from has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or not d.
+/// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step
+///           allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
 /// Source    com.microsoft AttnLSTM-1. examples/attention_reader/reader.hpp steps with it.
 /// Example
 /// ```cpp
-/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1});
+/// xt::xtensor<float, 3> const QW = {{{1}}}, MW = {{{1}}};
 /// xt::xtensor<float, 2> const V = {{1}};
 /// xt::xtensor<float, 3> const M = {{{1}, {2}}};
-/// xloom::attn_lstm_cell<float> cell(xloom::attn_lstm_weights<float>({.W = W, .R = R, .QW = QW, .MW = MW, .V = V}), M);
+/// xloom::attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V});
+/// xloom::attn_lstm_cell<float> cell(weights, M);
 /// xt::xtensor<float, 1> h = {0}, c = {0}, attention = {0};
 /// cell(h, c, attention, xt::xtensor<float, 1>{1});
 /// h; // = [0.369606]
@@ -37,21 +41,24 @@ namespace xloom {
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
 class attn_lstm_cell {
     using T = detail::compute_t<Item>;
-    using score_type =
-        decltype(detail::score_for(std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), std::size_t()));
+    using score_type = decltype(detail::score_for(
+        std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), std::size_t()));
     using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
 
 public:
     /// With the weights of direction d. M is read now and not kept.
-    attn_lstm_cell(attn_lstm_weights<Item> weights, detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
-        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {}, Score score = {}, std::size_t d = 0)
+    attn_lstm_cell(attn_lstm_weights<Item> weights,
+        detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
+        Score score = {}, std::size_t d = 0)
         : weights_(std::move(weights)), score_(std::move(score)), d_(d)
     {
         if (d >= weights_.sizes().D)
-            detail::fail<option_error>(
-                name, ": d must be less than D = ", weights_.sizes().D, ", but d is ", d, ". Choose one of the weights' directions.");
+            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
+                d, ". Choose one of the weights' directions.");
         if (!weights_.attention().attends)
-            detail::fail<option_error>(name, ": the weights must have attention, but QW, MW and V are left out. Use lstm_cell.");
+            detail::fail<option_error>(
+                name, ": the weights must have attention, but QW, MW and V are left out. Use lstm_cell.");
         set_memory(M, memory_seq_lens);
     }
 
@@ -59,7 +66,8 @@ public:
     attn_lstm_cell(attn_lstm_cell&&) = default;
     attn_lstm_cell& operator=(attn_lstm_cell&&) = default;
     /// Copies first: without memory for the copy the cell stays as it is.
-    attn_lstm_cell& operator=(attn_lstm_cell const& other) requires std::is_copy_assignable_v<Score>
+    attn_lstm_cell& operator=(attn_lstm_cell const& other)
+        requires std::is_copy_assignable_v<Score>
     {
         return *this = attn_lstm_cell(other);
     }
@@ -70,8 +78,8 @@ public:
     {
         detail::check_ranks(name, M, memory_seq_lens);
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
-        std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
-            memory_seq_lens.is_given(), std::nullopt, std::nullopt);
+        std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N,
+            detail::shape_if_given(M), memory_seq_lens.is_given(), std::nullopt, std::nullopt);
         detail::check_rows(name, weights_.sizes(), N);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
         memory_.rows.reserve(N); // before N is counted up to: an M without items may claim any
@@ -97,9 +105,12 @@ public:
         longest_ = longest;
         memory_.rows.clear();
         kernel::arena<T> numbers(memory_.numbers.data());
-        T* const scratch = take_memory(numbers, [&](std::size_t n, auto const& taken) { memory_.rows.push_back({n, taken, {}, 0}); });
+        T* const scratch = take_memory(numbers, [&](std::size_t n, auto const& taken) {
+            memory_.rows.push_back({n, taken, {}, 0});
+        });
         for (std::size_t n = 0; n < N; ++n)
-            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, memory_.rows[n].memory);
+            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials,
+                memory_.rows[n].memory);
     }
 
     std::size_t batch_size() const noexcept { return N_; }
@@ -114,7 +125,8 @@ public:
                       detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr, detail::first_item(x_t), nullptr);
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
+                detail::first_item(x_t), nullptr);
         }
     }
 
@@ -128,22 +140,25 @@ public:
                       detail::is_cell_y_t<Item, Output>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr, detail::first_item(x_t),
-                detail::first_item(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
+                detail::first_item(x_t), detail::first_item(y_t));
         }
     }
 
     /// With the alignment as a state too: the score sees it, and it becomes the next one.
     template <class Hidden, class Cell, class Attention, class Alignment, class Element, class Output>
-    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
+    void operator()(
+        Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
     {
         if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
-                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_alignment<Item, Alignment>() &&
-                      detail::is_cell_x_t<Item, Element>() && detail::is_cell_y_t<Item, Output>()) {
+                      detail::is_cell_attention<Item, Attention>() &&
+                      detail::is_cell_alignment<Item, Alignment>() && detail::is_cell_x_t<Item, Element>() &&
+                      detail::is_cell_y_t<Item, Output>()) {
             using detail::first_item;
-            require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), detail::first_item(alignment),
-                detail::first_item(x_t), detail::first_item(y_t));
+            require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment),
+                sized_x(x_t), sized_y(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention),
+                detail::first_item(alignment), detail::first_item(x_t), detail::first_item(y_t));
         }
     }
 
@@ -176,7 +191,8 @@ private:
     kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
 
     template <class Hidden, class Cell, class Attention, class... Others>
-    void require_operands(Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
+    void require_operands(
+        Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
     {
         std::size_t const H = weights_.sizes().H, C = weights_.attention().C;
         detail::check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),

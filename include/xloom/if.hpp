@@ -18,8 +18,8 @@ bool is_true(std::string_view op, Cond const& cond)
     } else if constexpr (tensor<Cond>) {
         check_rank(op, "cond", detail::rank_of(cond));
         if (element_count(detail::shape_of(cond)) != 1)
-            fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ", detail::shape_of(cond),
-                ". Reduce it, for example with xt::all(cond).");
+            fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ",
+                detail::shape_of(cond), ". Reduce it, for example with xt::all(cond).");
         return static_cast<bool>(*enable_tensor<Cond>::data(cond));
     } else {
         return static_cast<bool>(cond);
@@ -51,9 +51,11 @@ consteval if_fault find_if_fault()
 
 /// Runs then_branch() if `cond` holds, otherwise else_branch(), and returns what it returned.
 ///
-/// A branch takes no arguments and returns one value or a flat std::tuple of values: tensors, scalars, sequences, optionals.
+/// A branch takes no arguments and returns one value or a flat std::tuple of values: tensors, scalars,
+/// sequences, optionals.
 ///
-/// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types; their shapes may differ.
+/// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types;
+///           their shapes may differ.
 /// Errors    shape_error: cond has no or several elements. What a branch throws passes through.
 /// Cost      a branch.
 /// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.
@@ -67,14 +69,18 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 {
     using namespace detail;
     constexpr if_fault fault = find_if_fault<Cond, Then, Else>();
-    static_assert(fault != if_fault::cond, "xloom::if_: cond must be a bool or a tensor of bool with one element");
     static_assert(
-        fault != if_fault::arity, "xloom::if_: the branches must be callable without arguments; they see outer variables by capture");
-    static_assert(fault != if_fault::nothing, "xloom::if_: both branches must return a value; for effects alone, C++'s own if will do");
-    static_assert(fault != if_fault::lazy, "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
-                                           "dead local variables; wrap it in xt::eval(...), "
-                                           "or return a container");
-    static_assert(fault != if_fault::types, "xloom::if_: both branches must return the same types; shapes may differ");
+        fault != if_fault::cond, "xloom::if_: cond must be a bool or a tensor of bool with one element");
+    static_assert(fault != if_fault::arity,
+        "xloom::if_: the branches must be callable without arguments; they see outer variables by capture");
+    static_assert(fault != if_fault::nothing,
+        "xloom::if_: both branches must return a value; for effects alone, C++'s own if will do");
+    static_assert(fault != if_fault::lazy,
+        "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
+        "dead local variables; wrap it in xt::eval(...), "
+        "or return a container");
+    static_assert(
+        fault != if_fault::types, "xloom::if_: both branches must return the same types; shapes may differ");
     if constexpr (fault == if_fault::none) {
         using result = owned_t<std::invoke_result_t<Then&>>;
         if (is_true("xloom::if_", cond))

@@ -13,7 +13,8 @@
 namespace xloom {
 
 /// What the body of loop returns: whether to go on, the next carried values, and this iteration's outputs.
-/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
+/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the
+/// body's variables.
 template <class State, class ScanOutputs = std::tuple<>>
 struct loop_step {
     bool cond;
@@ -41,8 +42,7 @@ struct loop_step<detail::no_bool> {
 /// Makes the step that loop refuses.
 template <class Cond, class... Values>
     requires(!std::is_convertible_v<Cond const&, bool>)
-loop_step(Cond const&, Values const&...)
-->loop_step<detail::no_bool>;
+loop_step(Cond const&, Values const&...) -> loop_step<detail::no_bool>;
 
 /// What loop returns: the carried values at its end, the stacked outputs, and how it ended (loop_status).
 template <class State, class ScanOutputs>
@@ -86,14 +86,16 @@ consteval loop_fault find_loop_fault()
     }
 }
 
-/// A carried value may take any shape that its type has room for: a fixed shape no other, a static rank none of another rank.
+/// A carried value may take any shape that its type has room for: a fixed shape no other, a static rank none
+/// of another rank.
 template <class To, class From>
 void require_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
 {
     if (!detail::has_room_for(to, from))
-        fail<body_error>(op, ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ",
-            detail::shape_of(to), " and the body made it ", detail::shape_of(from), " at iteration ", iteration,
-            ". Carry an xt::xarray to change it.");
+        fail<body_error>(op,
+            ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ",
+            detail::shape_of(to), " and the body made it ", detail::shape_of(from), " at iteration ",
+            iteration, ". Carry an xt::xarray to change it.");
 }
 
 template <class Step, class Body, class State>
@@ -108,17 +110,20 @@ auto run_loop(Body& body, State state, loop_options const& options)
     block_cache recycled;
     while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
-        Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        Step step = detail::call_body(
+            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
         detail::check_ranks(op, "states", detail::leaves(step.state));
-        detail::for_each_leaf(detail::leaves(step.state),
-            [&](auto i, auto const& value) { detail::require_room(op, i, std::get<i>(carried), value, now.trip_count); });
+        detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
+            detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
+        });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-        detail::for_each_leaf(
-            detail::leaves(step.state), [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+        detail::for_each_leaf(detail::leaves(step.state),
+            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
         control.finish_iteration(step.cond);
     }
     auto const [cond, trip_count, stopped] = control.status();
-    return loop_result<State, typename stack::type>{std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
+    return loop_result<State, typename stack::type>{
+        std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
 }
 
 } // namespace detail
@@ -132,17 +137,22 @@ auto run_loop(Body& body, State state, loop_options const& options)
 ///         y[iteration] = y_t
 ///     return states, y, cond, iteration
 ///
-/// body(std::int64_t iteration, bool cond, carried value const&...) -> loop_step. init and the members of a step are each one value or a
-/// flat std::tuple of values; a value is a tensor, a scalar, a sequence (std::vector) or a std::optional. Other values are captured.
+/// body(std::int64_t iteration, bool cond, carried value const&...) -> loop_step. init and the members of a
+/// step are each one value or a flat std::tuple of values; a value is a tensor, a scalar, a sequence
+/// (std::vector) or a std::optional. Other values are captured.
 ///
-/// Shapes    carried values may change their shapes from one iteration to the next, never their item types. Output k: [trips, element...].
-/// Options   max_trip_count (none), cond (true; std::nullopt ignores what the body says), stop (never): see loop_options.
-/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What the body throws passes through.
-/// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration: states = init, outputs of
-///           length 0, dimensions that no type tells 0, an xarray's shape [0].
-/// Cost      outputs: room for max_trip_count iterations at once where these are certain to come or take at most 1 MiB, otherwise doubled:
-///           at most 3 times the final size.
-/// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is ignored.
+/// Shapes    carried values may change their shapes from one iteration to the next, never their item types.
+///           Output k: [trips, element...].
+/// Options   max_trip_count (none), cond (true; std::nullopt ignores what the body says), stop (never): see
+///           loop_options.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What
+///           the body throws passes through.
+/// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration:
+///           states = init, outputs of length 0, dimensions that no type tells 0, an xarray's shape [0].
+/// Cost      outputs: room for max_trip_count iterations at once where these are certain to come or take at
+///           most 1 MiB, otherwise doubled: at most 3 times the final size.
+/// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is
+///           ignored.
 /// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.
 /// Example
 /// ```cpp
@@ -158,40 +168,52 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
     using namespace detail;
     using state = owned_t<Init>;
     constexpr loop_fault fault = find_loop_fault<Body, state>();
-    static_assert(fault != loop_fault::pack,
-        "xloom::loop: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != loop_fault::arity, "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
+    static_assert(fault != loop_fault::pack, "xloom::loop: a pack is one value or a flat std::tuple of "
+                                             "values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != loop_fault::arity,
+        "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
     static_assert(fault != loop_fault::loose,
-        "xloom::loop: a step holds a condition, one state and one scan output, each a value or a std::tuple of values; return "
+        "xloom::loop: a step holds a condition, one state and one scan output, each a value or a std::tuple "
+        "of values; return "
         "loop_step{cond, std::tuple{a, b}, y}, or loop_step{cond, a, std::tuple{y, z}}");
     static_assert(fault != loop_fault::condition,
-        "xloom::loop: the condition of a step must be a bool; of a tensor of rank 0 give the item, as in loop_step{cond(), state}");
-    static_assert(fault != loop_fault::result, "xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}");
+        "xloom::loop: the condition of a step must be a bool; of a tensor of "
+        "rank 0 give the item, as in loop_step{cond(), state}");
+    static_assert(fault != loop_fault::result,
+        "xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}");
     if constexpr (fault == loop_fault::none) {
-        using step = bare<typename call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<state const>>>::result>;
+        using step = bare<
+            typename call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<state const>>>::result>;
         constexpr step_fault wrong = find_step_fault<state, step>();
         static_assert(wrong != step_fault::reference,
-            "xloom::loop: the body returned references, which could outlive the body's variables; return xloom::loop_step{...} without "
+            "xloom::loop: the body returned references, which could outlive the body's variables; return "
+            "xloom::loop_step{...} without "
             "template arguments");
         using carried = typename carried_at_fault<state, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy, "xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to "
-                                                 "the body's dead local variables; return "
-                                                 "xloom::loop_step{...} without template arguments, or a container");
-        static_assert(
-            wrong != step_fault::output, "xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead");
+        static_assert(wrong != step_fault::lazy,
+            "xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to "
+            "the body's dead local variables; return "
+            "xloom::loop_step{...} without template arguments, or a container");
+        static_assert(wrong != step_fault::output,
+            "xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead");
         static_assert(wrong != step_fault::output_item,
-            "xloom::loop: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "xloom::loop: the items of a scan output must be default-constructible, copyable and no more "
+            "aligned than xtensor "
             "aligns items; hold others by std::shared_ptr");
-        static_assert(wrong != step_fault::count, "xloom::loop: the body must return as many carried values as init has");
+        static_assert(wrong != step_fault::count,
+            "xloom::loop: the body must return as many carried values as init has");
         static_assert(carried::fits(step_fault::kind),
-            "xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence");
+            "xloom::loop: a carried tensor must be replaced by a tensor, a "
+            "scalar by a scalar, a sequence by a sequence");
         static_assert(carried::fits(step_fault::item_type),
-            "xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns, or give init "
+            "xloom::loop: a carried value may change its shape, but never its element type; convert what the "
+            "body returns, or give init "
             "that type (0.0, not 0, for a double)");
-        static_assert(carried::fits(step_fault::rank),
-            "xloom::loop: a carried value of a static rank must keep it; carry an xt::xarray to change the rank");
+        static_assert(carried::fits(step_fault::rank), "xloom::loop: a carried value of a static rank must "
+                                                       "keep it; carry an xt::xarray to change the rank");
         static_assert(carried::fits(step_fault::fixed_shape),
-            "xloom::loop: a carried value of a fixed shape must keep it; carry an xt::xtensor to change the shape");
+            "xloom::loop: a carried value of a fixed shape must keep "
+            "it; carry an xt::xtensor to change the shape");
         if constexpr (wrong == step_fault::none)
             return run_loop<step>(body, state(static_cast<Init&&>(init)), options);
         else

@@ -9,7 +9,18 @@ namespace xloom {
 namespace detail {
 
 /// What loop_into's arguments can be found guilty of at compile time.
-enum class loop_into_fault { none, pack, state, state_const, state_temporary, output, output_const, output_temporary, arity, result };
+enum class loop_into_fault {
+    none,
+    pack,
+    state,
+    state_const,
+    state_temporary,
+    output,
+    output_const,
+    output_temporary,
+    arity,
+    result
+};
 
 template <class Body, class States, class Outputs>
 consteval loop_into_fault find_loop_into_fault()
@@ -31,16 +42,19 @@ consteval loop_into_fault find_loop_into_fault()
     else if constexpr (!outlives_call<Outputs>)
         return loop_into_fault::output_temporary;
     else {
-        using call = call_of<Body, joined_t<std::tuple<std::int64_t>, states, typename walk<outputs, true>::output_arguments>>;
+        using call = call_of<Body,
+            joined_t<std::tuple<std::int64_t>, states, typename walk<outputs, true>::output_arguments>>;
         if constexpr (!call::is_valid)
             return loop_into_fault::arity;
         else
-            return std::is_same_v<typename call::result, bool> ? loop_into_fault::none : loop_into_fault::result;
+            return std::is_same_v<typename call::result, bool> ? loop_into_fault::none
+                                                               : loop_into_fault::result;
     }
 }
 
 template <class Body, class... States, class... Outputs>
-loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
+loop_status run_loop_into(
+    Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
 {
     static constexpr std::string_view op = "xloom::loop_into";
     loop_control control(limit_of(op, options), options);
@@ -54,7 +68,8 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
     std::int64_t const end = (std::min)(control.limit(), room);
     {
         std::tuple<held_state<States>...> held(states);
-        auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+        auto const current =
+            std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
         auto const iteration = [&] { return control.status().trip_count; };
         detail::run_bodies(op, y, iteration, [&] {
             while (control.goes_on(end))
@@ -62,7 +77,8 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
                     detail::enter_all(y);
                     detail::for_each_leaf(y, [](auto, auto& cursor) { detail::poison(cursor.element()); });
                     bool const cond =
-                        detail::call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, detail::output_elements(y));
+                        detail::call_body(body, std::tuple<std::int64_t>(control.status().trip_count),
+                            current, detail::output_elements(y));
                     detail::leave_all(y);
                     control.finish_iteration(cond);
                 } while (control.goes_on_unasked(end));
@@ -77,46 +93,59 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 
 /// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
 ///
-/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is the caller's own variable (a
-/// scalar one a copy that goes home at the end) and may change its shape. The leading axis of an output is room for iterations, of which
-/// the first status.trip_count are written; an output element is as in scan_into.
+/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is
+/// the caller's own variable (a scalar one a copy that goes home at the end) and may change its shape. The
+/// leading axis of an output is room for iterations, of which the first status.trip_count are written; an
+/// output element is as in scan_into.
 ///
-/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first write. shape_error: the room
-///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
-///           throws, carried values and outputs hold what was written so far; of the element of that iteration this may be nothing.
-/// Aliasing  any overlap is an overlap_error. A body that captured an output's tensor finds the elements of earlier iterations in it; what
-///           it finds there of the current one is unspecified.
+/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first
+///           write. shape_error: the room is used up and the loop goes on. body_error: an output element was
+///           assigned another shape. After these, and what the body throws, carried values and outputs hold
+///           what was written so far; of the element of that iteration this may be nothing.
+/// Aliasing  any overlap is an overlap_error. A body that captured an output's tensor finds the elements of
+///           earlier iterations in it; what it finds there of the current one is unspecified.
 /// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
 /// double v = 6;
 /// auto y = xt::xtensor<double, 1>::from_shape({10});
-/// auto const halve = [](std::int64_t, double& value, double& y_t) { return (value = (y_t = value) / 2) > 1; };
+/// auto const halve = [](std::int64_t, double& value, double& y_t) {
+///     y_t = value;
+///     return (value /= 2) > 1;
+/// };
 /// auto const status = xloom::loop_into(halve, v, y);
 /// v; // = 0.75
 /// status.trip_count; // = 3
 /// ```
 template <class Body, class States, class Outputs = std::tuple<>>
-loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
+loop_status loop_into(
+    Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
 {
     using namespace detail;
     constexpr loop_into_fault fault = find_loop_into_fault<Body, States, Outputs>();
     static_assert(fault != loop_into_fault::pack,
-        "xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+        "xloom::loop_into: a pack is one value or a flat std::tuple of "
+        "values, but a std::tuple stands inside a std::tuple");
     static_assert(fault != loop_into_fault::state,
-        "xloom::loop_into: a carried value must be a variable that can be written, but a lazy xtensor expression was passed");
-    static_assert(fault != loop_into_fault::state_const, "xloom::loop_into: a carried value is updated in place, so it must not be const");
+        "xloom::loop_into: a carried value must be a variable that can be "
+        "written, but a lazy xtensor expression was passed");
+    static_assert(fault != loop_into_fault::state_const,
+        "xloom::loop_into: a carried value is updated in place, so it must not be const");
     static_assert(fault != loop_into_fault::state_temporary,
-        "xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; pass several as std::tie(v, n)");
-    static_assert(
-        fault != loop_into_fault::output, "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
-    static_assert(fault != loop_into_fault::output_const, "xloom::loop_into: a scan output is written, so it must not be const");
+        "xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; "
+        "pass several as std::tie(v, n)");
+    static_assert(fault != loop_into_fault::output,
+        "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
+    static_assert(fault != loop_into_fault::output_const,
+        "xloom::loop_into: a scan output is written, so it must not be const");
     static_assert(fault != loop_into_fault::output_temporary,
-        "xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
+        "xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; "
+        "pass several as std::tie(y, z)");
+    static_assert(fault != loop_into_fault::arity,
+        "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
     static_assert(
-        fault != loop_into_fault::arity, "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
-    static_assert(fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
+        fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
     if constexpr (fault == loop_into_fault::none)
         return run_loop_into(body, detail::leaves(states), detail::leaves(scan_outputs), options);
     else

@@ -24,7 +24,8 @@ consteval loop_list_fault find_loop_list_fault()
         return loop_list_fault::result;
     else {
         using step = bare<typename call::result>;
-        constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<V>> && is_output_list<decltype(step::scan_outputs)>;
+        constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<V>> &&
+                                  is_output_list<decltype(step::scan_outputs)>;
         return is_right ? loop_list_fault::none : loop_list_fault::result;
     }
 }
@@ -47,8 +48,8 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         detail::check_ranks(op, "scan_outputs", step.scan_outputs);
         for (std::size_t k = 0; k < outputs && t != 0; ++k)
             if (!detail::have_same_shape(elements[0][k], step.scan_outputs[k]))
-                detail::fail_reshaped(
-                    op, "scan_outputs", k, detail::shape_of(elements[0][k]), detail::describe_shape(step.scan_outputs[k]), t);
+                detail::fail_reshaped(op, "scan_outputs", k, detail::shape_of(elements[0][k]),
+                    detail::describe_shape(step.scan_outputs[k]), t);
         elements.push_back(std::move(step.scan_outputs));
         carried = std::move(step.state);
         control.finish_iteration(step.cond);
@@ -59,32 +60,37 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         stack.push(std::exchange(elements[t], {}), t);
     using stacked = typename list_stack<output>::stacked;
     auto const [cond, trip_count, stopped] = control.status();
-    return loop_result<std::vector<V>, std::vector<stacked>>{std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};
+    return loop_result<std::vector<V>, std::vector<stacked>>{
+        std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};
 }
 
 } // namespace detail
 
-/// Loop where the numbers of carried values and outputs are known at run time only: lists in place of tuples. For interpreters; a program
-/// that knows them has loop, which costs less.
+/// Loop where the numbers of carried values and outputs are known at run time only: lists in place of tuples.
+/// For interpreters; a program that knows them has loop, which costs less.
 ///
 ///     while iteration < max_trip_count and cond:
 ///         cond, states, y_t = body(iteration, cond, states)
 ///         for k: y[k].append(y_t[k])
 ///     return states, [stack(y_k) for y_k in y], cond, iteration
 ///
-/// body(std::int64_t iteration, bool cond, std::span<V const> states) -> loop_step{bool, std::vector<V>, std::vector<Y>}. All carried
-/// values are of one type, such as a std::variant; what is in them may change. All outputs are of one type.
+/// body(std::int64_t iteration, bool cond, std::span<V const> states) -> loop_step{bool, std::vector<V>,
+/// std::vector<Y>}. All carried values are of one type, such as a std::variant; what is in them may change.
+/// All outputs are of one type.
 ///
 /// Shapes    as loop. `outputs` is the number of outputs, which no iteration tells if there is none.
 /// Types     V any type that can be moved; Y a tensor.
 /// Errors    as loop; body_error: another number of carried values or outputs.
 /// Order     as loop.
-/// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice their memory.
+/// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice
+///           their memory.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
 /// using list = std::vector<xt::xarray<double>>;
-/// auto const twice = [](std::int64_t, bool, auto states) { return xloom::loop_step{true, list{2 * states[0]}, list{states[0]}}; };
+/// auto const twice = [](std::int64_t, bool, auto states) {
+///     return xloom::loop_step{true, list{2 * states[0]}, list{states[0]}};
+/// };
 /// auto const result = xloom::loop_list(twice, list{1.0}, 1, {.max_trip_count = 3});
 /// result.final_state; // = [8]
 /// result.scan_outputs; // = [[1, 2, 4]]
@@ -94,10 +100,11 @@ auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_optio
 {
     using namespace detail;
     constexpr loop_list_fault fault = find_loop_list_fault<Body, V>();
-    static_assert(fault != loop_list_fault::arity,
-        "xloom::loop_list: the body must be callable as body(iteration, cond, std::span<carried value const>)");
+    static_assert(fault != loop_list_fault::arity, "xloom::loop_list: the body must be callable as "
+                                                   "body(iteration, cond, std::span<carried value const>)");
     static_assert(fault != loop_list_fault::result,
-        "xloom::loop_list: the body must return xloom::loop_step{cond, std::vector of carried values, std::vector of outputs}");
+        "xloom::loop_list: the body must return xloom::loop_step{cond, "
+        "std::vector of carried values, std::vector of outputs}");
     if constexpr (fault == loop_list_fault::none) {
         using step = bare<typename call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>::result>;
         return run_loop_list<step>(body, std::move(init), outputs, options);

@@ -10,7 +10,8 @@
 
 namespace xloom {
 
-/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
+/// layout.
 template <class Item>
 struct lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -57,8 +58,9 @@ struct lstm_result {
 /// ONNX's attributes. Names and lists are read during the call that they are handed to.
 struct lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
-    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<std::string_view, max_activations>
+        activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
@@ -66,8 +68,8 @@ struct lstm_options {
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory, moves copy;
-/// const is thread-safe.
+/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory,
+/// moves copy; const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
@@ -86,10 +88,13 @@ public:
     {}
 
 private:
-    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options, detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::lstm_parameters<T>>(checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-              return detail::pack_lstm<T>(constants, checked.sizes, options, checked.functions, d, memory);
-          })
+    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options,
+        detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::lstm_parameters<T>>(
+              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+                  return detail::pack_lstm<T>(
+                      constants, checked.sizes, options, checked.functions, d, memory);
+              })
     {}
 };
 
@@ -128,26 +133,29 @@ struct lstm_states {
 };
 
 template <class Item>
-batch_sizes check_lstm_call(std::string_view op, input_ref<Item> const& X, lstm_weights<Item> const& weights, lstm_start<Item> const& start)
+batch_sizes check_lstm_call(std::string_view op, input_ref<Item> const& X, lstm_weights<Item> const& weights,
+    lstm_start<Item> const& start)
 {
     check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
     check_states(op, weights, batch,
-        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
+        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
+            named_shape{"initial_c", shape_if_given(start.initial_c)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
     return batch;
 }
 
 template <class Item>
-void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch, input_ref<Item> const& X,
-    lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
+void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch,
+    input_ref<Item> const& X, lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
 {
     std::int64_t const layout = weights.layout();
     shape const state = state_shape(weights.sizes(), batch, layout);
     check_outputs<Item>(
         op, [&] { return describe(weights.sizes(), batch); },
         std::array{
-            output_law<Item>{"Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
+            output_law<Item>{
+                "Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
             output_law<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
             output_law<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
         },
@@ -155,12 +163,13 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
 }
 
 template <class Item, class Policy>
-void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
-    lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
+void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch,
+    lstm_start<Item> const& start, lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace,
+    Policy const& policy)
 {
     std::int64_t const layout = weights.layout();
-    lstm_states<Item> const states{
-        weights, {start.initial_h, layout}, {start.initial_c, layout}, {outputs.Y_h, layout}, {outputs.Y_c, layout}};
+    lstm_states<Item> const states{weights, {start.initial_h, layout}, {start.initial_c, layout},
+        {outputs.Y_h, layout}, {outputs.Y_c, layout}};
     run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
 }
 
@@ -168,27 +177,31 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 
 /// ONNX's LSTM.
 ///
-///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         i, o, f, g = split(W[d] x_t + Wb[d] + R[d] h + Rb[d], 4)
 ///         i, f = act_f(i + Pi[d] * c), act_f(f + Pf[d] * c)
 ///         c = f * c + i * act_g(g)
 ///         h = act_f(o + Po[d] * c) * act_h(c)
 ///         Y[t, d, n] = h
 ///
-/// Shapes    X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H] = [Wb, Rb], sequence_lens [N], initial_h and initial_c [D, N, H],
-///           P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i, o, f, g, peepholes i, o, f. Layout 1: X [N, T, I],
-///           Y [N, T, D, H], states [N, D, H]. D is 2 for bidirectional, else 1. Any strides.
-/// Types     X's: float, double; float16 and its like, computed as float and rounded in Y, Y_h and Y_c only; scalars of your own.
+/// Shapes    X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H] = [Wb, Rb], sequence_lens [N], initial_h and
+///           initial_c [D, N, H], P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i,
+///           o, f, g, peepholes i, o, f. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. D is 2 for
+///           bidirectional, else 1. Any strides.
+/// Types     X's: float, double; float16 and its like, computed as float and rounded in Y, Y_h and Y_c only;
+///           scalars of your own.
 /// Options   lstm_options; given with the weights, if these are packed.
 /// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
-/// Order     each sum is bias, then W's products, then R's, in chains of 128. So the bits of a row depend on nothing but the row: not on
-///           the batch, the threads, nor on how a sequence is cut into calls (float and wider types).
+/// Order     each sum is bias, then W's products, then R's, in chains of 128. So the bits of a row depend on
+///           nothing but the row: not on the batch, the threads, nor on how a sequence is cut into calls
+///           (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
 ///           NaN stays NaN. What lies beyond a row's length is not read.
-/// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights; lstm_weights are packed
-///           once. Memory: X and the sums of up to 96 rows or of one step.
-/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its states.
+/// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
+///           weights; lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
+/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of
+///           length 0 keeps its states.
 /// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
 /// Example
 /// ```cpp
@@ -199,35 +212,41 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 /// Y; // = [[[[0.17427]]], [[[0.613983]]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-lstm_result<Item> lstm(
-    Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
+lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
+    std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
     detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
     recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
-        detail::make_state<Item>(sizes, batch, weights.layout()), detail::make_state<Item>(sizes, batch, weights.layout())};
+        detail::make_state<Item>(sizes, batch, weights.layout()),
+        detail::make_state<Item>(sizes, batch, weights.layout())};
     recurrent_workspace<Item> workspace;
-    detail::run_lstm<Item>(input, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
+    detail::run_lstm<Item>(
+        input, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
     return result;
 }
 
 /// With weights as they are: packs them first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-lstm_result<Item> lstm(
-    Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs, lstm_options const& options = {}, Policy const& policy = {})
+lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
+    lstm_options const& options = {}, Policy const& policy = {})
 {
     lstm_weights<Item> const weights("xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options);
     return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
+/// large enough.
 ///
-/// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h and
-///           Y_c may be the very tensors initial_h and initial_c, so that a stream carries its state in place.
+/// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input
+///           or another output; but Y_h and Y_c may be the very tensors initial_h and initial_c, so that a
+///           stream carries its state in place.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start,
-    std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+void lstm_into(Input const& X, lstm_weights<Item> const& weights,
+    std::type_identity_t<lstm_start<Item>> const& start,
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::lstm_into";
     detail::input_ref<Item> const input = X;
@@ -240,7 +259,8 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_iden
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
-recurrent_workspace<Item> lstm_workspace(lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+recurrent_workspace<Item> lstm_workspace(
+    lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>(
         "xloom::lstm_workspace", weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);

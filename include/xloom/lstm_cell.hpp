@@ -15,8 +15,10 @@ namespace xloom {
 ///     h = act_f(o + Po * c) * act_h(c)
 ///     y_t = h
 ///
-/// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved from has N = 0 rows.
+/// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
+///           contiguous.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved
+///           from has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
@@ -35,13 +37,14 @@ class lstm_cell {
     using T = detail::compute_t<Item>;
 
 public:
-    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a d that is none an
-    /// option_error.
-    explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0) : weights_(std::move(weights)), N_(N), d_(d)
+    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a
+    /// d that is none an option_error.
+    explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
+        : weights_(std::move(weights)), N_(N), d_(d)
     {
         if (d >= weights_.sizes().D)
-            detail::fail<option_error>(
-                name, ": d must be less than D = ", weights_.sizes().D, ", but d is ", d, ". Choose one of the weights' directions.");
+            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
+                d, ". Choose one of the weights' directions.");
         detail::check_rows(name, weights_.sizes(), N);
         kernel::arena<T> size;
         take_memory(size);
@@ -58,11 +61,12 @@ public:
     template <class Hidden, class Cell, class Element>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t)
     {
-        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() && detail::is_cell_x_t<Item, Element>()) {
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_x_t<Item, Element>()) {
             auto const& [D, I, H] = weights_.sizes();
             using namespace detail;
-            check_step(name,
-                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c), detail::sized("x_t", "N I", N_ * I, x_t)});
+            check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                                 detail::sized("x_t", "N I", N_ * I, x_t)});
             step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), nullptr);
         }
     }
@@ -71,13 +75,15 @@ public:
     template <class Hidden, class Cell, class Element, class Output>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
     {
-        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() && detail::is_cell_x_t<Item, Element>() &&
-                      detail::is_cell_y_t<Item, Output>()) {
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_x_t<Item, Element>() && detail::is_cell_y_t<Item, Output>()) {
             auto const& [D, I, H] = weights_.sizes();
             using namespace detail;
-            check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
-                                 detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), detail::first_item(y_t));
+            check_step(name,
+                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                    detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t),
+                detail::first_item(y_t));
         }
     }
 

@@ -15,12 +15,13 @@ namespace xloom {
 ///
 ///     C = A B + bias
 ///
-/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and C so many items apart, those of A overlapping if you like (the windows
-///           of a convolution). B and bias of any strides.
+/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and C so many items apart, those of A
+///           overlapping if you like (the windows of a convolution). B and bias of any strides.
 /// Types     float, double, scalars of your own.
 /// Errors    shape_error: the rank of B, the shape of bias, sizes that cannot be counted in bytes.
 /// Order     each sum is bias, then the products along K in chains of 128: its bits do not depend on M.
-/// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of its cache. Allocates nothing.
+/// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of
+///           its cache. Allocates nothing.
 /// Aliasing  C overlaps neither A nor the matrix.
 /// Threads   const is thread-safe. Copies share the memory, moves copy.
 /// Example
@@ -58,7 +59,8 @@ public:
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest}, {bias + whole, 0}, {last.data(), width});
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest},
+                {bias + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
                 std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
         }
@@ -72,7 +74,8 @@ private:
         T const* bias;
     };
 
-    static detail::shared_parameters<parameters> pack(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+    static detail::shared_parameters<parameters> pack(
+        detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
     {
         static constexpr std::string_view op = "xloom::packed_matrix";
@@ -81,7 +84,8 @@ private:
         std::size_t const K = B.shape()[0], J = B.shape()[1];
         if (!has_strides({K, J}, detail::padded_bytes))
             detail::fail<shape_error>(op, ": B must fit in memory, but it is ", B.shape(), ". Shorten it.");
-        detail::check_shapes(op, std::array{detail::shape_law{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
+        detail::check_shapes(op,
+            std::array{detail::shape_law{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
         return {1, [&](std::size_t, kernel::arena<T>& memory) {
                     kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};

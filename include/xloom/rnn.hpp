@@ -6,7 +6,8 @@
 
 namespace xloom {
 
-/// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+/// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
+/// layout.
 template <class Item>
 struct rnn_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -49,7 +50,7 @@ struct rnn_result {
 struct rnn_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
-    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
@@ -62,16 +63,16 @@ namespace detail {
 inline rnn_options without_schema_default(rnn_options options)
 {
     auto& names = options.activations;
-    if (options.direction != direction::bidirectional && names.size() == 2 && is_same_name(names[0], "Tanh") &&
-        is_same_name(names[1], "Tanh"))
+    if (options.direction != direction::bidirectional && names.size() == 2 &&
+        is_same_name(names[0], "Tanh") && is_same_name(names[1], "Tanh"))
         names.resize(1);
     return options;
 }
 
 } // namespace detail
 
-/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory, moves copy;
-/// const is thread-safe.
+/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory, moves
+/// copy; const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
@@ -86,32 +87,36 @@ public:
     rnn_weights(std::string_view op, rnn_constants<Item> const& constants, rnn_options const& options)
         : rnn_weights(constants, options,
               detail::checked_weights{detail::check_rnn_constants(op, constants, options),
-                  detail::check_activations(
-                      op, detail::without_schema_default(options), detail::rnn_activations, activation_dialect::onnx)})
+                  detail::check_activations(op, detail::without_schema_default(options),
+                      detail::rnn_activations, activation_dialect::onnx)})
     {}
 
 private:
-    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options, detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::rnn_parameters<T>>(checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-              return detail::pack_rnn<T>(constants, checked.sizes, options, checked.functions, d, memory);
-          })
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options,
+        detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::rnn_parameters<T>>(
+              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+                  return detail::pack_rnn<T>(constants, checked.sizes, options, checked.functions, d, memory);
+              })
     {}
 };
 
 /// ONNX's RNN.
 ///
-///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         h = act_f(W[d] x_t + Wb[d] + R[d] h + Rb[d])
 ///         Y[t, d, n] = h
 ///
-/// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N, H] -> Y [T, D, N, H],
-///           Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. Any strides.
+/// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N,
+///           H] -> Y [T, D, N, H], Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H].
+///           Any strides.
 /// Types     as lstm.
 /// Options   rnn_options; given with the weights, if these are packed.
 /// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend on nothing but the row.
-/// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
+/// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
+///           weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
 /// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.
 /// Example
@@ -122,45 +127,52 @@ private:
 /// Y; // = [[[[0.462117]]], [[[0.961251]]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-rnn_result<Item> rnn(
-    Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
+rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights,
+    std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
 {
-    return detail::run_hidden<rnn_result<Item>, rnn_outputs<Item>, kernel::rnn_rows<detail::compute_t<Item>>, Item>(
-        "xloom::rnn", X, weights, start, policy);
+    return detail::run_hidden<rnn_result<Item>, rnn_outputs<Item>, kernel::rnn_rows<detail::compute_t<Item>>,
+        Item>("xloom::rnn", X, weights, start, policy);
 }
 
 /// With weights as they are: packs them first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-rnn_result<Item> rnn(
-    Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs, rnn_options const& options = {}, Policy const& policy = {})
+rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
+    rnn_options const& options = {}, Policy const& policy = {})
 {
     rnn_weights<Item> const weights("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options);
     return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
+/// large enough.
 ///
-/// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h
-///           may be the very tensor initial_h.
+/// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or
+///           another output; but Y_h may be the very tensor initial_h.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start,
-    std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+void rnn_into(Input const& X, rnn_weights<Item> const& weights,
+    std::type_identity_t<rnn_start<Item>> const& start,
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::rnn_into";
     detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
-    detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
+    detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(
+        input, weights, batch, start, outputs, workspace, policy);
 }
 
 /// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
-recurrent_workspace<Item> rnn_workspace(rnn_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+recurrent_workspace<Item> rnn_workspace(
+    rnn_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>("xloom::rnn_workspace", weights,
-        detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{weights, {}, {}}, batch, policy);
+        detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{
+            weights, {}, {}},
+        batch, policy);
 }
 
 } // namespace xloom

@@ -53,8 +53,8 @@ consteval scan_into_fault find_scan_into_fault()
     else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
         return scan_into_fault::lengths;
     else {
-        using call = call_of<Body,
-            joined_t<states, typename walk<Inputs, LeadingAxis>::input_arguments, typename walk<outputs, LeadingAxis>::output_arguments>>;
+        using call = call_of<Body, joined_t<states, typename walk<Inputs, LeadingAxis>::input_arguments,
+                                       typename walk<outputs, LeadingAxis>::output_arguments>>;
         if constexpr (!call::is_valid)
             return scan_into_fault::arity;
         else
@@ -62,7 +62,8 @@ consteval scan_into_fault find_scan_into_fault()
     }
 }
 
-/// Gives an input and an output that are one tensor one memory for the current element. That of packed elements is one already.
+/// Gives an input and an output that are one tensor one memory for the current element. That of packed
+/// elements is one already.
 template <class Input, class Output>
 void share_element(Input&, Output&)
 {}
@@ -72,11 +73,12 @@ void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<
     input.share_buffer_of(output);
 }
 
-/// Finds the outputs that are an input's own tensor, whose elements must not be touched before the body, and lets the body see its
-/// writes to them through the input. Requires check_overlap.
+/// Finds the outputs that are an input's own tensor, whose elements must not be touched before the body, and
+/// lets the body see its writes to them through the input. Requires check_overlap.
 template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
-std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places, std::tuple<Inputs...>& inputs,
-    std::array<placed_operand, K> const& output_places, std::tuple<Outputs...>& outputs)
+std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places,
+    std::tuple<Inputs...>& inputs, std::array<placed_operand, K> const& output_places,
+    std::tuple<Outputs...>& outputs)
 {
     std::array<bool, K> holds_input{};
     detail::for_each_leaf(outputs, [&](auto k, auto& output) {
@@ -91,8 +93,8 @@ std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_pla
 }
 
 template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
-void run_scan_into(
-    Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
+void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    std::tuple<Outputs&...> outputs, scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_into";
     detail::check_ranks(op, "states", states);
@@ -108,11 +110,14 @@ void run_scan_into(
 
     auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
     auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
-    std::array<bool, sizeof...(Outputs)> const holds_input = detail::join_in_place(input_places, x, output_places, y);
-    auto const guards =
-        std::apply([](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); }, states);
+    std::array<bool, sizeof...(Outputs)> const holds_input =
+        detail::join_in_place(input_places, x, output_places, y);
+    auto const guards = std::apply(
+        [](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); },
+        states);
     std::tuple<held_state<States>...> held(states);
-    auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    auto const current =
+        std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;
     auto const iteration = [&] { return t; };
     detail::run_bodies(op, y, iteration, [&] {
@@ -128,66 +133,81 @@ void run_scan_into(
             detail::leave_all(y);
             detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
                 if (!guard.holds(std::get<i>(current)))
-                    detail::fail_reshaped(op, "states", i, guard.expected(), detail::describe_shape(std::get<i>(current)), t);
+                    detail::fail_reshaped(
+                        op, "states", i, guard.expected(), detail::describe_shape(std::get<i>(current)), t);
             });
         }
     });
 }
 
 template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
-void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
+void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
+    scan_options const& options)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     constexpr scan_into_fault fault = find_scan_into_fault<Body, States, inputs, Outputs, LeadingAxis>();
     static_assert(fault != scan_into_fault::pack,
-        "xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_into_fault::state,
-        "xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into");
+        "xloom::scan_into: a pack is one value or a flat std::tuple of "
+        "values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != scan_into_fault::state, "xloom::scan_into: a state is a tensor or a scalar; carry "
+                                                   "sequences and optionals with xloom::loop_into");
     static_assert(fault != scan_into_fault::state_const,
         "xloom::scan_into: a state is updated in place, so it must not be const; the "
-        "arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state");
+        "arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is "
+        "no state");
     static_assert(fault != scan_into_fault::state_temporary,
-        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)");
-    static_assert(fault != scan_into_fault::foreign, "xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a "
-                                                     "std::vector or an Eigen matrix by xt::adapt, or specialise "
-                                                     "xloom::enable_tensor for its type");
-    static_assert(fault != scan_into_fault::input,
-        "xloom::scan_into: a scan input is a tensor with an axis to walk along; capture other values in the body");
-    static_assert(fault != scan_into_fault::output, "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
-    static_assert(fault != scan_into_fault::output_const, "xloom::scan_into: a scan output is written, so it must not be const");
+        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass "
+        "several as std::tie(h, c)");
+    static_assert(fault != scan_into_fault::foreign,
+        "xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a "
+        "std::vector or an Eigen matrix by xt::adapt, or specialise "
+        "xloom::enable_tensor for its type");
+    static_assert(fault != scan_into_fault::input, "xloom::scan_into: a scan input is a tensor with an axis "
+                                                   "to walk along; capture other values in the body");
+    static_assert(fault != scan_into_fault::output,
+        "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
+    static_assert(fault != scan_into_fault::output_const,
+        "xloom::scan_into: a scan output is written, so it must not be const");
     static_assert(fault != scan_into_fault::output_temporary,
-        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
-    static_assert(fault != scan_into_fault::lengths, "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
+        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; "
+        "pass several as std::tie(y, z)");
+    static_assert(fault != scan_into_fault::lengths,
+        "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
     static_assert(fault != scan_into_fault::arity,
         "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...); "
-        "the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state");
-    static_assert(fault != scan_into_fault::result, "xloom::scan_into: the body writes through its references and must return void");
+        "the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there "
+        "is no state");
+    static_assert(fault != scan_into_fault::result,
+        "xloom::scan_into: the body writes through its references and must return void");
     if constexpr (fault == scan_into_fault::none)
-        run_scan_into<LeadingAxis>(
-            body, detail::leaves(states), detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options);
+        run_scan_into<LeadingAxis>(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            detail::leaves(scan_outputs), options);
 }
 
 } // namespace detail
 
-/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is allocated in the loop.
+/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is
+/// allocated in the loop.
 ///
 ///     for t in range(T):
 ///         body(states, x[t], y[t])
 ///
-/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that is
-/// written back at the end. An output element is an element_view, or one item where the output's rank is statically 1. It is unspecified
-/// at first (NaN in debug builds), so write all of it; that of an input's own tensor is the input's element. `xt::noalias(y_t) = ...` and
-/// raw loops allocate nothing.
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one
+/// a copy of it that is written back at the end. An output element is an element_view, or one item where the
+/// output's rank is statically 1. It is unspecified at first (NaN in debug builds), so write all of it; that
+/// of an input's own tensor is the input's element. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
 ///
 /// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
-/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an iteration: a state or an output
-///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far;
-///           of the element of that iteration this may be nothing.
-/// Aliasing  an output may be an input's own tensor on the same axis in the same direction: x_t and y_t are then one memory, whatever the
-///           layout. Any other overlap is an overlap_error. A body that captured an output's tensor finds the elements of earlier
-///           iterations in it; what it finds there of the current one is unspecified.
-/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
-///           and for elements whose items do not lie side by side.
+/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an
+///           iteration: a state or an output element changed its shape. After a body_error or what the body
+///           throws, states and outputs hold what was written so far; of the element of that iteration this
+///           may be nothing.
+/// Aliasing  an output may be an input's own tensor on the same axis in the same direction: x_t and y_t are
+///           then one memory, whatever the layout. Any other overlap is an overlap_error. A body that
+///           captured an output's tensor finds the elements of earlier iterations in it; what it finds there
+///           of the current one is unspecified.
+/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands
+///           that are lazy expressions and for elements whose items do not lie side by side.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -201,14 +221,17 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
 {
-    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
+    detail::scan_into<true>(
+        body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
 }
 
 /// With axes, directions or a length.
 template <class Body, class States, class Inputs, class Outputs>
-void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
+    scan_options const& options)
 {
-    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
+    detail::scan_into<false>(
+        body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
 }
 
 } // namespace xloom

@@ -33,7 +33,8 @@ consteval scan_list_fault find_scan_list_fault()
             return scan_list_fault::result;
         else {
             using step = bare<typename call::result>;
-            constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<S>> && is_output_list<decltype(step::scan_outputs)>;
+            constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<S>> &&
+                                      is_output_list<decltype(step::scan_outputs)>;
             return is_right ? scan_list_fault::none : scan_list_fault::result;
         }
     }
@@ -49,8 +50,9 @@ public:
     {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             strided_layout const layout = detail::layout_of(inputs[i]);
-            kernel::time_axis const time(
-                layout, wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length, is_reverse(options.input_directions, i));
+            kernel::time_axis const time(layout,
+                wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length,
+                is_reverse(options.input_directions, i));
             cursors_.emplace_back(enable_tensor<X>::data(inputs[i]), time, length);
             elements_.push_back(cursors_.back().element());
         }
@@ -76,7 +78,8 @@ private:
 };
 
 template <class Step, class Body, class S, class X>
-auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inputs, std::size_t outputs, scan_options const& options)
+auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inputs, std::size_t outputs,
+    scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_list";
     using output = typename decltype(Step::scan_outputs)::value_type;
@@ -97,7 +100,8 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
         check_list_count(op, "states", step.state.size(), states.size(), t);
         for (std::size_t i = 0; i < states.size(); ++i)
             if (!detail::have_same_shape(states[i], step.state[i]))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(states[i]), detail::describe_shape(step.state[i]), t);
+                detail::fail_reshaped(
+                    op, "states", i, detail::shape_of(states[i]), detail::describe_shape(step.state[i]), t);
         stack.push(step.scan_outputs, t);
         states = std::move(step.state);
     }
@@ -107,19 +111,20 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 
 } // namespace detail
 
-/// Scan where the numbers of states, inputs and outputs are known at run time only: lists in place of tuples. For interpreters; a program
-/// that knows them has scan, which costs less.
+/// Scan where the numbers of states, inputs and outputs are known at run time only: lists in place of tuples.
+/// For interpreters; a program that knows them has scan, which costs less.
 ///
 ///     for t in range(T):
 ///         states, y_t = body(states, [x[t] for x in scan_inputs])
 ///         for k: y[k][t] = y_t[k]
 ///     return states, y
 ///
-/// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>, std::vector<Y>}. All states are
-/// of one type, all inputs of one type, all outputs of one type.
+/// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>,
+/// std::vector<Y>}. All states are of one type, all inputs of one type, all outputs of one type.
 ///
 /// Shapes    as scan. `outputs` is the number of outputs, which no iteration tells if T = 0.
-/// Types     S any value whose shape can be told, X a tensor whose elements are tensors (not of a static rank 1), Y a tensor.
+/// Types     S any value whose shape can be told, X a tensor whose elements are tensors (not of a static rank
+///           1), Y a tensor.
 /// Errors    as scan; body_error: another number of states or outputs.
 /// Order     as scan.
 /// Cost      as scan, and whatever the body's lists cost.
@@ -128,24 +133,31 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 /// ```cpp
 /// using list = std::vector<xt::xarray<double>>;
 /// xt::xarray<double> const x = {1, 2, 3};
-/// auto const add = [](auto states, auto elements) { return xloom::scan_step{list{states[0] + elements[0]}, list{states[0]}}; };
+/// auto const add = [](auto states, auto elements) {
+///     return xloom::scan_step{list{states[0] + elements[0]}, list{states[0]}};
+/// };
 /// auto const result = xloom::scan_list(add, list{0.0}, list{x}, 1);
 /// result.final_state; // = [6]
 /// result.scan_outputs; // = [[0, 1, 3]]
 /// ```
 template <class Body, class S, tensor X>
-auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inputs, std::size_t outputs, scan_options const& options = {})
+auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inputs, std::size_t outputs,
+    scan_options const& options = {})
 {
     using namespace detail;
     constexpr scan_list_fault fault = find_scan_list_fault<Body, S, X>();
     static_assert(fault != scan_list_fault::input,
-        "xloom::scan_list: a scan input is a tensor whose elements are tensors: an xt::xarray, or an xt::xtensor of rank 2 or more");
+        "xloom::scan_list: a scan input is a tensor whose elements are "
+        "tensors: an xt::xarray, or an xt::xtensor of rank 2 or more");
     static_assert(fault != scan_list_fault::arity,
-        "xloom::scan_list: the body must be callable as body(std::span<state const>, std::span<element_view const>)");
+        "xloom::scan_list: the body must be callable as "
+        "body(std::span<state const>, std::span<element_view const>)");
     static_assert(fault != scan_list_fault::result,
-        "xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}");
+        "xloom::scan_list: the body must return "
+        "xloom::scan_step{std::vector of states, std::vector of outputs}");
     if constexpr (fault == scan_list_fault::none) {
-        using step = bare<typename call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>::result>;
+        using step = bare<
+            typename call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>::result>;
         return run_scan_list<step>(body, std::move(init), scan_inputs, outputs, options);
     } else {
         return scan_result<std::vector<S>, std::vector<X>>{};

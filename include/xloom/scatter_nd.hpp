@@ -11,14 +11,21 @@ namespace xloom {
 namespace detail {
 
 /// What a ScatterND call can be found guilty of at compile time.
-enum class scatter_nd_fault { none, data, data_const, data_temporary, indices_container, indices, updates, reduction };
+enum class scatter_nd_fault {
+    none,
+    data,
+    data_const,
+    data_temporary,
+    indices_container,
+    indices,
+    updates,
+    reduction
+};
 
 /// reduce(old item, update item) gives a new one.
 template <class Reduce, class T>
-concept reduces_items = requires(Reduce& reduce, T old, T const& update)
-{
-    static_cast<T>(reduce(std::move(old), update));
-};
+concept reduces_items =
+    requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
 
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
 consteval scatter_nd_fault find_scatter_nd_fault()
@@ -42,27 +49,34 @@ consteval scatter_nd_fault find_scatter_nd_fault()
         return scatter_nd_fault::none;
 }
 
-/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it may be a view.
+/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
+/// may be a view.
 template <class Data>
-inline constexpr bool is_moved_in =
-    !std::is_reference_v<Data> && !std::is_const_v<Data> && !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
+inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
+                                    !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
 
-/// In place, in a copy of data, or in data that is moved in: then it moves on when all is done, so that no error loses it.
+/// In place, in a copy of data, or in data that is moved in: then it moves on when all is done, so that no
+/// error loses it.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
-auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce, Policy const& policy,
-    scatter_nd_options const& options)
+auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
+    Reduce& reduce, Policy const& policy, scatter_nd_options const& options)
 {
     constexpr scatter_nd_fault fault = find_scatter_nd_fault<InPlace, Data, Indices, Updates, Reduce>();
-    static_assert(fault != scatter_nd_fault::data, "xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory");
-    static_assert(fault != scatter_nd_fault::data_const, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
+    static_assert(fault != scatter_nd_fault::data,
+        "xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory");
+    static_assert(fault != scatter_nd_fault::data_const,
+        "xloom::scatter_nd_into: data is updated in place, so it must not be const");
     static_assert(fault != scatter_nd_fault::data_temporary,
         "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
     static_assert(fault != scatter_nd_fault::indices_container,
-        "xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k");
+        "xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, "
+        "k}) for n tuples of k");
     static_assert(fault != scatter_nd_fault::indices, "xloom::scatter_nd: indices must hold integers");
-    static_assert(fault != scatter_nd_fault::updates, "xloom::scatter_nd: updates must have data's element type; convert them first");
+    static_assert(fault != scatter_nd_fault::updates,
+        "xloom::scatter_nd: updates must have data's element type; convert them first");
     static_assert(fault != scatter_nd_fault::reduction,
-        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can "
+        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for "
+        "data's elements; strings can "
         "be joined only (reduce_add), complex numbers have no order");
     if constexpr (fault != scatter_nd_fault::none) {
         return owned_t<Data>(data);
@@ -74,12 +88,14 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "updates", detail::rank_of(update_tensor));
         scatter_nd_options const chosen = options_with(op, reduce, options);
-        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(op, data, index_tensor, update_tensor, chosen);
+        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
+            op, data, index_tensor, update_tensor, chosen);
         check_reduction<item_t<Data>, Reduce>(op, chosen);
         if constexpr (!InPlace && !is_moved_in<Data>) {
             return scattered_copy(call, data, reduce, policy);
         } else {
-            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor), detail::memory_of(update_tensor));
+            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
+                detail::memory_of(update_tensor));
             run_scatter_nd(call, data, reduce, policy);
             if constexpr (!InPlace)
                 return owned_t<Data>(std::move(data));
@@ -91,39 +107,45 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
 template <class F>
 concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
 
-inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter_nd_into_name = "xloom::scatter_nd_into";
+inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
+                                  scatter_nd_into_name = "xloom::scatter_nd_into";
 
 } // namespace detail
 
-/// Copies data and writes updates to, or reduces them into, the slices that indices name. Data that is moved in is not copied:
-/// x = scatter_nd(std::move(x), indices, updates).
+/// Copies data and writes updates to, or reduces them into, the slices that indices name. Data that is moved
+/// in is not copied: x = scatter_nd(std::move(x), indices, updates).
 ///
 ///     output = data
 ///     for i in ndindex(indices.shape[:-1]):                       # in row-major order
 ///         output[indices[i]] = reduce(output[indices[i]], updates[i])
 ///
-/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)]; q, r >= 1, 0 <= k <= r; the
-///           result as data. With k = r an update is one item; a single one (q = 1) may be a plain number. Any layout.
-/// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the end of its axis.
-/// Options   reduction (none): named at run time; an option_error where it means nothing for the type. mean divides the sum of the old
-///           value and the updates by their number. bounds (check). duplicates (last). include_self (true). accumulate_in_float
-///           (false): else 16-bit and smaller floats are rounded after each update. unique, sorted (false): promises, verified in debug
-///           builds, that spare threads the sorting by owner.
-/// Reduce    instead of options.reduction a reduction (reduction::add), any callable reduce(old item, update item) -> new item, or
-///           reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that lacks the operation is a compile error.
-/// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
-///           serial. Threads are used where they help: for long slices from two on, for single items from eight on unless most updates go
-///           to a few slices, or with a promise.
-///           Several threads may call a callable at once, never for the same item: a long slice is cut among them.
-/// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error, index_error (all offending
-///           positions and values), overlap_error, std::bad_alloc. What a callable throws passes through; then data that was moved in
-///           holds what scatter_nd_into's would.
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)]; q,
+///           r >= 1, 0 <= k <= r; the result as data. With k = r an update is one item; a single one (q = 1)
+///           may be a plain number. Any layout.
+/// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the
+///           end of its axis.
+/// Options   reduction (none): named at run time; an option_error where it means nothing for the type. mean
+///           divides the sum of the old value and the updates by their number. bounds (check). duplicates
+///           (last). include_self (true). accumulate_in_float (false): else 16-bit and smaller floats are
+///           rounded after each update. unique, sorted (false): promises, verified in debug builds, that
+///           spare threads the sorting by owner.
+/// Reduce    instead of options.reduction a reduction (reduction::add), any callable reduce(old item, update
+///           item) -> new item, or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that
+///           lacks the operation is a compile error.
+/// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order:
+///           the bits are those of serial. Threads are used where they help: for long slices from two on, for
+///           single items from eight on unless most updates go to a few slices, or with a promise. Several
+///           threads may call a callable at once, never for the same item: a long slice is cut among them.
+/// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error,
+///           index_error (all offending positions and values), overlap_error, std::bad_alloc. What a callable
+///           throws passes through; then data that was moved in holds what scatter_nd_into's would.
 /// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
-/// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
-///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides;
-///           duplicates::error, and unique in debug builds: a number for each slice, or two for each update where these are few. Where
-///           many long slices are copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are read a third
-///           time, and one allocation holds a number for each slice and update.
+/// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data
+///           unless it is moved in, and of operands that are not row-major. duplicates::first, include_self =
+///           false, mean: a count for each slice besides; duplicates::error, and unique in debug builds: a
+///           number for each slice, or two for each update where these are few. Where many long slices are
+///           copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are
+///           read a third time, and one allocation holds a number for each slice and update.
 ///           accumulate_in_float: also a float for each item. Threads: at most 128 KiB for each.
 /// Aliasing  data that is moved in shares no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
@@ -138,69 +160,81 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 /// x; // = [20, 2, 30]
 /// ```
 template <class Data, class Indices, class Updates>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+auto scatter_nd(
+    Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, options.reduction, serial, options);
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
+        options.reduction, serial, options);
 }
 
 /// On the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
+    scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, options.reduction, policy, options);
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
+        options.reduction, policy, options);
 }
 
 /// With a callable as the reduction.
 template <class Data, class Indices, class Updates, detail::reduces Reduce>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, scatter_nd_options const& options = {})
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+    return detail::scatter_nd<false>(
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
 }
 
 /// With a callable as the reduction, on the threads of a policy.
 template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, Policy const& policy,
-    scatter_nd_options const& options = {})
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    Policy const& policy, scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+    return detail::scatter_nd<false>(
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
 }
 
 /// The same in place: data is the caller's variable, or a view of one, of any layout.
 ///
-/// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as in a broadcast view. After
-///           what a callable throws, data holds what was written so far (nothing, if slices are counted in a copy of data that is not
-///           row-major; an item that the callable took by value may have been moved from).
+/// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as
+///           in a broadcast view. After what a callable throws, data holds what was written so far (nothing,
+///           if slices are counted in a copy of data that is not row-major; an item that the callable took by
+///           value may have been moved from).
 /// Cost      as scatter_nd without the copy of data; allocates nothing but what is named there.
 /// Aliasing  data shares no memory with indices or updates.
 template <class Data, class Indices, class Updates>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+void scatter_nd_into(
+    Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, options.reduction, serial, options);
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
+        options.reduction, serial, options);
 }
 
 /// On the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
-void scatter_nd_into(
-    Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
+    scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, options.reduction, policy, options);
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
+        options.reduction, policy, options);
 }
 
 /// With a callable as the reduction.
 template <class Data, class Indices, class Updates, detail::reduces Reduce>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, scatter_nd_options const& options = {})
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+    detail::scatter_nd<true>(
+        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
 }
 
 /// With a callable as the reduction, on the threads of a policy.
 template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, Policy const& policy,
-    scatter_nd_options const& options = {})
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    Policy const& policy, scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+    detail::scatter_nd<true>(
+        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
 }
 
 } // namespace xloom

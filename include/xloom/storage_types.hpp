@@ -1,8 +1,9 @@
 #pragma once
-// The element types of ONNX that C++ lacks, float16 to uint2, ready for xtensor: its where, amax, amin, maximum, minimum and clip may
-// choose between two of one type.
+// The element types of ONNX that C++ lacks, float16 to uint2, ready for xtensor: its where, amax, amin,
+// maximum, minimum and clip may choose between two of one type.
 //
-// Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one says.
+// Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one
+// says.
 
 #include <type_traits>
 

@@ -12,9 +12,9 @@
 
 namespace xloom {
 
-/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included, nor more than
-/// the processor has. Copies share the arena, moves copy. May be used from many threads at once.
-/// Example
+/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling
+/// one included, nor more than the processor has. Copies share the arena, moves copy. May be used from many
+/// threads at once. Example
 /// ```cpp
 /// xt::xtensor<int, 1> const x = {1, 2, 3};
 /// xt::xtensor<int, 2> const indices = {{0}, {2}};
@@ -23,7 +23,8 @@ namespace xloom {
 class tbb_policy {
 public:
     explicit tbb_policy(std::size_t concurrency)
-        : concurrency_(std::clamp<std::size_t>(concurrency, 1, static_cast<std::size_t>(tbb::info::default_concurrency()))),
+        : concurrency_(std::clamp<std::size_t>(
+              concurrency, 1, static_cast<std::size_t>(tbb::info::default_concurrency()))),
           arena_(std::make_shared<tbb::task_arena>(static_cast<int>(concurrency_)))
     {}
     tbb_policy(tbb_policy const&) = default;
@@ -44,7 +45,8 @@ private:
     {
         arena_->execute([&] {
             tbb::parallel_for(
-                std::size_t{0}, parts, [&](std::size_t part) { part_of(f, part); }, tbb::simple_partitioner{});
+                std::size_t{0}, parts, [&](std::size_t part) { part_of(f, part); },
+                tbb::simple_partitioner{});
         });
     }
 

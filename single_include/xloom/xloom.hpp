@@ -70,17 +70,20 @@
 // ONNX's activation functions over contiguous ranges, with SIMD for float and double.
 
 // ==== xloom/core/activation.hpp ====
-// The activation functions of ONNX's recurrent operators: their names, and which alpha and beta each of them gets.
+// The activation functions of ONNX's recurrent operators: their names, and which alpha and beta each of them
+// gets.
 
 // ==== xloom/core/error.hpp ====
 // The errors of xloom, and the one place that puts their texts together.
 
 // ==== xloom/core/raise.hpp ====
-// How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed to a handler.
+// How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed
+// to a handler.
 
 // ==== xloom/core/exceptions.hpp ====
-// The library's name in files without exceptions: a file of the same program that is compiled with them has functions of the same names,
-// of which a linker keeps one. With a name of its own for each, an error leaves a file by the way that the file was compiled for.
+// The library's name in files without exceptions: a file of the same program that is compiled with them has
+// functions of the same names, of which a linker keeps one. With a name of its own for each, an error leaves
+// a file by the way that the file was compiled for.
 
 #ifndef __cpp_exceptions
 #define xloom xloom_without_exceptions
@@ -95,8 +98,9 @@
 
 namespace xloom {
 
-/// What takes an error where there is nothing to throw. It must end the program: if it returns, std::abort does, and leaving it by longjmp
-/// is undefined behaviour, for it skips destructors, those of locks and threads among them.
+/// What takes an error where there is nothing to throw. It must end the program: if it returns, std::abort
+/// does, and leaving it by longjmp is undefined behaviour, for it skips destructors, those of locks and
+/// threads among them.
 using error_handler = void (*)(std::exception const& error);
 
 namespace detail {
@@ -107,8 +111,8 @@ inline std::atomic<error_handler> current_error_handler = print_error;
 
 } // namespace detail
 
-/// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before. The first one prints the text;
-/// a null pointer means that one.
+/// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before.
+/// The first one prints the text; a null pointer means that one.
 inline error_handler set_error_handler(error_handler handler) noexcept
 {
     return detail::current_error_handler.exchange(handler == nullptr ? detail::print_error : handler);
@@ -135,7 +139,8 @@ template <class Error>
 
 namespace xloom {
 
-/// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not of this family.
+/// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not
+/// of this family.
 class error : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
@@ -216,7 +221,8 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
-/// A list of facts for one sentence, which has the first four and the number of the others: "a, b, c, d and 3 more".
+/// A list of facts for one sentence, which has the first four and the number of the others: "a, b, c, d and 3
+/// more".
 class fact_list {
 public:
     static constexpr std::size_t most_listed = 4;
@@ -256,7 +262,8 @@ template <class Error, class... Parts>
 } // namespace xloom
 
 // ==== xloom/core/static_vector.hpp ====
-// A vector of at most Capacity items that lives in place, so that shapes and lists of options are constexpr and allocate nothing.
+// A vector of at most Capacity items that lives in place, so that shapes and lists of options are constexpr
+// and allocate nothing.
 
 // ==== xloom/core/print.hpp ====
 // Shapes and types as texts: as they are in errors, such as float[2, N].
@@ -278,12 +285,19 @@ inline constexpr bool is_printed = false;
 /// xloom::to_string(xloom::shape{2, 3}); // = [2, 3]
 /// ```
 template <class T>
-    requires detail::is_printed<T> std::string to_string(T const& value) { return detail::concat(value); }
+    requires detail::is_printed<T>
+std::string to_string(T const& value)
+{
+    return detail::concat(value);
+}
 
 /// The same text, on a stream. Its use needs <ostream>.
 template <class Traits, class T>
-    requires detail::is_printed<T> std::basic_ostream<char, Traits>
-&operator<<(std::basic_ostream<char, Traits>& out, T const& value) { return out << to_string(value); }
+    requires detail::is_printed<T>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, T const& value)
+{
+    return out << to_string(value);
+}
 
 } // namespace xloom
 
@@ -364,8 +378,8 @@ private:
     static constexpr void require_room_for(std::size_t size)
     {
         if (size > Capacity)
-            detail::fail<option_error>(
-                "xloom: a list holds at most ", Capacity, " items (max_rank, max_operands), but was given ", size, ".");
+            detail::fail<option_error>("xloom: a list holds at most ", Capacity,
+                " items (max_rank, max_operands), but was given ", size, ".");
     }
 
     T items_[Capacity]{};
@@ -407,8 +421,8 @@ struct activation_function {
     friend constexpr bool operator==(activation_function const&, activation_function const&) = default;
 };
 
-/// Where the defaults of alpha and beta come from: ONNX's own operators (the standalone operator's defaults), or com.microsoft's, whose
-/// runtime takes 0 for those that it does not know.
+/// Where the defaults of alpha and beta come from: ONNX's own operators (the standalone operator's defaults),
+/// or com.microsoft's, whose runtime takes 0 for those that it does not know.
 enum class activation_dialect : unsigned char { onnx, microsoft };
 
 namespace detail {
@@ -470,27 +484,31 @@ constexpr std::string_view name_of(activation kind) noexcept
 inline constexpr std::size_t max_activations = 6;
 using activation_list = static_vector<activation_function, max_activations>;
 
-/// The activations of these names, without regard to case. The lists of alphas and betas are walked in order: an activation that has one
-/// takes the next, or, when they are used up, its default. Surplus ones are ignored.
+/// The activations of these names, without regard to case. The lists of alphas and betas are walked in order:
+/// an activation that has one takes the next, or, when they are used up, its default. Surplus ones are
+/// ignored.
 ///
 /// Errors    option_error: a name that is none; over max_activations.
-/// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX Runtime runs it.
+/// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX
+///           Runtime runs it.
 /// Example   tests/core/activation.test.cpp
 constexpr activation_list parse_activations(std::string_view op, std::span<std::string_view const> names,
-    std::span<double const> alphas = {}, std::span<double const> betas = {}, activation_dialect dialect = activation_dialect::onnx)
+    std::span<double const> alphas = {}, std::span<double const> betas = {},
+    activation_dialect dialect = activation_dialect::onnx)
 {
     if (names.size() > max_activations)
-        detail::fail<option_error>(
-            op, ": there may be at most ", max_activations, " activations, but activations has ", names.size(), ". Give fewer.");
+        detail::fail<option_error>(op, ": there may be at most ", max_activations,
+            " activations, but activations has ", names.size(), ". Give fewer.");
     activation_list functions;
     std::size_t next_alpha = 0, next_beta = 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
         std::size_t kind = 0;
-        while (kind < activation_count && !detail::is_same_name(names[i], detail::activation_entries[kind].name))
+        while (
+            kind < activation_count && !detail::is_same_name(names[i], detail::activation_entries[kind].name))
             ++kind;
         if (kind == activation_count)
-            detail::fail<option_error>(op, ": an activation must be one that ONNX names, but activations[", i, "] is \"", names[i],
-                "\". Choose one of ", detail::activation_names(), ".");
+            detail::fail<option_error>(op, ": an activation must be one that ONNX names, but activations[", i,
+                "] is \"", names[i], "\". Choose one of ", detail::activation_names(), ".");
         detail::activation_entry const& entry = detail::activation_entries[kind];
         auto const& defaults = dialect == activation_dialect::onnx ? entry.onnx : entry.microsoft;
         activation_function function{static_cast<activation>(kind), defaults[0], defaults[1]};
@@ -509,7 +527,8 @@ constexpr activation_list parse_activations(std::string_view op, std::span<std::
 // One number to another type, as ONNX's Cast does it.
 
 // ==== xloom/core/float_rounding.hpp ====
-// The rounding of float and double to a small format, and the exact way back. Integer arithmetic only, the same at compile time.
+// The rounding of float and double to a small format, and the exact way back. Integer arithmetic only, the
+// same at compile time.
 
 // ==== xloom/core/float_format.hpp ====
 // How the small floating-point types of ONNX lay out their bits.
@@ -519,8 +538,9 @@ constexpr activation_list parse_activations(std::string_view op, std::span<std::
 
 namespace xloom {
 
-/// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types: beside `using namespace xloom`
-/// a `using enum element_type` belongs into an inner namespace or block, where it hides them.
+/// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types:
+/// beside `using namespace xloom` a `using enum element_type` belongs into an inner namespace or block, where
+/// it hides them.
 enum class element_type : std::int32_t {
     undefined = 0,
     float_ = 1,
@@ -554,12 +574,14 @@ enum class element_type : std::int32_t {
 /// How many element types there are, `undefined` included: their numbers are 0 .. element_type_count - 1.
 inline constexpr std::size_t element_type_count = 27;
 
-/// The name that ONNX's type strings use, as "float8e4m3fn" in tensor(float8e4m3fn). Of a number that is no element type: "undefined".
+/// The name that ONNX's type strings use, as "float8e4m3fn" in tensor(float8e4m3fn). Of a number that is no
+/// element type: "undefined".
 constexpr std::string_view name_of(element_type element) noexcept
 {
-    constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16", "int16", "int32", "int64",
-        "string", "bool", "float16", "double", "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz",
-        "float8e5m2", "float8e5m2fnuz", "uint4", "int4", "float4e2m1", "float8e8m0", "uint2", "int2"};
+    constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16",
+        "int16", "int32", "int64", "string", "bool", "float16", "double", "uint32", "uint64", "complex64",
+        "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",
+        "int4", "float4e2m1", "float8e8m0", "uint2", "int2"};
     auto const number = static_cast<std::size_t>(element);
     return number < element_type_count ? names[number] : names[0];
 }
@@ -576,8 +598,9 @@ enum class float_specials : unsigned char {
     none  // nothing: every pattern is a finite number
 };
 
-/// From the top: a sign where the format has one, the exponent, the mantissa. Patterns without their sign are called magnitudes; they
-/// order like the values. Exponent 0 holds zero and the subnormal numbers, except without a mantissa: then there are powers of two only.
+/// From the top: a sign where the format has one, the exponent, the mantissa. Patterns without their sign are
+/// called magnitudes; they order like the values. Exponent 0 holds zero and the subnormal numbers, except
+/// without a mantissa: then there are powers of two only.
 struct float_format {
     int exponent_bits;
     int mantissa_bits;
@@ -667,11 +690,13 @@ constexpr float_format format_of(element_type element) noexcept
 
 namespace xloom {
 
-/// How float8_e8m0 rounds: to the next power of two away from zero, towards zero, or to the nearest one, ties up.
+/// How float8_e8m0 rounds: to the next power of two away from zero, towards zero, or to the nearest one, ties
+/// up.
 enum class round_mode : unsigned char { up, down, nearest };
 
-/// The attributes of ONNX's Cast. `saturate` says where float 8 sends what is out of its range: to the nearest finite number, or to
-/// infinity (float8_e5m2) and NaN (the others). It means nothing to other types. `round_mode` is for float8_e8m0 alone.
+/// The attributes of ONNX's Cast. `saturate` says where float 8 sends what is out of its range: to the
+/// nearest finite number, or to infinity (float8_e5m2) and NaN (the others). It means nothing to other types.
+/// `round_mode` is for float8_e8m0 alone.
 struct cast_options {
     bool saturate = true;
     xloom::round_mode round_mode = xloom::round_mode::up;
@@ -701,12 +726,15 @@ constexpr unsigned overflow_of(float_format const& format, bool saturate) noexce
     return format.has_infinity() ? format.infinity() : format.nan();
 }
 
-/// The nearest magnitude of the format, ties to even, if its exponent had no upper limit. `magnitude` is that of a float or double.
+/// The nearest magnitude of the format, ties to even, if its exponent had no upper limit. `magnitude` is that
+/// of a float or double.
 ///
-/// Why no case for subnormal numbers: those of the format only lose more bits, and a mantissa that rounds up to the next power of two
-/// carries into the exponent by itself; those of the source, read as if normal, still end as 0.
+/// Why no case for subnormal numbers: those of the format only lose more bits, and a mantissa that rounds up
+/// to the next power of two carries into the exponent by itself; those of the source, read as if normal,
+/// still end as 0.
 template <class Float, element_type Target>
-constexpr typename float_layout<Float>::word round_magnitude(typename float_layout<Float>::word magnitude) noexcept
+constexpr typename float_layout<Float>::word round_magnitude(
+    typename float_layout<Float>::word magnitude) noexcept
 {
     using source = float_layout<Float>;
     using word = typename source::word;
@@ -722,11 +750,13 @@ constexpr typename float_layout<Float>::word round_magnitude(typename float_layo
     int const exponent = static_cast<int>(magnitude >> source::mantissa_bits) + (format.bias - source::bias);
     // More than mantissa_bits + 2 and nothing is left, as with so many.
     int const dropped = (std::min)(excess + (std::max)(1 - exponent, 0), source::mantissa_bits + 2);
-    word const rounded = (significand + ((one << (dropped - 1)) - 1) + (significand >> dropped & 1)) >> dropped;
+    word const rounded =
+        (significand + ((one << (dropped - 1)) - 1) + (significand >> dropped & 1)) >> dropped;
     return (static_cast<word>((std::max)(exponent, 1) - 1) << format.mantissa_bits) + rounded;
 }
 
-/// The pattern of the format for a float or double. A NaN keeps its sign and the top of its payload where the format has them.
+/// The pattern of the format for a float or double. A NaN keeps its sign and the top of its payload where the
+/// format has them.
 template <element_type Target, class Float>
 constexpr unsigned encode(Float value, bool saturate) noexcept
 {
@@ -740,15 +770,20 @@ constexpr unsigned encode(Float value, bool saturate) noexcept
     word const magnitude = bits & (~word{0} >> 1);
     unsigned const sign = bits != magnitude ? format.sign() : 0;
     word const rounded = round_magnitude<Float, Target>(magnitude);
-    unsigned const finite = rounded > format.largest() ? overflow_of(format, saturate) : static_cast<unsigned>(rounded);
+    unsigned const finite =
+        rounded > format.largest() ? overflow_of(format, saturate) : static_cast<unsigned>(rounded);
     if constexpr (format.specials == float_specials::none)
-        return magnitude > source_infinity ? format.largest() : finite | sign; // ONNX: NaN becomes the largest number, as +Inf does
+        return magnitude > source_infinity
+                   ? format.largest()
+                   : finite | sign; // ONNX: NaN becomes the largest number, as +Inf does
     else if constexpr (format.specials == float_specials::fnuz)
         return magnitude > source_infinity ? format.nan() : finite == 0 ? 0 : finite | sign;
     else if constexpr (format.specials == float_specials::fn)
         return (magnitude > source_infinity ? format.nan() : finite) | sign;
     else
-        return (magnitude > source_infinity ? format.nan() | (static_cast<unsigned>(magnitude >> excess) & format.all_ones()) : finite) |
+        return (magnitude > source_infinity
+                       ? format.nan() | (static_cast<unsigned>(magnitude >> excess) & format.all_ones())
+                       : finite) |
                sign;
 }
 
@@ -763,8 +798,11 @@ constexpr unsigned encode_power_of_two(double value, cast_options options) noexc
     if (value < 0x1p-127 || value > 0x1p127)
         return !options.saturate ? format.nan() : value < 1 ? 0 : format.largest();
     std::uint64_t const fraction = bits & (one - 1);
-    std::uint64_t const least = options.round_mode == round_mode::up ? 1 : options.round_mode == round_mode::nearest ? one / 2 : one;
-    int const exponent = static_cast<int>(bits / one) - float_layout<double>::bias + (fraction >= least ? 1 : 0);
+    std::uint64_t const least = options.round_mode == round_mode::up        ? 1
+                                : options.round_mode == round_mode::nearest ? one / 2
+                                                                            : one;
+    int const exponent =
+        static_cast<int>(bits / one) - float_layout<double>::bias + (fraction >= least ? 1 : 0);
     return static_cast<unsigned>(exponent + format.bias);
 }
 
@@ -785,15 +823,20 @@ constexpr float decode(unsigned bits) noexcept
 
     std::uint32_t const magnitude = bits & format.all_ones();
     std::uint32_t const sign = (bits & format.sign()) << (31 - format.magnitude_bits());
-    std::uint32_t const normal = (magnitude << excess) + (static_cast<std::uint32_t>(127 - format.bias) << 23);
+    std::uint32_t const normal =
+        (magnitude << excess) + (static_cast<std::uint32_t>(127 - format.bias) << 23);
     if constexpr (!format.has_zero())
-        return std::bit_cast<float>(magnitude == format.nan() ? float_nan : magnitude == 0 ? std::uint32_t{1} << 22 : normal);
+        return std::bit_cast<float>(magnitude == format.nan() ? float_nan
+                                    : magnitude == 0          ? std::uint32_t{1} << 22
+                                                              : normal);
     else if constexpr (format.exponent_bits == 8)
         return std::bit_cast<float>(normal | sign);
     else {
         // In units of the smallest number, which is a normal float.
-        constexpr float unit = std::bit_cast<float>(static_cast<std::uint32_t>(128 - format.bias - format.mantissa_bits) << 23);
-        auto const subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(magnitude)) * unit);
+        constexpr float unit =
+            std::bit_cast<float>(static_cast<std::uint32_t>(128 - format.bias - format.mantissa_bits) << 23);
+        auto const subnormal =
+            std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(magnitude)) * unit);
         std::uint32_t const number = choose(magnitude >> format.mantissa_bits == 0, subnormal, normal) | sign;
         if constexpr (format.specials == float_specials::ieee)
             return std::bit_cast<float>(number | (magnitude >= format.infinity() ? float_infinity : 0));
@@ -806,8 +849,8 @@ constexpr float decode(unsigned bits) noexcept
     }
 }
 
-/// An integer as a double that every format rounds as it would round the integer: what does not fit below 53 bits leaves its mark in
-/// the last one (rounding to odd).
+/// An integer as a double that every format rounds as it would round the integer: what does not fit below 53
+/// bits leaves its mark in the last one (rounding to odd).
 template <std::integral Integer>
 constexpr double widen(Integer value) noexcept
 {
@@ -815,8 +858,11 @@ constexpr double widen(Integer value) noexcept
         return static_cast<double>(value);
     } else {
         bool const is_negative = std::cmp_less(value, 0);
-        std::uint64_t const magnitude = is_negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-        std::uint64_t const odd = magnitude >> 53 == 0 ? magnitude : magnitude >> 11 << 11 | ((magnitude & 0x7ff) != 0 ? 0x800u : 0u);
+        std::uint64_t const magnitude =
+            is_negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+        std::uint64_t const odd = magnitude >> 53 == 0
+                                      ? magnitude
+                                      : magnitude >> 11 << 11 | ((magnitude & 0x7ff) != 0 ? 0x800u : 0u);
         return is_negative ? -static_cast<double>(odd) : static_cast<double>(odd);
     }
 }
@@ -832,40 +878,46 @@ constexpr double widen(double value) noexcept { return value; }
 namespace xloom::detail {
 
 template <class T>
-concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||(std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
+concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||
+                         (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
 
-/// Whatever unary + turns into an integer, a float or a double: those, the storage types, and such types of your own.
+/// Whatever unary + turns into an integer, a float or a double: those, the storage types, and such types of
+/// your own.
 template <class T>
-concept number = requires(T const& value)
-{
-    requires builtin_number<decltype(+value)>;
-};
+concept number = requires(T const& value) { requires builtin_number<decltype(+value)>; };
 
 } // namespace xloom::detail
 
 // ==== xloom/core/small_float.hpp ====
-// The floating-point types of ONNX that C++ lacks, as storage types: they hold values, float computes with them.
+// The floating-point types of ONNX that C++ lacks, as storage types: they hold values, float computes with
+// them.
 
 namespace xloom {
 
-/// A number in the format of an ONNX element type; see the aliases below. Each takes whole bytes: packing two float4 into one is a
-/// matter of files.
+/// A number in the format of an ONNX element type; see the aliases below. Each takes whole bytes: packing two
+/// float4 into one is a matter of files.
 ///
-/// To float   implicit and exact, as char goes to int: `a + b` is a float, comparisons are those of floats (NaN != NaN, -0 == 0).
-/// From       integers, float, double and one another: implicit too, rounded once to nearest, ties to even, with the defaults of ONNX's
-///            Cast: beyond the largest number float16 and bfloat16 become infinite, the others their largest number. cast<To>(x,
-///            options) offers the rest. float8_e8m0 rounds up; what it cannot hold: 0 becomes its smallest number, negative ones NaN.
-/// Compound   a += b computes in float, or in double if b is one, and rounds once. For two of one type the result is correctly rounded,
-///            except bfloat16's subnormal products and quotients and float8_e8m0.
-/// Default    `small_float x;` leaves x unwritten, as with float; `small_float x{}` has no bit set: 0, or float8_e8m0's 2^-127.
+/// To float   implicit and exact, as char goes to int: `a + b` is a float, comparisons are those of floats
+/// (NaN != NaN, -0 == 0).
+/// From       integers, float, double and one another: implicit too, rounded once to nearest, ties to even,
+///            with the defaults of ONNX's Cast: beyond the largest number float16 and bfloat16 become
+///            infinite, the others their largest number. cast<To>(x, options) offers the rest. float8_e8m0
+///            rounds up; what it cannot hold: 0 becomes its smallest number, negative ones NaN.
+/// Compound   a += b computes in float, or in double if b is one, and rounds once. For two of one type the
+///            result is correctly rounded, except bfloat16's subnormal products and quotients and
+///            float8_e8m0.
+/// Default    `small_float x;` leaves x unwritten, as with float; `small_float x{}` has no bit set: 0, or
+///            float8_e8m0's 2^-127.
 ///
-/// Why both ways are implicit, as between the built-in types: xtensor asks std::is_convertible before it assigns one element type to
-/// another, and throws at run time where only an explicit conversion exists. The price: `c ? x : 1.0f` needs a cast of one side.
+/// Why both ways are implicit, as between the built-in types: xtensor asks std::is_convertible before it
+/// assigns one element type to another, and throws at run time where only an explicit conversion exists. The
+/// price: `c ? x : 1.0f` needs a cast of one side.
 template <element_type Element>
 class small_float {
 public:
     static constexpr float_format format = format_of(Element);
-    static_assert(format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
+    static_assert(
+        format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
 
     using bits_type = std::conditional_t<(format.bits() > 8), std::uint16_t, std::uint8_t>;
 
@@ -873,11 +925,13 @@ public:
 
     template <class Number>
         requires(!std::same_as<Number, small_float> && detail::number<Number>)
-    constexpr small_float(Number value) noexcept : small_float(value, cast_options{}) {}
+    constexpr small_float(Number value) noexcept : small_float(value, cast_options{})
+    {}
 
     /// With the attributes of ONNX's Cast.
     template <detail::number Number>
-    constexpr small_float(Number value, cast_options options) noexcept : bits_(round(detail::widen(+value), options))
+    constexpr small_float(Number value, cast_options options) noexcept
+        : bits_(round(detail::widen(+value), options))
     {}
 
     /// The number with this pattern, in the low bits; higher ones are ignored.
@@ -959,17 +1013,18 @@ template <xloom::element_type Element, xloom::detail::number Other>
 struct common_type<xloom::small_float<Element>, Other> : common_type<float, decltype(+declval<Other>())> {};
 template <xloom::element_type Element, xloom::detail::number Other>
     requires is_arithmetic_v<Other>
-struct common_type<Other, xloom::small_float<Element>> : common_type<Other, float> {
-};
+struct common_type<Other, xloom::small_float<Element>> : common_type<Other, float> {};
 
 /// The base says what every binary format, with or without subnormal numbers, has in common.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_float<Element>>
-    : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>, numeric_limits<unsigned char>> {
+    : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>,
+          numeric_limits<unsigned char>> {
     using type = xloom::small_float<Element>;
     static constexpr xloom::float_format format = type::format;
     static constexpr int smallest_exponent = format.has_zero() ? 1 - format.bias : -format.bias;
-    static constexpr int largest_exponent = static_cast<int>(format.largest() >> format.mantissa_bits) - format.bias;
+    static constexpr int largest_exponent =
+        static_cast<int>(format.largest() >> format.mantissa_bits) - format.bias;
 
     static constexpr int powers_of_ten(int powers_of_two) { return powers_of_two * 30103 / 100000; }
 
@@ -983,7 +1038,8 @@ public:
     static constexpr bool has_infinity = format.has_infinity();
     static constexpr bool has_quiet_NaN = format.has_nan();
     static constexpr bool has_signaling_NaN = format.has_infinity();
-    static constexpr float_round_style round_style = format.has_zero() ? round_to_nearest : round_toward_infinity;
+    static constexpr float_round_style round_style =
+        format.has_zero() ? round_to_nearest : round_toward_infinity;
 
     static constexpr int digits = format.mantissa_bits + 1;
     static constexpr int digits10 = powers_of_ten(digits - 1);
@@ -993,15 +1049,27 @@ public:
     static constexpr int max_exponent = largest_exponent + 1;
     static constexpr int max_exponent10 = powers_of_ten(largest_exponent + 1);
 
-    static constexpr type(min)() noexcept { return type::from_bits(format.has_zero() ? 1u << format.mantissa_bits : 0u); }
-    static constexpr type lowest() noexcept { return type::from_bits(format.has_sign ? format.sign() | format.largest() : 0); }
+    static constexpr type(min)() noexcept
+    {
+        return type::from_bits(format.has_zero() ? 1u << format.mantissa_bits : 0u);
+    }
+    static constexpr type lowest() noexcept
+    {
+        return type::from_bits(format.has_sign ? format.sign() | format.largest() : 0);
+    }
     static constexpr type(max)() noexcept { return type::from_bits(format.largest()); }
     static constexpr type denorm_min() noexcept { return type::from_bits(format.has_zero() ? 1 : 0); }
     static constexpr type epsilon() noexcept { return type(1.0 / (1 << format.mantissa_bits)); }
     static constexpr type round_error() noexcept { return type(format.has_zero() ? 0.5 : 1.0); }
-    static constexpr type infinity() noexcept { return type::from_bits(has_infinity ? format.infinity() : 0); }
+    static constexpr type infinity() noexcept
+    {
+        return type::from_bits(has_infinity ? format.infinity() : 0);
+    }
     static constexpr type quiet_NaN() noexcept { return type::from_bits(has_quiet_NaN ? format.nan() : 0); }
-    static constexpr type signaling_NaN() noexcept { return type::from_bits(has_signaling_NaN ? format.infinity() | 1 : 0); }
+    static constexpr type signaling_NaN() noexcept
+    {
+        return type::from_bits(has_signaling_NaN ? format.infinity() | 1 : 0);
+    }
 };
 
 } // namespace std
@@ -1014,7 +1082,10 @@ namespace xloom {
 namespace detail {
 
 /// The low bits of an integer.
-constexpr unsigned low_bits(std::integral auto value) noexcept { return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff); }
+constexpr unsigned low_bits(std::integral auto value) noexcept
+{
+    return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff);
+}
 
 /// Those of a floating-point number's nearest integer, ties to even. Of infinity and NaN: 0.
 constexpr unsigned low_bits(double value) noexcept
@@ -1031,18 +1102,21 @@ constexpr unsigned low_bits(double value) noexcept
 
 } // namespace detail
 
-/// An integer of 2 or 4 bits; see the aliases below. Each takes a whole byte: packing several into one is a matter of files.
+/// An integer of 2 or 4 bits; see the aliases below. Each takes a whole byte: packing several into one is a
+/// matter of files.
 ///
 /// To int     implicit, as char goes to int: `a + b` is an int.
-/// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast). Floating-point numbers:
-///            implicit, the low bits of the nearest integer, ties to even; 0 for infinity and NaN, which ONNX leaves open.
-/// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then converted as above.
+/// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast).
+///            Floating-point numbers: implicit, the low bits of the nearest integer, ties to even; 0 for
+///            infinity and NaN, which ONNX leaves open.
+/// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then
+///            converted as above.
 /// Default    `small_int x;` leaves x unwritten, as with int; `small_int x{}` is 0.
 template <element_type Element>
 class small_int {
 public:
-    static_assert(
-        Element == element_type::int4 || Element == element_type::uint4 || Element == element_type::int2 || Element == element_type::uint2,
+    static_assert(Element == element_type::int4 || Element == element_type::uint4 ||
+                      Element == element_type::int2 || Element == element_type::uint2,
         "xloom: small_int is for int4, uint4, int2 and uint2.");
     static constexpr int width = Element == element_type::int4 || Element == element_type::uint4 ? 4 : 2;
     static constexpr bool is_signed = Element == element_type::int4 || Element == element_type::int2;
@@ -1051,11 +1125,15 @@ public:
 
     template <class Number>
         requires(!std::same_as<Number, small_int> && detail::number<Number>)
-    constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value))) {}
+    constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value)))
+    {}
 
     /// The number with this pattern, in the low bits; higher ones are ignored.
     static constexpr small_int from_bits(unsigned bits) noexcept { return small_int(bits); }
-    constexpr std::uint8_t bits() const noexcept { return static_cast<std::uint8_t>(static_cast<unsigned>(value_) & mask); }
+    constexpr std::uint8_t bits() const noexcept
+    {
+        return static_cast<std::uint8_t>(static_cast<unsigned>(value_) & mask);
+    }
 
     constexpr operator int() const noexcept { return value_; }
 
@@ -1130,13 +1208,13 @@ template <xloom::element_type Element, xloom::detail::number Other>
 struct common_type<xloom::small_int<Element>, Other> : common_type<int, decltype(+declval<Other>())> {};
 template <xloom::element_type Element, xloom::detail::number Other>
     requires is_arithmetic_v<Other>
-struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {
-};
+struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {};
 
 /// The base says what every integer type has in common.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_int<Element>>
-    : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>, numeric_limits<unsigned char>> {
+    : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>,
+          numeric_limits<unsigned char>> {
     using type = xloom::small_int<Element>;
 
 public:
@@ -1170,9 +1248,10 @@ inline constexpr bool is_small_float<small_float<Element>> = true;
 
 /// Converts a number as ONNX's Cast converts an element; only small_float listens to the options.
 ///
-/// Differs   where ONNX says nothing or says "undefined": floating-point numbers go to int8 .. uint64 as in C++ (towards zero, and out
-///           of range undefined as there); see small_int and small_float for theirs.
-///           Up to Cast-23 ONNX sent infinity to NaN in the fnuz types though saturating, since Cast-24 to the largest number: so here.
+/// Differs   where ONNX says nothing or says "undefined": floating-point numbers go to int8 .. uint64 as in
+///           C++ (towards zero, and out of range undefined as there); see small_int and small_float for
+///           theirs. Up to Cast-23 ONNX sent infinity to NaN in the fnuz types though saturating, since
+///           Cast-24 to the largest number: so here.
 /// Source    ONNX Cast-25, and its notes on float 8, float 4, int 4 and int 2.
 template <detail::number To, detail::number From>
 constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexcept
@@ -1194,18 +1273,20 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 // Softmax of a row.
 
 // ==== xloom/kernel/activations.hpp ====
-// The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all of them.
+// The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all
+// of them.
 
 // ==== xloom/kernel/elementary.hpp ====
 // exp, expm1, log1p and tanh of one number or of a batch of them. NaN stays NaN in all of them.
 //
-// Of batches of floats they are computed here, without branches, so that an item costs the same whatever its value. Those of doubles are
-// xsimd's, and those of single numbers <cmath>'s or their type's own.
+// Of batches of floats they are computed here, without branches, so that an item costs the same whatever its
+// value. Those of doubles are xsimd's, and those of single numbers <cmath>'s or their type's own.
 
 // ==== xloom/kernel/simd.hpp ====
-// Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the same text serves both.
-// With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not even included. For a target whose vector units
-// xsimd does not know, it is defined here: xsimd then has no batch.
+// Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the
+// same text serves both. With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not
+// even included. For a target whose vector units xsimd does not know, it is defined here: xsimd then has no
+// batch.
 
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
@@ -1282,8 +1363,8 @@ void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
 
 /// a * b + c; rounded once where the processor can.
 ///
-/// Why std::fma: a compiler that may contract a * b + c decides so at each place anew, and a sum would have other bits in a batch than in a
-/// row of its own.
+/// Why std::fma: a compiler that may contract a * b + c decides so at each place anew, and a sum would have
+/// other bits in a batch than in a row of its own.
 template <class V>
 V multiply_add(V const& a, V const& b, V const& c)
 {
@@ -1336,14 +1417,16 @@ xsimd::batch<float, Arch> divide(xsimd::batch<float, Arch> const& a, xsimd::batc
 #endif
 
 template <class T>
-xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
+xsimd::batch<T> choose(
+    xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
 {
     return xsimd::select(condition, yes, no);
 }
 
 namespace detail {
 
-// Of NaN and a number these give the second. In which order xsimd's own min and max hand over their operands depends on its version.
+// Of NaN and a number these give the second. In which order xsimd's own min and max hand over their operands
+// depends on its version.
 #ifdef __SSE2__
 inline __m128 lesser(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
 inline __m128 greater(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
@@ -1414,8 +1497,9 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
 
 /// y[i] = f(x[i]) for i < count. f takes and gives a T or a batch of them. x and y may be the same array.
 ///
-/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others. Why flattened: only when all
-/// that f calls is inlined do its constants stay in registers, and g++ does not always think that worth its while.
+/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others.
+/// Why flattened: only when all that f calls is inlined do its constants stay in registers, and g++ does not
+/// always think that worth its while.
 template <class T, class F>
 [[gnu::flatten]] void map(T const* x, T* y, std::size_t count, F const& f)
 {
@@ -1445,7 +1529,7 @@ namespace xloom::kernel::detail {
 using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
 
 template <class V>
-inline constexpr bool is_float_batch = std::is_same_v<V, batch_t<float>>&& has_simd<float>;
+inline constexpr bool is_float_batch = std::is_same_v<V, batch_t<float>> && has_simd<float>;
 
 /// The polynomial of these coefficients, that of x^0 first.
 template <class V, class... Coefficients>
@@ -1457,7 +1541,8 @@ V polynomial(V const& x, float first, Coefficients... others)
         return multiply_add(polynomial(x, others...), x, V(first));
 }
 
-/// 2^n for -127 < n < 128; 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127 on some vector units.
+/// 2^n for -127 < n < 128; 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127 on some
+/// vector units.
 template <class V, class Integers>
 V power_of_two(Integers const& n)
 {
@@ -1465,7 +1550,7 @@ V power_of_two(Integers const& n)
     if constexpr (requires {
                       {
                           bitwise_cast<float>(bits)
-                          } -> std::same_as<V>;
+                      } -> std::same_as<V>;
                   })
         return bitwise_cast<float>(bits);
     else
@@ -1484,8 +1569,10 @@ struct exp_parts {
         V const n = to_float(exponent);
         V const r = multiply_add(n, V(2.12194440e-4f), multiply_add(n, V(-0.693359375f), x));
         scale = power_of_two<V>(exponent);
-        // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2; in pairs, which do not wait for each other.
-        V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f), q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
+        // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2; in pairs, which do not wait
+        // for each other.
+        V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f),
+                q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
         V const q = multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
         rest = multiply_add(q, r2, r);
     }
@@ -1494,8 +1581,8 @@ struct exp_parts {
     V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
 };
 
-/// True if xsimd's exponentials of doubles are wrong: where no instruction rounds, versions before 14 add 2^52 and subtract it again, which
-/// clang's -ffast-math cancels.
+/// True if xsimd's exponentials of doubles are wrong: where no instruction rounds, versions before 14 add
+/// 2^52 and subtract it again, which clang's -ffast-math cancels.
 inline constexpr bool is_rounding_cancelled =
 #if defined(__clang__) && defined(__FAST_MATH__) && !defined(__SSE4_1__) && !defined(XLOOM_NO_SIMD)
     XSIMD_VERSION_MAJOR < 14;
@@ -1516,8 +1603,8 @@ batch_t<T> one_by_one(batch_t<T> const& x, F const& f)
 
 /// f(x) for a function that has reached its limits at +-800.
 ///
-/// Why not with other arguments: without AVX-512, xsimd turns doubles into integers by C++'s own conversion, which is undefined for NaN
-/// and for what is too large.
+/// Why not with other arguments: without AVX-512, xsimd turns doubles into integers by C++'s own conversion,
+/// which is undefined for NaN and for what is too large.
 template <class V, class F>
 V within_limits(V const& x, F const& f)
 {
@@ -1559,8 +1646,8 @@ V log_of_1_plus(V const& x)
 {
     if constexpr (is_float_batch<V>) {
         // x + x^2 q(x), q by Remez's algorithm.
-        V const q = polynomial(x, -0.499999327629f, 0.333305113057f, -0.249585873186f, 0.196954002014f, -0.153553957836f, 0.106805552876f,
-            -0.0576644475447f, 0.0202045892726f, -0.00331847401456f);
+        V const q = polynomial(x, -0.499999327629f, 0.333305113057f, -0.249585873186f, 0.196954002014f,
+            -0.153553957836f, 0.106805552876f, -0.0576644475447f, 0.0202045892726f, -0.00331847401456f);
         return multiply_add(q, x * x, x);
     } else if constexpr (requires { log1p(x); })
         return within_limits(x, [](auto const& v) { return log1p(v); });
@@ -1572,8 +1659,8 @@ template <class V>
 V tanh_of(V const& x)
 {
     if constexpr (is_float_batch<V>) {
-        // From 1/2 on, the tanh of 0.5494, 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x| + |x|^3 p(x^2), p by Remez's
-        // algorithm.
+        // From 1/2 on, the tanh of 0.5494, 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x|
+        // + |x|^3 p(x^2), p by Remez's algorithm.
         V const size = abs(x), z = x * x;
         V const large = V(1) - divide(V(2), exp_parts<V>(at_most(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
@@ -1616,7 +1703,8 @@ struct sigmoid {
     }
 };
 
-/// sigmoid(x) * tanh(y), of floats with one division for both: max error 5 ULP; maybe 0 where the sigmoid is below 1e-29.
+/// sigmoid(x) * tanh(y), of floats with one division for both: max error 5 ULP; maybe 0 where the sigmoid is
+/// below 1e-29.
 template <class V>
 V sigmoid_times_tanh(V const& x, V const& y)
 {
@@ -1724,7 +1812,8 @@ struct elu {
     }
 };
 
-/// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one number, is left out.
+/// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one
+/// number, is left out.
 template <class T, class F>
 void with_activation(activation_function const& function, F const& f)
 {
@@ -1766,7 +1855,8 @@ template <class T>
 T largest_of(T const* x, std::size_t count) noexcept
 {
     // Not a != a: for NaN that is false with xsimd 8 on AVX.
-    auto const larger = []<class V>(V const& a, V const& b) { return choose(a == a, choose(b > a, b, a), b); };
+    auto const larger = []<class V>(
+                            V const& a, V const& b) { return choose(a == a, choose(b > a, b, a), b); };
     T largest = x[0];
     std::size_t i = 0;
     if constexpr (has_simd<T>)
@@ -1786,7 +1876,8 @@ T largest_of(T const* x, std::size_t count) noexcept
     return largest;
 }
 
-/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all are -infinity.
+/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all
+/// are -infinity.
 template <class T>
 void softmax(T const* x, T* y, std::size_t count) noexcept
 {
@@ -1823,9 +1914,9 @@ void activate(activation_function const& function, T const* x, T* y, std::size_t
 
 namespace xloom {
 
-/// How exact an activation is: its error is at most `max_ulp` units in the last place of the true value, for float and for double, from
-/// these arguments on. Below, where true values are subnormal or nearly so, the result is at least 0 and exceeds the true value by at most
-/// `max_ulp` times the smallest subnormal number.
+/// How exact an activation is: its error is at most `max_ulp` units in the last place of the true value, for
+/// float and for double, from these arguments on. Below, where true values are subnormal or nearly so, the
+/// result is at least 0 and exceeds the true value by at most `max_ulp` times the smallest subnormal number.
 struct activation_accuracy {
     activation kind;
     double max_ulp;
@@ -1833,8 +1924,9 @@ struct activation_accuracy {
     double lowest_double = -std::numeric_limits<double>::infinity();
 };
 
-/// Relu, LeakyRelu and ThresholdedRelu round once at most. Affine and HardSigmoid round alpha * x, then the sum, or both at once.
-/// ScaledTanh rounds beta * x, its tanh, and the product with alpha; the bound holds where beta * x and the result are not subnormal.
+/// Relu, LeakyRelu and ThresholdedRelu round once at most. Affine and HardSigmoid round alpha * x, then the
+/// sum, or both at once. ScaledTanh rounds beta * x, its tanh, and the product with alpha; the bound holds
+/// where beta * x and the result are not subnormal.
 inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
     {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // the second: <cmath> of glibc 2.36
     {activation::sigmoid, 3.0, -87.0f, -708.0},
@@ -1866,15 +1958,18 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 
 /// y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
 ///
-/// Types     float and double with SIMD, storage floats through float, any other scalar that has the functions of <cmath>.
+/// Types     float and double with SIMD, storage floats through float, any other scalar that has the
+///           functions of <cmath>.
 /// Max error activation_accuracies, in ULP.
-/// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine, HardSigmoid; LeakyRelu below 0) or
-///           beta (ScaledTanh) is 0: their product is NaN. Sigmoid and Softplus do not overflow. -0 stays -0 in Relu, LeakyRelu, Tanh,
-///           Elu and Softsign. ThresholdedRelu keeps x >= alpha, as ONNX's text says. Softmax is NaN everywhere if one of x is NaN or
-///           +infinity, or all are -infinity.
-/// Errors    before anything is written: shape_error: x and y are not equally long; option_error: a kind that is none.
-/// Cost      float, AVX2: 0.3 to 0.9 ns an item, whatever its value. An item's result does not depend on where it lies. Storage floats: a
-///           float for each item.
+/// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine,
+///           HardSigmoid; LeakyRelu below 0) or beta (ScaledTanh) is 0: their product is NaN. Sigmoid and
+///           Softplus do not overflow. -0 stays -0 in Relu, LeakyRelu, Tanh, Elu and Softsign.
+///           ThresholdedRelu keeps x >= alpha, as ONNX's text says. Softmax is NaN everywhere if one of x is
+///           NaN or +infinity, or all are -infinity.
+/// Errors    before anything is written: shape_error: x and y are not equally long; option_error: a kind that
+///           is none.
+/// Cost      float, AVX2: 0.3 to 0.9 ns an item, whatever its value. An item's result does not depend on
+///           where it lies. Storage floats: a float for each item.
 /// Aliasing  y may be x.
 /// Source    ONNX LSTM-22, activations.
 /// Example
@@ -1887,10 +1982,11 @@ template <class T>
 void activate(activation_function const& function, std::span<T const> x, std::span<T> y)
 {
     if (x.size() != y.size())
-        detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ", x.size(), " items and y has ", y.size(),
-            ". Give them one length.");
+        detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ", x.size(),
+            " items and y has ", y.size(), ". Give them one length.");
     if (static_cast<std::size_t>(function.kind) >= activation_count)
-        detail::fail<option_error>("xloom::activate: an activation must be one that ONNX names, but function.kind is ",
+        detail::fail<option_error>(
+            "xloom::activate: an activation must be one that ONNX names, but function.kind is ",
             static_cast<int>(function.kind), ". Choose one of ", detail::activation_names(), ".");
     detail::activate_items(function, x.data(), y.data(), x.size());
 }
@@ -1898,7 +1994,8 @@ void activate(activation_function const& function, std::span<T const> x, std::sp
 } // namespace xloom
 
 // ==== xloom/attn_lstm.hpp ====
-// AttnLSTM: com.microsoft's LSTM that looks at a memory through Bahdanau's attention, over a batch of sequences.
+// AttnLSTM: com.microsoft's LSTM that looks at a memory through Bahdanau's attention, over a batch of
+// sequences.
 
 // ==== xloom/adapt/attn_lstm_run.hpp ====
 // How AttnLSTM runs: an LSTM's rows, and for each of them a memory to look at.
@@ -1910,16 +2007,19 @@ void activate(activation_function const& function, std::span<T const> x, std::sp
 // A step of the LSTM wrapped in Bahdanau's attention for a batch of rows, on raw data.
 
 // ==== xloom/kernel/attention.hpp ====
-// Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their softmax.
+// Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their
+// softmax.
 //
-// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key) exp(2 query)). With the
-// exponentials of both at hand an element costs a multiplication and a division in place of a tanh. The price: where key + query is near 0
-// the digits cancel; a score's error is 2^-24 sum |V| of a float, while that of a tanh would shrink with it. So the exponentials are left
-// alone where sum |V| is large.
+// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key)
+// exp(2 query)). With the exponentials of both at hand an element costs a multiplication and a division in
+// place of a tanh. The price: where key + query is near 0 the digits cancel; a score's error is 2^-24 sum |V|
+// of a float, while that of a tanh would shrink with it. So the exponentials are left alone where sum |V| is
+// large.
 
 namespace xloom::kernel {
 
-/// Keys up to this have exponentials. A query whose own overflows or vanishes then decides alone: tanh is 1 or -1, to the last bit.
+/// Keys up to this have exponentials. A query whose own overflows or vanishes then decides alone: tanh is 1
+/// or -1, to the last bit.
 template <class T>
 inline constexpr T largest_key = 0;
 template <>
@@ -1969,8 +2069,8 @@ namespace detail {
 
 /// scores[m] = sum_a V[a] * f(key[m, a], query[a]) for `Keys` keys side by side.
 template <std::size_t Keys, class T, class F>
-[[gnu::flatten]] void score_keys(
-    T const* keys, std::size_t step, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+[[gnu::flatten]] void score_keys(T const* keys, std::size_t step, T const* query, T const* V, std::size_t A,
+    T* scores, T start, F const& f) noexcept
 {
     batch_t<T> sums[Keys];
     for (auto& sum : sums)
@@ -1986,7 +2086,8 @@ template <std::size_t Keys, class T, class F>
 }
 
 template <class T, class F>
-void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t A, T* scores, T start,
+    F const& f) noexcept
 {
     std::size_t m = 0;
     for (; m + 4 <= keys.length; m += 4)
@@ -2007,14 +2108,19 @@ struct score_weights {
 
 /// scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). The query is prepared if the keys are exponentials.
 template <class T>
-void bahdanau_scores(key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
+void bahdanau_scores(
+    key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
 {
     if (keys.are_exponentials)
         detail::score_all(keys, query, V.minus_2V, A, scores, V.sum,
-            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return sum + divide(v, multiply_add(key, q, B(T(1)))); });
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) {
+                return sum + divide(v, multiply_add(key, q, B(T(1))));
+            });
     else
         detail::score_all(keys, query, V.V, A, scores, T(0),
-            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return multiply_add(v, detail::tanh_of(key + q), sum); });
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) {
+                return multiply_add(v, detail::tanh_of(key + q), sum);
+            });
 }
 
 } // namespace xloom::kernel
@@ -2023,7 +2129,8 @@ void bahdanau_scores(key_rows<T> const& keys, T const* query, score_weights<T> c
 // A step of the LSTM for a batch of rows, on raw data.
 
 // ==== xloom/kernel/arena.hpp ====
-// Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what would be handed out.
+// Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what
+// would be handed out.
 
 // ==== xloom/core/cache.hpp ====
 // What is taken for granted of a processor's caches. Where it is not so, speed is lost and nothing else.
@@ -2037,7 +2144,8 @@ inline constexpr std::size_t cache_line = 64;
 template <class T>
 inline constexpr std::size_t line_items = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
 
-/// Bytes of a core's own cache, at most: what is larger comes from farther away each time it is read from end to end.
+/// Bytes of a core's own cache, at most: what is larger comes from farther away each time it is read from end
+/// to end.
 inline constexpr std::size_t own_cache = std::size_t{2} << 20;
 
 } // namespace xloom
@@ -2070,9 +2178,10 @@ private:
 // ==== xloom/kernel/multiply.hpp ====
 // Products with a constant matrix.
 //
-// Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on how many rows there are nor on
-// how the work is cut, so that a batch equals its rows, a sequence its pieces, and two threads one. It is made of chains of multiply-adds
-// that are short: rounding errors grow with the length of a chain.
+// Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on
+// how many rows there are nor on how the work is cut, so that a batch equals its rows, a sequence its pieces,
+// and two threads one. It is made of chains of multiply-adds that are short: rounding errors grow with the
+// length of a chain.
 
 // ==== xloom/kernel/panels.hpp ====
 // A constant matrix laid out for products: in panels, each so many columns wide as the registers hold.
@@ -2084,10 +2193,10 @@ template <class T>
 inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
 
 template <class T>
-inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
+inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
 
-/// A matrix [depth, columns], its columns filled up to whole batches: panel p holds those from p * panel_width on, row after row. The last
-/// one is as wide as what is left.
+/// A matrix [depth, columns], its columns filled up to whole batches: panel p holds those from p *
+/// panel_width on, row after row. The last one is as wide as what is left.
 template <class T>
 struct panels {
     T const* items = nullptr;
@@ -2109,8 +2218,8 @@ constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexce
     return depth * whole_batches<T>(columns);
 }
 
-/// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far apart as a power of two would
-/// share a few places of the cache.
+/// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far
+/// apart as a power of two would share a few places of the cache.
 template <class T>
 constexpr std::size_t row_step(std::size_t columns) noexcept
 {
@@ -2135,17 +2244,20 @@ struct unpacked_panels {
     panels<T> packed() const noexcept { return {items, depth, columns}; }
 };
 
-/// Writes a matrix [rows, columns] into panels, to their rows from first_row and columns from first_column on.
+/// Writes a matrix [rows, columns] into panels, to their rows from first_row and columns from first_column
+/// on.
 ///
-/// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache is read while it is there.
+/// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache
+/// is read while it is there.
 template <class T, class Item>
-void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, unpacked_panels<T> const& to, std::size_t first_row = 0,
-    std::size_t first_column = 0) noexcept
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
 {
     constexpr std::size_t block = 16;
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t begin = 0, end; begin < columns; begin = end) {
-        std::size_t const offset = (first_column + begin) % panel_width<T>, panel = first_column + begin - offset;
+        std::size_t const offset = (first_column + begin) % panel_width<T>,
+                          panel = first_column + begin - offset;
         std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = (std::min)(columns, begin + width - offset);
         T* const target = to.items + panel * to.depth + first_row * width + offset;
@@ -2158,7 +2270,8 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
             for (std::size_t k0 = 0; k0 < rows; k0 += block)
                 for (std::size_t j = 0; j < end - begin; ++j) {
                     T* const to_column = target + k0 * width + j;
-                    Item const* const from_column = source + at(k0) * from.depth_step + at(j) * from.column_step;
+                    Item const* const from_column =
+                        source + at(k0) * from.depth_step + at(j) * from.column_step;
                     for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
                         to_column[k * width] = static_cast<T>(from_column[at(k) * from.depth_step]);
                 }
@@ -2176,7 +2289,8 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 
 namespace xloom::detail {
 
-/// Where part number `part` of `parts` begins among `count` things. The first ones have one more where they differ.
+/// Where part number `part` of `parts` begins among `count` things. The first ones have one more where they
+/// differ.
 constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
 {
     return count / parts * part + (std::min)(part, count % parts);
@@ -2190,13 +2304,16 @@ namespace xloom::kernel {
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// So many things in as few blocks of at most `most` as there can be, all nearly of one size. From most = 3 on, no block has one thing
-/// where there are two.
+/// So many things in as few blocks of at most `most` as there can be, all nearly of one size. From most = 3
+/// on, no block has one thing where there are two.
 struct blocks {
     std::size_t things, most;
 
     constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
-    constexpr std::size_t begin(std::size_t block) const noexcept { return xloom::detail::begin_of_part(block, count(), things); }
+    constexpr std::size_t begin(std::size_t block) const noexcept
+    {
+        return xloom::detail::begin_of_part(block, count(), things);
+    }
 };
 
 /// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
@@ -2240,15 +2357,17 @@ void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
 
 /// Interleaves rows [rows, depth], in `to` [rows, depth]. A single row stays where it is.
 template <class T>
-interleaved_rows<T> interleave(std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
+interleaved_rows<T> interleave(
+    std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
 {
     if (rows == 1)
         return {a.first};
     blocks const parts{rows, block_rows<T>};
     for (std::size_t part = 0; part < parts.count(); ++part) {
         std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
-        with_count<2, block_rows<T>>(
-            end - begin, [&](auto count) { detail::interleave_block<count, T>(a.from(begin), depth, to + begin * depth); });
+        with_count<2, block_rows<T>>(end - begin, [&](auto count) {
+            detail::interleave_block<count, T>(a.from(begin), depth, to + begin * depth);
+        });
     }
     return {to};
 }
@@ -2260,15 +2379,19 @@ namespace xloom::kernel {
 /// Products in a chain.
 inline constexpr std::size_t chain_length = 128;
 
-/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking backwards every other time: then a
-/// part of it is still there.
+/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking
+/// backwards every other time: then a part of it is still there.
 enum class panel_order : bool { forwards, backwards };
 
-constexpr panel_order order_of_step(std::size_t t) noexcept { return t % 2 == 0 ? panel_order::forwards : panel_order::backwards; }
+constexpr panel_order order_of_step(std::size_t t) noexcept
+{
+    return t % 2 == 0 ? panel_order::forwards : panel_order::backwards;
+}
 
 namespace detail {
 
-/// What a product asks of rows: number k of row r of a block of `Count` rows, and the block that begins with a row.
+/// What a product asks of rows: number k of row r of a block of `Count` rows, and the block that begins with
+/// a row.
 template <std::size_t Count, class T>
 T const& number_of(rows_of<T const> block, std::size_t r, std::size_t k) noexcept
 {
@@ -2314,7 +2437,8 @@ void fetch_to_write(T const* items) noexcept
         __builtin_prefetch(items + i, 1, 3);
 }
 
-/// Has items fetched while products are made: into the next cache, for there is more to be done before they are read.
+/// Has items fetched while products are made: into the next cache, for there is more to be done before they
+/// are read.
 template <class T>
 struct fetch_items {
     T const* first;
@@ -2329,10 +2453,11 @@ struct fetch_nothing {
 
 /// sums = factor * b + sums.
 ///
-/// Why g++ without SIMD keeps a loop: it makes vectors of a loop over std::fma, but not of the same calls one behind the other. clang's are
-/// made of these only.
+/// Why g++ without SIMD keeps a loop: it makes vectors of a loop over std::fma, but not of the same calls one
+/// behind the other. clang's are made of these only.
 template <class T, std::size_t Batches>
-void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b, std::array<batch_t<T>, Batches>& sums) noexcept
+void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
+    std::array<batch_t<T>, Batches>& sums) noexcept
 {
 #ifndef __clang__
     if constexpr (!has_simd<T>) {
@@ -2347,13 +2472,14 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
 
-/// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one chain.
+/// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one
+/// chain.
 ///
-/// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is instructions that are short.
-/// g++ would besides load a row of b anew for each row of a, unless it unrolls.
+/// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is
+/// instructions that are short. g++ would besides load a row of b anew for each row of a, unless it unrolls.
 template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
-void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel, rows_of<T const> start, rows_of<T> sums,
-    Fetch const& fetch) noexcept
+void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel,
+    rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
 {
     using batch = batch_t<T>;
 
@@ -2376,15 +2502,17 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
     for (std::size_t r = 0; r < Count; ++r)
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < Batches; ++i)
-            store_batch(
-                sums.first + r * sums.step + i * batch_size<T>, load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
+            store_batch(sums.first + r * sums.step + i * batch_size<T>,
+                load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
 }
 
 /// The same for all products, in as many chains as it takes, and the columns from this panel of b on.
 ///
-/// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to do while they come.
+/// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to
+/// do while they come.
 template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
-void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
+void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
+    Fetch const& fetch) noexcept
 {
     constexpr std::size_t width = Batches * batch_size<T>;
     std::size_t const column = panel * panel_width<T>;
@@ -2395,7 +2523,8 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
         fetch_to_write<width>(sums.first + r * sums.step);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
         std::size_t const end = (std::min)(k + chain_length, b.depth);
-        add_chain<Count, Batches>(a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
+        add_chain<Count, Batches>(
+            a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
         start = {sums.first, sums.step};
     }
     if (b.depth == 0)
@@ -2405,7 +2534,8 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
 
 /// One row has too few sums in flight to keep the multipliers busy: several panels at once.
 template <class T, class Rows>
-void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+void multiply_one(
+    Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>, together = (7 + width) / width;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
@@ -2413,34 +2543,42 @@ void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T>
     for (std::size_t i = 0; i < turns.count(); ++i) {
         std::size_t const turn = order == panel_order::backwards ? turns.count() - 1 - i : i;
         std::size_t const panel = turns.begin(turn), end = (std::min)(turns.begin(turn + 1) * width, batches);
-        with_count<1, together * width>(
-            end - panel * width, [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, fetch_nothing()); });
+        with_count<1, together * width>(end - panel * width,
+            [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, fetch_nothing()); });
     }
 }
 
-/// What part number `part` of the rows has fetched of a panel. The last parts share it evenly, up to four of them.
+/// What part number `part` of the rows has fetched of a panel. The last parts share it evenly, up to four of
+/// them.
 ///
 /// Why they share it: lines that are asked for faster than they come wait for each other.
 template <class T>
-std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
+std::optional<fetch_items<T>> share_of(
+    T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
-    std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>), width = panel_width<T> / shares;
+    std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>),
+                      width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
     return fetch_items<T>{panel + (part + shares - parts) * width * depth, (std::min)(width, line_items<T>)};
 }
 
-/// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the beginning of each panel. It costs a
-/// twentieth of the time of the rows that do it, which a matrix in the core's own cache would not give back.
+/// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the
+/// beginning of each panel. It costs a twentieth of the time of the rows that do it, which a matrix in the
+/// core's own cache would not give back.
 template <class T, class Rows>
-void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+    panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>;
-    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>, count = (batches + width - 1) / width, whole = batches / width;
+    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>,
+                      count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
-    bool const is_backwards = order == panel_order::backwards, fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > own_cache;
+    bool const is_backwards = order == panel_order::backwards,
+               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > own_cache;
     for (std::size_t i = 0; i < count; ++i) {
-        std::size_t const panel = is_backwards ? count - 1 - i : i, next = is_backwards ? panel - 1 : panel + 1;
+        std::size_t const panel = is_backwards ? count - 1 - i : i,
+                          next = is_backwards ? panel - 1 : panel + 1;
         for (std::size_t part = 0; part < parts.count(); ++part) {
             std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
             auto const multiply_part = [&](auto batches_here, auto const& fetch) {
@@ -2455,16 +2593,16 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
             if (share)
                 multiply_part(std::integral_constant<std::size_t, width>(), *share);
             else
-                with_count<1, width>(
-                    (std::min)(width, batches - panel * width), [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
+                with_count<1, width>((std::min)(width, batches - panel * width),
+                    [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
         }
     }
 }
 
 } // namespace detail
 
-/// sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved. start and sums [rows, whole batches]; start may be sums,
-/// nothing else may overlap.
+/// sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved. start and sums [rows, whole
+/// batches]; start may be sums, nothing else may overlap.
 template <class T, class Rows = rows_of<T const>>
 void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept
@@ -2478,8 +2616,8 @@ void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> sta
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/units.hpp ====
-// What recurrent cells do to a row of units. Rows are padded to whole batches, so that nothing is left over at their ends: what stands
-// in the padding is computed too, and read by nobody.
+// What recurrent cells do to a row of units. Rows are padded to whole batches, so that nothing is left over
+// at their ends: what stands in the padding is computed too, and read by nobody.
 
 namespace xloom::kernel {
 
@@ -2512,15 +2650,17 @@ void for_each_batch(std::size_t units, F const& f) noexcept
 template <class T>
 void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
 {
-    for_each_batch<T>(
-        units, [=](std::size_t j) { store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j))); });
+    for_each_batch<T>(units, [=](std::size_t j) {
+        store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j)));
+    });
 }
 
 /// z = a * b.
 template <class T>
 void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
 {
-    for_each_batch<T>(units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
+    for_each_batch<T>(
+        units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
 }
 
 /// What turns the sums of a gate into its value.
@@ -2566,23 +2706,25 @@ struct lstm_parameters {
 template <class T>
 bool is_plain(lstm_parameters<T> const& p) noexcept
 {
-    return p.f.function.kind == activation::sigmoid && p.g.function.kind == activation::tanh && p.h.kind == activation::tanh &&
-           !p.f.is_clipped && p.P == nullptr && !p.input_forget;
+    return p.f.function.kind == activation::sigmoid && p.g.function.kind == activation::tanh &&
+           p.h.kind == activation::tanh && !p.f.is_clipped && p.P == nullptr && !p.input_forget;
 }
 
 /// The next c and h of a row from the sums of its gates, with the default activations and nothing else.
 ///
-/// Why in two passes: an exponential is a long chain, and a processor sees only so far ahead. With h in the first pass its chain would be
-/// two exponentials long, one behind the other.
+/// Why in two passes: an exponential is a long chain, and a processor sees only so far ahead. With h in the
+/// first pass its chain would be two exponentials long, one behind the other.
 template <class T>
 [[gnu::flatten]] void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
-    T const *const i = sums, *const o = i + p.gate_step, *const f = o + p.gate_step, *const g = f + p.gate_step;
+    T const *const i = sums, *const o = i + p.gate_step, *const f = o + p.gate_step,
+                   *const g = f + p.gate_step;
     for_each_batch<T>(p.H, [=](std::size_t j) {
         auto const input = sigmoid_times_tanh(load_batch(i + j), load_batch(g + j));
         store_batch(c + j, multiply_add(sigmoid()(load_batch(f + j)), load_batch(c + j), input));
     });
-    for_each_batch<T>(p.H, [=](std::size_t j) { store_batch(h + j, sigmoid_times_tanh(load_batch(o + j), load_batch(c + j))); });
+    for_each_batch<T>(p.H,
+        [=](std::size_t j) { store_batch(h + j, sigmoid_times_tanh(load_batch(o + j), load_batch(c + j))); });
 }
 
 /// The same with any options. The sums are overwritten.
@@ -2619,14 +2761,20 @@ class lstm_rows {
 public:
     /// Memory for `rows` rows; of an arena without memory only the size is told.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), c_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
+        : p_(p),
+          h_(memory.take(rows * p.gate_step)),
+          c_(memory.take(rows * p.gate_step)),
+          interleaved_(memory.take(rows * p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
     T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
 
     /// h of the first `rows` rows for a product, until it is asked for again.
-    interleaved_rows<T> h_of_all(std::size_t rows) const noexcept { return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_); }
+    interleaved_rows<T> h_of_all(std::size_t rows) const noexcept
+    {
+        return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
+    }
 
     panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
@@ -2668,13 +2816,16 @@ template <class From, class To>
 void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
 {
     if (from.step == 1 && to.step == 1)
-        std::transform(from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
+        std::transform(
+            from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
     else
         for (std::size_t i = 0; i < count; ++i)
-            to.first[static_cast<std::ptrdiff_t>(i) * to.step] = static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
+            to.first[static_cast<std::ptrdiff_t>(i) * to.step] =
+                static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
 }
 
-/// One sequence as a direction walks it: its first x and y, and how far it is to the next (backwards in the reverse direction).
+/// One sequence as a direction walks it: its first x and y, and how far it is to the next (backwards in the
+/// reverse direction).
 template <class Item>
 struct sequence {
     std::size_t row; ///< in the batch
@@ -2685,7 +2836,8 @@ struct sequence {
     std::ptrdiff_t y_step;
 };
 
-/// How many of the sequences, which are sorted by falling length and of which `most` come into question, have a step t.
+/// How many of the sequences, which are sorted by falling length and of which `most` come into question, have
+/// a step t.
 template <class Item>
 std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std::size_t t) noexcept
 {
@@ -2707,14 +2859,16 @@ struct step_buffers {
 
     template <class Rows>
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
-        : steps((std::min)(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
+        : steps((std::min)(std::max<std::size_t>(longest, 1),
+              std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest) * cell.W().depth)),
           interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
           sums(memory.take(most_together(rows, longest) * cell.sums_step()))
     {}
 
 private:
-    /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices for smaller ones.
+    /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices
+    /// for smaller ones.
     static std::size_t most_together(std::size_t rows, std::size_t longest)
     {
         return (std::min)(std::max<std::size_t>(longest, 1) * rows, (std::max)(rows_together, rows));
@@ -2723,7 +2877,8 @@ private:
 
 /// Runs `count` sequences, sorted by falling length, whose states are the first rows of `cell`.
 template <class T, class Item, class Rows>
-void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
+void run_sequences(
+    Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
 {
     std::size_t const I = cell.W().depth, step = cell.sums_step();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
@@ -2735,7 +2890,8 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
             active = count_longer(sequences, active, t);
             for (std::size_t r = 0; r < active; ++r, ++rows) {
                 auto const& [items, item_step] = sequences[r].x;
-                copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step}, I, {buffers.x + rows * I});
+                copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step},
+                    I, {buffers.x + rows * I});
             }
         }
         auto const x = interleave(rows, {buffers.x, I}, I, buffers.interleaved_x);
@@ -2748,7 +2904,8 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
             sums += active * step;
             for (std::size_t r = 0; r < active; ++r)
                 if (auto const& [items, item_step] = sequences[r].y; items != nullptr)
-                    copy_row<T, Item>({cell.h(r)}, H, {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_step, item_step});
+                    copy_row<T, Item>({cell.h(r)}, H,
+                        {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_step, item_step});
         }
     }
 }
@@ -2757,7 +2914,8 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
 
 namespace xloom::kernel {
 
-/// The constants of one direction. C, the length of the attention state, is L if there is an attention layer AW, else E.
+/// The constants of one direction. C, the length of the attention state, is L if there is an attention layer
+/// AW, else E.
 template <class T>
 struct attn_lstm_parameters {
     using number = T;
@@ -2777,8 +2935,8 @@ struct attn_lstm_parameters {
     /// Multiply-adds a row and step, without the scores.
     std::size_t products() const noexcept
     {
-        return lstm.products() + W_attention.depth * W_attention.columns + QW.depth * QW.columns + AW_h.depth * AW_h.columns +
-               AW_context.depth * AW_context.columns;
+        return lstm.products() + W_attention.depth * W_attention.columns + QW.depth * QW.columns +
+               AW_h.depth * AW_h.columns + AW_context.depth * AW_context.columns;
     }
 };
 
@@ -2800,14 +2958,15 @@ struct memory_rows {
 
 /// Memory for what is made from `length` rows of memory.
 template <class T>
-attention_memory<T> take_memory(attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
+attention_memory<T> take_memory(
+    attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
 {
     std::size_t const step = whole_batches<T>(p.A);
     return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
 }
 
-/// Zeros behind the A numbers of a key or query, up to a whole batch: an infinite factor makes NaN of the zeros that a product is padded
-/// with, and V's zeros do not undo that.
+/// Zeros behind the A numbers of a key or query, up to a whole batch: an infinite factor makes NaN of the
+/// zeros that a product is padded with, and V's zeros do not undo that.
 template <class T>
 void clear_padding(T* row, std::size_t A) noexcept
 {
@@ -2816,11 +2975,14 @@ void clear_padding(T* row, std::size_t A) noexcept
 
 /// Makes keys and values from a row's memory. `row` is scratch for [length, E].
 template <class T, class Item>
-void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row, bool with_exponentials, attention_memory<T>& to)
+void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row,
+    bool with_exponentials, attention_memory<T>& to)
 {
     for (std::size_t m = 0; m < from.length; ++m)
-        copy_row<Item, T>({from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
-    pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, {to.values, from.length, p.E});
+        copy_row<Item, T>(
+            {from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
+    pack_panels<T, T>(
+        {row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, {to.values, from.length, p.E});
     multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
     for (std::size_t m = 0; m < from.length; ++m)
         clear_padding(to.keys.first + m * to.keys.step, p.A);
@@ -2854,11 +3016,13 @@ struct attending_row {
     std::ptrdiff_t alignment_step;
 };
 
-/// The rows of a batch between two steps. The score is called as score(row, keys, query, last alignment, scores).
+/// The rows of a batch between two steps. The score is called as score(row, keys, query, last alignment,
+/// scores).
 template <class T, class Item, class Score>
 class attn_lstm_rows {
 public:
-    attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory, Score const& score, arena<T>& memory)
+    attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
+        Score const& score, arena<T>& memory)
         : p_(p),
           lstm_(p.lstm, rows, memory),
           score_(score),
@@ -2888,11 +3052,13 @@ public:
         to_the_end_ = to_the_end;
     }
 
-    /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have another one.
+    /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have
+    /// another one.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
         if (p_.attends) {
-            auto const attention_of_all = interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
+            auto const attention_of_all =
+                interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
             multiply<T>(rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
         }
         lstm_.step(rows, continuing, t, sums);
@@ -2930,12 +3096,14 @@ private:
         if (length != 0)
             score_(at.row, at.memory.keys, query_ + row * query_step(), alignment(row), scores_);
         if constexpr (has_simd<T>)
-            std::fill(scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
+            std::fill(
+                scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
         softmax(scores_, alignment(row), whole_batches<T>(length));
-        multiply<T>(1, {alignment(row), 0}, {at.memory.values, length, p_.E}, {p_.zeros, 0}, {context_ + row * context_step(), 0});
+        multiply<T>(1, {alignment(row), 0}, {at.memory.values, length, p_.E}, {p_.zeros, 0},
+            {context_ + row * context_step(), 0});
         if (at.alignment.first != nullptr)
-            copy_row<T, Item>(
-                {alignment(row)}, length, {at.alignment.first + static_cast<std::ptrdiff_t>(t) * at.alignment_step, at.alignment.step});
+            copy_row<T, Item>({alignment(row)}, length,
+                {at.alignment.first + static_cast<std::ptrdiff_t>(t) * at.alignment_step, at.alignment.step});
     }
 
     attn_lstm_parameters<T> const& p_;
@@ -2963,10 +3131,11 @@ struct attention_step {
     std::size_t n; ///< the row of the batch
     T const* keys; ///< [s, A]: s steps of memory, key_step apart
     std::size_t key_step;
-    std::span<T const> query;          ///< [A]
-    std::span<T const> V;              ///< [A]
-    std::span<T const> last_alignment; ///< [s]; zeros before the first step, unless initial_alignment is given
-    std::span<T> scores;               ///< [s], to be written
+    std::span<T const> query; ///< [A]
+    std::span<T const> V;     ///< [A]
+    std::span<T const>
+        last_alignment;  ///< [s]; zeros before the first step, unless initial_alignment is given
+    std::span<T> scores; ///< [s], to be written
 
     std::span<T const> key(std::size_t m) const { return {keys + m * key_step, query.size()}; }
 };
@@ -2974,11 +3143,11 @@ struct attention_step {
 /// The default score: scores[m] = sum_a V[a] tanh(keys[m, a] + query[a]).
 struct bahdanau {};
 
-/// score(step) writes step.scores. It is called for rows with memory only, by several threads at once if the policy has several.
+/// score(step) writes step.scores. It is called for rows with memory only, by several threads at once if the
+/// policy has several.
 template <class Score, class T>
-concept attention_score = std::same_as<Score, bahdanau> || std::invocable < Score const&,
-        attention_step<T>
-const& > ;
+concept attention_score =
+    std::same_as<Score, bahdanau> || std::invocable<Score const&, attention_step<T> const&>;
 
 namespace detail {
 
@@ -2990,10 +3159,11 @@ struct user_score {
     std::size_t d, A;
     T const* V;
 
-    void operator()(std::size_t row, kernel::key_rows<T> const& keys, T* query, T const* last_alignment, T* scores) const
+    void operator()(
+        std::size_t row, kernel::key_rows<T> const& keys, T* query, T const* last_alignment, T* scores) const
     {
-        (*score)(
-            attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A}, {last_alignment, keys.length}, {scores, keys.length}});
+        (*score)(attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A},
+            {last_alignment, keys.length}, {scores, keys.length}});
     }
 };
 
@@ -3015,7 +3185,8 @@ user_score<T, Score> score_for(Score const& score, kernel::attn_lstm_parameters<
 // What the calls of all recurrent operators have in common: outputs, and the way to the runner.
 
 // ==== xloom/adapt/recurrent_run.hpp ====
-// How the recurrent operators run a batch: rows sorted by length, cut into parts that need nothing of each other, each through its cell.
+// How the recurrent operators run a batch: rows sorted by length, cut into parts that need nothing of each
+// other, each through its cell.
 
 // ==== xloom/adapt/parts.hpp ====
 // How much of an operator's work a thread gets.
@@ -3031,14 +3202,14 @@ struct any_part {
 };
 } // namespace detail
 
-/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and for_each(parts, f), which calls f(0) to
-/// f(parts - 1), each once, in any order and on any threads, and returns when all are done. What an f throws comes out of for_each.
+/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and
+/// for_each(parts, f), which calls f(0) to f(parts - 1), each once, in any order and on any threads, and
+/// returns when all are done. What an f throws comes out of for_each.
 template <class P>
-concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f)
-{
+concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
     {
         policy.concurrency()
-        } -> std::convertible_to<std::size_t>;
+    } -> std::convertible_to<std::size_t>;
     policy.for_each(parts, f);
 };
 
@@ -3069,7 +3240,8 @@ inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
 template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {
-    return std::max<std::size_t>(std::min<std::size_t>(items / items_worth_a_thread, policy.concurrency()), 1);
+    return std::max<std::size_t>(
+        std::min<std::size_t>(items / items_worth_a_thread, policy.concurrency()), 1);
 }
 
 } // namespace xloom::detail
@@ -3084,14 +3256,15 @@ std::size_t parts_for(Policy const& policy, std::size_t items)
 // What counts as a tensor, and what a value is owned as.
 
 // ==== xloom/adapt/element_view.hpp ====
-// What a body gets for one element of a tensor: a row-major xtensor expression over memory that it does not own.
+// What a body gets for one element of a tensor: a row-major xtensor expression over memory that it does not
+// own.
 
 // ==== xloom/adapt/xtensor.hpp ====
 // The only file that includes xtensor: its releases 0.24.3 to 0.27.1 under one roof.
 //
-// Why: 0.26 moved every header into folders without forwarders. And up to 0.25, under C++20, g++ gives the sum of two xarrays the
-// type xtensor<T, 4> (the allocator is taken for a non-type parameter), whose evaluation throws bad_array_new_length: the
-// specialisation below names the type that was meant.
+// Why: 0.26 moved every header into folders without forwarders. And up to 0.25, under C++20, g++ gives the
+// sum of two xarrays the type xtensor<T, 4> (the allocator is taken for a non-type parameter), whose
+// evaluation throws bad_array_new_length: the specialisation below names the type that was meant.
 
 #if __has_include(<xtensor/core/xtensor_config.hpp>)
 #include <xtensor/containers/xarray.hpp>
@@ -3120,14 +3293,16 @@ struct xtype_for_shape<svector<std::size_t, 4>> {
 } // namespace xt::detail
 
 // ==== xloom/core/shape.hpp ====
-// Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given by its caller.
+// Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given
+// by its caller.
 
 // ==== xloom/core/option_list.hpp ====
 // A list among an operator's options, which the operator can refuse by name where it is too long.
 
 namespace xloom {
 
-/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than Capacity.
+/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than
+/// Capacity.
 template <class T, std::size_t Capacity>
 class option_list : public static_vector<T, Capacity> {
     using items = static_vector<T, Capacity>;
@@ -3190,7 +3365,8 @@ namespace detail {
 /// Requires a rank that a shape has room for. `i` is the operand's number if there are several of that name.
 ///
 /// Errors    shape_error: over max_rank.
-constexpr void check_rank(std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
+constexpr void check_rank(
+    std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
 {
     if (rank > max_rank)
         fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand,
@@ -3234,7 +3410,8 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     for (std::size_t const dim : dims)
         if (dim == 0)
             return true;
-    std::size_t room = static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
+    std::size_t room =
+        static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
     for (std::size_t const dim : dims) {
         room /= dim;
         if (room == 0)
@@ -3243,7 +3420,8 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     return true;
 }
 
-/// True if the strides can be counted in bytes too: an empty tensor has them, as if it had one item along its empty axes.
+/// True if the strides can be counted in bytes too: an empty tensor has them, as if it had one item along its
+/// empty axes.
 constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
 {
     for (std::size_t& dim : dims)
@@ -3263,7 +3441,8 @@ constexpr std::size_t element_count(shape const& dims) noexcept
     return count;
 }
 
-/// The position of element number `flat` in row-major order (NumPy's unravel_index). Requires flat < element_count(dims).
+/// The position of element number `flat` in row-major order (NumPy's unravel_index). Requires flat <
+/// element_count(dims).
 constexpr shape unravel(std::size_t flat, shape const& dims)
 {
     shape position(dims.size(), 0);
@@ -3281,8 +3460,8 @@ class basic_element_view;
 
 /// Names for the parameters of bodies that are not generic. T is const for inputs.
 template <class T, std::size_t Rank = dynamic_rank>
-using element_view =
-    basic_element_view<T, std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
+using element_view = basic_element_view<T,
+    std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
 
 /// The same for elements of xt::xtensor_fixed.
 template <class T, std::size_t... Dims>
@@ -3325,7 +3504,8 @@ struct element_geometry<xt::fixed_shape<Dims...>> {
     explicit element_geometry(xloom::shape const&) {}
 
     static constexpr shape_type dims_ = fixed();
-    static constexpr strides_type strides_ = xt::get_strides<xt::layout_type::row_major, strides_type>(fixed());
+    static constexpr strides_type strides_ =
+        xt::get_strides<xt::layout_type::row_major, strides_type>(fixed());
     static constexpr strides_type backstrides_ = xt::get_backstrides(dims_, strides_);
     static constexpr std::size_t size_ = (Dims * ... * std::size_t{1});
 };
@@ -3343,12 +3523,13 @@ struct temporary_of<T, xt::fixed_shape<Dims...>> {
     using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
 };
 
-/// Thrown by a view that was assigned another shape; the operator that made the view says instead which operand it is, at what iteration.
+/// Thrown by a view that was assigned another shape; the operator that made the view says instead which
+/// operand it is, at what iteration.
 class element_reshaped : public body_error {
 public:
     element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
-        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is, " was assigned ", assigned,
-              ". Assign the shape it has.")),
+        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is,
+              " was assigned ", assigned, ". Assign the shape it has.")),
           view_(view),
           data_(data),
           is_(is),
@@ -3390,21 +3571,25 @@ struct xcontainer_inner_types<xloom::basic_element_view<T, Shape>> {
 };
 
 template <class T, class Shape>
-struct xiterable_inner_types<xloom::basic_element_view<T, Shape>> : xcontainer_iterable_types<xloom::basic_element_view<T, Shape>> {};
+struct xiterable_inner_types<xloom::basic_element_view<T, Shape>>
+    : xcontainer_iterable_types<xloom::basic_element_view<T, Shape>> {};
 
 } // namespace xt
 
 namespace xloom {
 
-/// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(), xt::noalias(y_t) = h + x_t.
+/// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(),
+/// xt::noalias(y_t) = h + x_t.
 ///
-/// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a compile error between
-/// fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another view of the same memory.
-/// swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not compile.
-/// `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates nothing.
+/// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a
+/// compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
+/// view of the same memory. swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not
+/// compile. `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates
+/// nothing.
 ///
-/// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger one with an untyped
-/// error, have no common way to move their pointer (xfixed_adaptor has none), and their names do not fit a body's parameter list.
+/// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger
+/// one with an untyped error, have no common way to move their pointer (xfixed_adaptor has none), and their
+/// names do not fit a body's parameter list.
 template <class T, class Shape>
 class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
                            public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
@@ -3421,7 +3606,9 @@ public:
     using expression_tag = xt::xtensor_expression_tag;
 
     /// Views dims' row-major items from `data` on. `dims` is ignored for a fixed shape.
-    basic_element_view(T* data, shape const& dims) : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_) {}
+    basic_element_view(T* data, shape const& dims)
+        : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_)
+    {}
 
     basic_element_view(basic_element_view const&) = default;
 
@@ -3435,11 +3622,13 @@ public:
         return *this;
     }
 
-    /// Deleted, so that std::swap does not compile: through a copy, which views the same memory, it would leave both views equal.
+    /// Deleted, so that std::swap does not compile: through a copy, which views the same memory, it would
+    /// leave both views equal.
     basic_element_view& operator=(basic_element_view&&) = delete;
 
     /// Swaps the values of two elements of the same shape.
-    friend void swap(basic_element_view& a, basic_element_view& b) requires(!std::is_const_v<T>)
+    friend void swap(basic_element_view& a, basic_element_view& b)
+        requires(!std::is_const_v<T>)
     {
         a.resize(b.shape());
         std::swap_ranges(a.data(), a.data() + a.size(), b.data());
@@ -3487,7 +3676,8 @@ public:
     void resize(Dims const& dims, bool = false) const
     {
         if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
-            detail::raise(detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
+            detail::raise(detail::element_reshaped(
+                this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
     }
 
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
@@ -3504,8 +3694,8 @@ private:
     {
         using other = typename E::shape_type;
         if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
-            static_assert(std::is_same_v<Shape, other>,
-                "xloom: an element keeps its shape, but the expression assigned to it has another fixed shape");
+            static_assert(std::is_same_v<Shape, other>, "xloom: an element keeps its shape, but the "
+                                                        "expression assigned to it has another fixed shape");
         else
             resize(expression.shape());
     }
@@ -3572,9 +3762,9 @@ constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axi
 
 namespace xloom::kernel {
 
-/// Pairs the items of one strided array with those of another of the same shape, and assigns the first to the second.
-/// Axes of length 1 are dropped and axes that lie side by side on both sides are merged, so that most copies are one or two loops.
-/// Cost: each item read once and written once. Allocates nothing.
+/// Pairs the items of one strided array with those of another of the same shape, and assigns the first to the
+/// second. Axes of length 1 are dropped and axes that lie side by side on both sides are merged, so that most
+/// copies are one or two loops. Cost: each item read once and written once. Allocates nothing.
 class strided_copy {
 public:
     constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
@@ -3584,7 +3774,8 @@ public:
                 empty_ = true;
             if (dims[axis] == 1)
                 continue;
-            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) && continues(to_.back(), to[axis], dims[axis])) {
+            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) &&
+                continues(to_.back(), to[axis], dims[axis])) {
                 dims_.back() *= dims[axis];
                 from_.back() = from[axis];
                 to_.back() = to[axis];
@@ -3622,8 +3813,8 @@ private:
         return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
     }
 
-    /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row of a small element. And why
-    /// not by walk: g++ 12 makes a seventh slower code of it.
+    /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row
+    /// of a small element. And why not by walk: g++ 12 makes a seventh slower code of it.
     template <class T>
     void copy(std::size_t axis, T const* from, T* to) const
     {
@@ -3666,11 +3857,12 @@ namespace xloom {
 ///     using value_type = ...;                                  // the items' type
 ///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
 ///     static auto data(T& or T const&);                        // pointer to the first item
-///     static auto shape(T const&), strides(T const&);          // ranges of integers; strides in items, any sign
-///     static T make(xloom::shape const&);                      // a container of that shape, its items unspecified
-///     template <std::size_t Rank> using rebind = ...;          // the same family with another rank (dynamic_rank: T itself)
+///     static auto shape(T const&), strides(T const&); // ranges of integers; strides in items, any sign
+///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
+///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
 ///
-/// Shipped for every xtensor expression whose items lie in memory: xarray, xtensor, xtensor_fixed, their adaptors, strided views.
+/// Shipped for every xtensor expression whose items lie in memory: xarray, xtensor, xtensor_fixed, their
+/// adaptors, strided views.
 template <class T>
 struct enable_tensor;
 
@@ -3682,19 +3874,18 @@ using bare = std::remove_cvref_t<T>;
 template <class T>
 concept expression = xt::is_xexpression<bare<T>>::value;
 
-/// False for a flattened view (xt::ravel) of items that an iterator alone reaches: xtensor declares a data() that does not compile.
+/// False for a flattened view (xt::ravel) of items that an iterator alone reaches: xtensor declares a data()
+/// that does not compile.
 template <class T>
 inline constexpr bool has_items_in_storage = true;
 template <class T>
     requires requires(T& t) { t.storage(); }
-inline constexpr bool has_items_in_storage<T> = requires(T & t)
-{
+inline constexpr bool has_items_in_storage<T> = requires(T& t) {
     requires std::is_convertible_v<decltype(t.storage().data()), decltype(std::as_const(t).data())>;
 };
 
 template <class T>
-concept strided_expression = expression<T> && requires(bare<T>& t)
-{
+concept strided_expression = expression<T> && requires(bare<T>& t) {
     t.data();
     t.data_offset();
     t.strides();
@@ -3746,19 +3937,18 @@ struct enable_tensor<T> {
     }
 
     template <std::size_t Rank>
-    using rebind = typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
+    using rebind =
+        typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
 };
 
 /// A type that has come through the door.
 template <class T>
-concept tensor = requires
-{
-    enable_tensor<detail::bare<T>>::rank;
-};
+concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
 
 namespace detail {
 
-/// An xtensor expression that computes its items when asked, so that it may refer to variables that are gone by then.
+/// An xtensor expression that computes its items when asked, so that it may refer to variables that are gone
+/// by then.
 template <class T>
 concept lazy = expression<T> && !tensor<T>;
 
@@ -3797,7 +3987,8 @@ struct item_of<T> {
 template <class T>
 using item_t = typename item_of<bare<T>>::type;
 
-/// What is kept of a value: containers and scalars as they are; of views, adaptors and lazy expressions a container.
+/// What is kept of a value: containers and scalars as they are; of views, adaptors and lazy expressions a
+/// container.
 template <class T>
 struct owned {
     using type = T;
@@ -3899,7 +4090,10 @@ bool is_shaped_like(T const& value, Dims const& dims)
 /// A rank-0 value: whatever is no tensor.
 template <class T>
     requires(!expression<T> && !tensor<T>)
-shape shape_of(T const&) { return {}; }
+shape shape_of(T const&)
+{
+    return {};
+}
 
 template <class A, class B>
 bool have_same_shape(A const& a, B const& b)
@@ -3919,7 +4113,8 @@ void copy_items(From const& from, To& to)
     if constexpr (is_always_row_major<From> && is_always_row_major<To>)
         std::copy_n(source, from.size(), target);
     else
-        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).steps, detail::layout_of(to).steps)(source, target);
+        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).steps,
+            detail::layout_of(to).steps)(source, target);
 }
 
 } // namespace detail
@@ -3927,7 +4122,8 @@ void copy_items(From const& from, To& to)
 
 namespace xt {
 
-// xtensor declares these two no earlier than it defines them, in headers that its other expressions do without.
+// xtensor declares these two no earlier than it defines them, in headers that its other expressions do
+// without.
 template <class CT, class S, layout_type L, class FST>
 class xstrided_view;
 template <class CT, class... S>
@@ -3937,39 +4133,44 @@ class xview;
 
 namespace xloom::detail {
 
-/// True if the items of an X outlive it: a std::span, a view of a variable, an adaptor of memory that it does not own. A container's do
-/// not, nor do those of a view or an adaptor that holds a container.
+/// True if the items of an X outlive it: a std::span, a view of a variable, an adaptor of memory that it does
+/// not own. A container's do not, nor do those of a view or an adaptor that holds a container.
 template <class X>
 inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<X>;
 
 /// True if the items of what a view or an adaptor holds as a Closure outlive the holder.
 template <class Closure>
-inline constexpr bool is_borrowed_closure = std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
+inline constexpr bool is_borrowed_closure =
+    std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
 
 template <class T, class Shape>
 inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
 /// xtensor keeps the smart pointer that owns the memory in the allocator's place.
 template <class Pointer, class Allocator>
-inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> = !requires(Allocator owner)
-{
-    owner.get();
-};
+inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> =
+    !requires(Allocator owner) { owner.get(); };
 template <class Closure, xt::layout_type Layout, class Shape, class Tag>
-inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> = is_borrowed_closure<Closure>;
+inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> =
+    is_borrowed_closure<Closure>;
 template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
-inline constexpr bool is_borrowed<xt::xtensor_adaptor<Closure, Rank, Layout, Tag>> = is_borrowed_closure<Closure>;
+inline constexpr bool is_borrowed<xt::xtensor_adaptor<Closure, Rank, Layout, Tag>> =
+    is_borrowed_closure<Closure>;
 template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
-inline constexpr bool is_borrowed<xt::xtensor_view<Closure, Rank, Layout, Tag>> = is_borrowed_closure<Closure>;
+inline constexpr bool is_borrowed<xt::xtensor_view<Closure, Rank, Layout, Tag>> =
+    is_borrowed_closure<Closure>;
 template <class Closure, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
-inline constexpr bool is_borrowed<xt::xfixed_adaptor<Closure, Shape, Layout, Sharable, Tag>> = is_borrowed_closure<Closure>;
+inline constexpr bool is_borrowed<xt::xfixed_adaptor<Closure, Shape, Layout, Sharable, Tag>> =
+    is_borrowed_closure<Closure>;
 template <class Closure, class... Slices>
 inline constexpr bool is_borrowed<xt::xview<Closure, Slices...>> = is_borrowed_closure<Closure>;
 template <class Closure, class Shape, xt::layout_type Layout, class Storage>
-inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> = is_borrowed_closure<Closure>;
+inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> =
+    is_borrowed_closure<Closure>;
 
 /// True if the items of an operand that is passed as an X&& may be read after the call.
 template <class X>
-inline constexpr bool outlives_expression = std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
+inline constexpr bool outlives_expression =
+    std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
 
 } // namespace xloom::detail
 
@@ -3984,27 +4185,32 @@ enum class ref_fault { none, lazy, kind, item, integer, temporary, constant };
 namespace names {
 
 // The text of a static_assert is a literal, so only the preprocessor can put a name into it.
-#define XLOOM_NAMED_OPERAND(type, name)                                                                                                    \
-    struct type {                                                                                                                          \
-        static constexpr std::string_view text = name;                                                                                     \
-                                                                                                                                           \
-        template <ref_fault Fault>                                                                                                         \
-        static consteval bool fits()                                                                                                       \
-        {                                                                                                                                  \
-            static_assert(Fault != ref_fault::lazy,                                                                                        \
-                "xloom: " name " must be a tensor in memory, but a lazy expression was passed; put its value into a variable first");      \
-            static_assert(Fault != ref_fault::kind,                                                                                        \
-                "xloom: " name                                                                                                             \
-                " must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor");              \
-            static_assert(Fault != ref_fault::item,                                                                                        \
-                "xloom: " name " must have the element type of the operator's other tensors; convert it into a variable first, "           \
-                "by xt::cast<float> for example");                                                                                         \
-            static_assert(Fault != ref_fault::integer, "xloom: " name " must hold integers, of any integer type");                         \
-            static_assert(Fault != ref_fault::temporary,                                                                                   \
-                "xloom: " name " must be a variable or a view of one, but a temporary was passed, which is gone when it is used");         \
-            static_assert(Fault != ref_fault::constant, "xloom: " name " is written, so it must not be const");                            \
-            return Fault == ref_fault::none;                                                                                               \
-        }                                                                                                                                  \
+#define XLOOM_NAMED_OPERAND(type, name)                                                                      \
+    struct type {                                                                                            \
+        static constexpr std::string_view text = name;                                                       \
+                                                                                                             \
+        template <ref_fault Fault>                                                                           \
+        static consteval bool fits()                                                                         \
+        {                                                                                                    \
+            static_assert(Fault != ref_fault::lazy,                                                          \
+                "xloom: " name " must be a tensor in memory, but a lazy expression was passed; put its "     \
+                "value into a variable first");                                                              \
+            static_assert(Fault != ref_fault::kind,                                                          \
+                "xloom: " name " must be a tensor in memory: a container, adaptor or view of xtensor, or a " \
+                "type with xloom::enable_tensor");                                                           \
+            static_assert(Fault != ref_fault::item,                                                          \
+                "xloom: " name " must have the element type of the operator's other tensors; convert it "    \
+                "into a variable first, "                                                                    \
+                "by xt::cast<float> for example");                                                           \
+            static_assert(                                                                                   \
+                Fault != ref_fault::integer, "xloom: " name " must hold integers, of any integer type");     \
+            static_assert(Fault != ref_fault::temporary,                                                     \
+                "xloom: " name " must be a variable or a view of one, but a temporary was passed, which is " \
+                "gone when it is used");                                                                     \
+            static_assert(                                                                                   \
+                Fault != ref_fault::constant, "xloom: " name " is written, so it must not be const");        \
+            return Fault == ref_fault::none;                                                                 \
+        }                                                                                                    \
     };
 
 /// A reference that a caller makes before the call has no name yet.
@@ -4044,7 +4250,8 @@ XLOOM_NAMED_OPERAND(Y_alignment, "Y_alignment")
 // The operands of a call, taken from packs: inputs in memory, shapes, and where everything lies.
 
 // ==== xloom/adapt/pack.hpp ====
-// Packs: one value, or a flat std::tuple of values, wherever an operator takes "states", "inputs" or "outputs".
+// Packs: one value, or a flat std::tuple of values, wherever an operator takes "states", "inputs" or
+// "outputs".
 
 namespace xloom::detail {
 
@@ -4094,14 +4301,16 @@ inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
 template <class Pack>
 inline constexpr bool is_stackable = !has_sequence<Pack>;
 template <class... Ts>
-inline constexpr bool is_stackable<std::tuple<Ts...>> = !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
+inline constexpr bool is_stackable<std::tuple<Ts...>> =
+    !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
 
 /// Calls f(std::integral_constant<i>, leaf) for every leaf of a tuple.
 template <class Tuple, class F>
 constexpr void for_each_leaf(Tuple&& tuple, F&& f)
 {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}, std::get<I>(tuple)), ...); }
-    (std::make_index_sequence<std::tuple_size_v<bare<Tuple>>>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (f(std::integral_constant<std::size_t, I>{}, std::get<I>(tuple)), ...);
+    }(std::make_index_sequence<std::tuple_size_v<bare<Tuple>>>{});
 }
 
 template <class... Ts>
@@ -4112,10 +4321,12 @@ struct owned<std::tuple<Ts...>> {
 } // namespace xloom::detail
 
 // ==== xloom/check/overlap.hpp ====
-// Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked the same way.
+// Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked
+// the same way.
 
 // ==== xloom/core/overlap.hpp ====
-// Whether two strided arrays have a byte in common: exact, so that interleaved and neighbouring views are told from overlapping ones.
+// Whether two strided arrays have a byte in common: exact, so that interleaved and neighbouring views are
+// told from overlapping ones.
 
 namespace xloom {
 
@@ -4129,8 +4340,9 @@ struct memory_block {
 namespace detail {
 
 /// Solves  sum of count * step = target  with 0 <= count <= limit for each term: does a common byte exist?
-/// Terms are merged where their sums are the multiples of one step, tested by divisibility, then tried by falling step: for the usual
-/// nested strides one or two counts of each remain. After a fixed number of attempts the answer is "perhaps", which counts as yes.
+/// Terms are merged where their sums are the multiples of one step, tested by divisibility, then tried by
+/// falling step: for the usual nested strides one or two counts of each remain. After a fixed number of
+/// attempts the answer is "perhaps", which counts as yes.
 class overlap_equation {
 public:
     constexpr void add(std::uintmax_t step, std::uintmax_t limit)
@@ -4152,8 +4364,9 @@ private:
         std::uintmax_t limit = 0;
     };
 
-    /// Requires falling steps. A step that is m times the next one is no term of its own if m - 1 of that or more can be taken: the two
-    /// together reach every multiple. So one term is left of the same axis of two views, however long it is.
+    /// Requires falling steps. A step that is m times the next one is no term of its own if m - 1 of that or
+    /// more can be taken: the two together reach every multiple. So one term is left of the same axis of two
+    /// views, however long it is.
     constexpr void merge_terms()
     {
         for (std::size_t i = terms_.size(); i-- > 1;) {
@@ -4166,7 +4379,8 @@ private:
         }
     }
 
-    /// False if the larger steps have a common divisor whose multiples all miss the target by more than the smaller terms reach.
+    /// False if the larger steps have a common divisor whose multiples all miss the target by more than the
+    /// smaller terms reach.
     constexpr bool is_divisible(std::uintmax_t target) const
     {
         std::uintmax_t rest = 0;
@@ -4221,7 +4435,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 {
     byte_range range{block.address, block.address + block.item_bytes - 1};
     for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
-        auto const reach = static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
+        auto const reach =
+            static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
         if (block.layout.steps[axis] < 0)
             range.lowest -= reach;
         else
@@ -4232,9 +4447,10 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 /// Do blocks whose byte ranges meet share a byte?
 ///
-/// a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest byte downwards brings both
-/// sums to one side, with positive signs.
-[[gnu::noinline]] constexpr bool share_byte(memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
+/// a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest
+/// byte downwards brings both sums to one side, with positive signs.
+[[gnu::noinline]] constexpr bool share_byte(
+    memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
 {
     overlap_equation equation;
     for (memory_block const* const block : {&a, &b}) {
@@ -4247,8 +4463,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 } // namespace detail
 
-/// True if the blocks share a byte. Cost: some 10 ns where their ranges do not meet, else 0.1 to 0.3 us for the layouts that occur,
-/// whatever their size.
+/// True if the blocks share a byte. Cost: some 10 ns where their ranges do not meet, else 0.1 to 0.3 us for
+/// the layouts that occur, whatever their size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
     if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
@@ -4259,8 +4475,9 @@ constexpr byte_range bytes_of(memory_block const& block)
     return detail::share_byte(a, b, in_b.highest - in_a.lowest);
 }
 
-/// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller ones reach, as in every
-/// view of a container. Interleaved arrays that are none, such as steps [2, 3] for [3, 2], count as overlapping.
+/// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller
+/// ones reach, as in every view of a container. Interleaved arrays that are none, such as steps [2, 3] for
+/// [3, 2], count as overlapping.
 constexpr bool has_own_places(strided_layout const& layout)
 {
     struct axis {
@@ -4301,7 +4518,8 @@ namespace detail {
 /// True if both are the very same tensor, or views of the same items in the same order.
 constexpr bool is_same_place(memory_block const& a, memory_block const& b)
 {
-    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims && a.layout.steps == b.layout.steps;
+    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
+           a.layout.steps == b.layout.steps;
 }
 
 constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
@@ -4310,11 +4528,12 @@ constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
 }
 
 /// Requires of an operand that is written that no two of its items share memory.
-constexpr void check_own_places(std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
+constexpr void check_own_places(
+    std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
 {
     if (!has_own_places(layout))
-        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand, " has the shape ", layout.dims,
-            " and the strides ", layout.steps, ". ", advice);
+        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand,
+            " has the shape ", layout.dims, " and the strides ", layout.steps, ". ", advice);
 }
 
 /// Two operands, a[i] and b[j], that share a byte.
@@ -4327,8 +4546,8 @@ struct shared_memory {
 
 /// Calls found(shared_memory) for every pair that must not share a byte.
 template <class Found>
-constexpr void find_shared_memory(
-    std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
+constexpr void find_shared_memory(std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
 {
     for (std::size_t i = 0; i < states.size(); ++i) {
         for (std::size_t j = i + 1; j < states.size(); ++j)
@@ -4351,27 +4570,30 @@ constexpr void find_shared_memory(
     }
 }
 
-inline fact_list describe_shared_memory(
-    std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+inline fact_list describe_shared_memory(std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
     fact_list pairs;
-    find_shared_memory(states, inputs, outputs,
-        [&](shared_memory const& pair) { pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]"); });
+    find_shared_memory(states, inputs, outputs, [&](shared_memory const& pair) {
+        pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]");
+    });
     return pairs;
 }
 
 } // namespace detail
 
-/// Errors    overlap_error: a state or output shares a byte with another operand. Allowed: an output that is an input's own tensor on the
-///           same axis and in the same direction.
+/// Errors    overlap_error: a state or output shares a byte with another operand. Allowed: an output that is
+///           an input's own tensor on the same axis and in the same direction.
 [[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
     std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
     bool is_shared = false;
-    detail::find_shared_memory(states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
+    detail::find_shared_memory(
+        states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
     if (is_shared)
         detail::fail<overlap_error>(op,
-            ": what the body writes must have memory of its own, or be an input's own tensor walked along the same axis in the same "
+            ": what the body writes must have memory of its own, or be an input's own tensor walked along "
+            "the same axis in the same "
             "direction, but ",
             detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
@@ -4387,14 +4609,16 @@ using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 template <class Pack>
 auto evaluated_inputs(Pack const& inputs)
 {
-    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); }, detail::leaves(inputs));
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
+        detail::leaves(inputs));
 }
 
 /// Requires of every operand, a tensor or a scalar, that a shape has room for its axes.
 template <class... Xs>
 void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
 {
-    detail::for_each_leaf(operands, [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+    detail::for_each_leaf(
+        operands, [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
 }
 template <class X>
 void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
@@ -4406,14 +4630,17 @@ void check_ranks(std::string_view op, std::string_view name, std::vector<X> cons
 template <class... Xs>
 std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
 {
-    return std::apply([](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; }, operands);
+    return std::apply(
+        [](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; },
+        operands);
 }
 
 template <class X>
 memory_block memory_of(X const& value)
 {
     if constexpr (tensor<X>)
-        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>), detail::layout_of(value)};
+        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>),
+            detail::layout_of(value)};
     else
         return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
 }
@@ -4423,11 +4650,14 @@ template <class... Xs>
 std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
 {
     return std::apply(
-        [](auto const&... operand) { return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...}; },
+        [](auto const&... operand) {
+            return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...};
+        },
         operands);
 }
 
-/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of variables by value.
+/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of
+/// variables by value.
 template <class Pack>
 inline constexpr bool outlives_call = outlives_expression<Pack>;
 template <class... Ts>
@@ -4439,7 +4669,8 @@ namespace xloom {
 
 namespace detail {
 
-/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be added to a null pointer.
+/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be
+/// added to a null pointer.
 template <class X>
 strided_layout layout_at(void const* data, X const& operand)
 {
@@ -4472,7 +4703,8 @@ consteval ref_fault find_ref_fault()
     else if constexpr (!outlives_expression<X>)
         return ref_fault::temporary;
     else
-        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none : ref_fault::constant;
+        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none
+                                                                                   : ref_fault::constant;
 }
 
 /// Finds the error of an operand that is read as lengths: a tensor of any integers.
@@ -4489,8 +4721,8 @@ using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
 
 } // namespace detail
 
-/// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an operand that is left out.
-/// Made from variables, adaptors and views; the tensor must outlive it.
+/// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an
+/// operand that is left out. Made from variables, adaptors and views; the tensor must outlive it.
 template <class T>
 class tensor_ref {
 public:
@@ -4498,7 +4730,8 @@ public:
 
     template <class X>
         requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
-    tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand)) {}
+    tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand))
+    {}
 
     /// Refers to an operand. Name has the sentences of its compile-time errors.
     template <class Name, class X>
@@ -4518,7 +4751,10 @@ public:
     /// Empty if the rank is over max_rank, which an operator refuses.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.steps[axis]; }
-    memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_}; }
+    memory_block block() const noexcept
+    {
+        return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_};
+    }
 
 private:
     T* data_ = nullptr;
@@ -4534,7 +4770,8 @@ public:
 
     template <class X>
         requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
-    lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand)) {}
+    lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand))
+    {}
 
     /// Refers to an operand. Name has the sentences of its compile-time errors.
     template <class Name, class X>
@@ -4549,7 +4786,9 @@ public:
             read_ = [](void const* data, std::ptrdiff_t at) {
                 return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
             };
-            text_ = [](void const* data, std::ptrdiff_t at) { return detail::concat(static_cast<detail::item_t<X> const*>(data)[at]); };
+            text_ = [](void const* data, std::ptrdiff_t at) {
+                return detail::concat(static_cast<detail::item_t<X> const*>(data)[at]);
+            };
         }
     }
 
@@ -4558,10 +4797,19 @@ public:
     /// Empty if the rank is over max_rank, which an operator refuses.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     /// Item n of a tensor of rank 1.
-    std::int64_t operator[](std::size_t n) const { return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
+    std::int64_t operator[](std::size_t n) const
+    {
+        return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]);
+    }
     /// The same as text. An item beyond std::int64_t, which reads as a negative number, is told as it is.
-    std::string text(std::size_t n) const { return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
-    memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_}; }
+    std::string text(std::size_t n) const
+    {
+        return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]);
+    }
+    memory_block block() const noexcept
+    {
+        return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_};
+    }
 
 private:
     void const* data_ = nullptr;
@@ -4585,7 +4833,8 @@ public:
 
     template <class X>
         requires(!std::is_base_of_v<Ref, bare<X>>)
-    named_ref(X&& operand) : Ref(Name(), std::forward<X>(operand)) {}
+    named_ref(X&& operand) : Ref(Name(), std::forward<X>(operand))
+    {}
 };
 
 /// The operand X of a recurrent operator.
@@ -4617,8 +4866,9 @@ std::optional<shape> shape_if_given(Ref const& operand)
 
 namespace xloom::detail {
 
-/// More bytes than a number takes up with its part of what fills a row up to whole vectors and lines of the cache. Sizes that cannot be
-/// counted in so many bytes fit in no memory, and sums of those that can do not overflow.
+/// More bytes than a number takes up with its part of what fills a row up to whole vectors and lines of the
+/// cache. Sizes that cannot be counted in so many bytes fit in no memory, and sums of those that can do not
+/// overflow.
 inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
 
 /// An operand, and what its shape must be.
@@ -4629,7 +4879,8 @@ struct shape_law {
     std::optional<shape> actual; ///< none: the operand is left out
 };
 
-/// True if both have the same axes, in another order, without those of length 1: transposing makes one of the other.
+/// True if both have the same axes, in another order, without those of length 1: transposing makes one of the
+/// other.
 constexpr bool are_transposed(shape a, shape b)
 {
     auto const drop_ones = [](shape const& dims) {
@@ -4662,13 +4913,15 @@ constexpr std::string_view shape_remedy(std::span<shape_law const> laws)
     return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
 }
 
-[[noreturn]] inline void fail_shapes(std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
+[[noreturn]] inline void fail_shapes(
+    std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
 {
     fact_list facts;
     for (shape_law const& law : laws)
         if (law.actual && *law.actual != law.expected)
             facts.add(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected);
-    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts, shape_remedy(laws));
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
+        shape_remedy(laws));
 }
 
 /// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
@@ -4680,12 +4933,14 @@ constexpr void check_shapes(std::string_view op, std::span<shape_law const> laws
             fail_shapes(op, describe(), laws);
 }
 
-constexpr void check_given(std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
+constexpr void check_given(
+    std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
 {
     if (!dims)
         fail<shape_error>(op, ": ", operand, " must be given, but it is left out. Give it ", rank, " axes.");
     if (dims->size() != rank)
-        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims, ". Give it ", rank, ".");
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
+            ". Give it ", rank, ".");
 }
 
 } // namespace xloom::detail
@@ -4695,7 +4950,8 @@ constexpr void check_given(std::string_view op, std::string_view operand, std::o
 
 namespace xloom {
 
-/// ONNX's `direction`. A bidirectional operator has two sets of weights and states: those of forward, then those of reverse.
+/// ONNX's `direction`. A bidirectional operator has two sets of weights and states: those of forward, then
+/// those of reverse.
 enum class direction : unsigned char { forward, reverse, bidirectional };
 
 namespace detail {
@@ -4725,8 +4981,8 @@ constexpr direction parse_direction(std::string_view op, std::string_view name)
         if (name == name_of(d))
             return d;
     auto const& [forward, reverse, bidirectional] = detail::direction_names;
-    detail::fail<option_error>(op, ": a direction must be one that ONNX names, but direction is \"", name, "\". Choose one of ", forward,
-        ", ", reverse, " and ", bidirectional, ".");
+    detail::fail<option_error>(op, ": a direction must be one that ONNX names, but direction is \"", name,
+        "\". Choose one of ", forward, ", ", reverse, " and ", bidirectional, ".");
 }
 
 } // namespace xloom
@@ -4745,17 +5001,21 @@ struct batch_sizes {
 
 namespace detail {
 
-/// Refuses weights of which the last two axes are evidently exchanged, as in Keras: [D, I, gates H] and [D, H, gates H].
-constexpr void check_not_transposed(std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
+/// Refuses weights of which the last two axes are evidently exchanged, as in Keras: [D, I, gates H] and [D,
+/// H, gates H].
+constexpr void check_not_transposed(
+    std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
 {
     if (!W || !R || W->size() != 3 || R->size() != 3)
         return;
-    auto const is_transposed = [&](shape const& dims, std::size_t H) { return dims[1] != gates * H && dims[2] == gates * H; };
+    auto const is_transposed = [&](shape const& dims, std::size_t H) {
+        return dims[1] != gates * H && dims[2] == gates * H;
+    };
     bool const is_R_transposed = is_transposed(*R, (*R)[1]) && (*R)[1] != gates * (*R)[2];
     bool const is_W_transposed = is_transposed(*W, is_R_transposed ? (*R)[1] : (*R)[2]);
     if (is_W_transposed || is_R_transposed)
-        fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ", *W, " and R is ", *R,
-            ". Exchange the last two axes of ",
+        fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ",
+            *W, " and R is ", *R, ". Exchange the last two axes of ",
             is_W_transposed && is_R_transposed ? "both"
             : is_W_transposed                  ? "W"
                                                : "R",
@@ -4764,26 +5024,31 @@ constexpr void check_not_transposed(std::string_view op, std::size_t gates, std:
 
 /// W [D, gates H, I], R [D, gates H, H]. `narrower` is what W is wider than I by.
 template <class Options>
-constexpr recurrent_widths check_weights(
-    std::string_view op, Options const& options, std::optional<shape> const& W, std::optional<shape> const& R, std::size_t narrower = 0)
+constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
+    std::optional<shape> const& W, std::optional<shape> const& R, std::size_t narrower = 0)
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
     std::size_t const H = (*R)[2], width = (*W)[2];
-    if (options.hidden_size && (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
-        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ", *options.hidden_size, " and R is ", *R,
-            ". Correct one of them.");
+    if (options.hidden_size &&
+        (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
+        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ",
+            *options.hidden_size, " and R is ", *R, ". Correct one of them.");
     if (H == 0)
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
     if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
-        fail<shape_error>(op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
-    if (width < narrower)
         fail<shape_error>(
-            op, ": W must be at least as wide as the attention state, C = ", narrower, ", but W is ", *W, ". Give W [D, 4H, I + C].");
+            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
+    if (width < narrower)
+        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", narrower,
+            ", but W is ", *W, ". Give W [D, 4H, I + C].");
     return {direction_count(options.direction), width - narrower, H};
 }
 
-inline std::string describe(recurrent_widths const& sizes) { return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H); }
+inline std::string describe(recurrent_widths const& sizes)
+{
+    return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
+}
 
 /// AttnLSTM has layout 0 alone.
 template <class Options>
@@ -4800,13 +5065,15 @@ template <class Options>
 constexpr void check_options(std::string_view op, Options const& options)
 {
     if (options.clip && !(*options.clip > 0))
-        fail<option_error>(
-            op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip), ". Leave it out for no limit.");
+        fail<option_error>(op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip),
+            ". Leave it out for no limit.");
     if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
-        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout, ". Choose 1 where the batch axis comes first.");
-    if (options.direction != direction::forward && options.direction != direction::reverse && options.direction != direction::bidirectional)
-        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ", static_cast<int>(options.direction),
-            ". Choose one of them.");
+        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout,
+            ". Choose 1 where the batch axis comes first.");
+    if (options.direction != direction::forward && options.direction != direction::reverse &&
+        options.direction != direction::bidirectional)
+        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ",
+            static_cast<int>(options.direction), ". Choose one of them.");
 }
 
 /// A list of numbers that has room for all that were given.
@@ -4814,23 +5081,25 @@ template <class List>
 constexpr void check_list(std::string_view op, std::string_view operand, List const& list)
 {
     if (list.given() > list.capacity())
-        fail<option_error>(
-            op, ": ", operand, " may have at most ", list.capacity(), " numbers, but it has ", list.given(), ". Give fewer.");
+        fail<option_error>(op, ": ", operand, " may have at most ", list.capacity(), " numbers, but it has ",
+            list.given(), ". Give fewer.");
 }
 
 /// The activations of all directions: those of the options, or the defaults.
 template <class Options>
-constexpr activation_list check_activations(
-    std::string_view op, Options const& options, std::span<std::string_view const> defaults, activation_dialect dialect)
+constexpr activation_list check_activations(std::string_view op, Options const& options,
+    std::span<std::string_view const> defaults, activation_dialect dialect)
 {
     std::size_t const D = direction_count(options.direction);
     std::size_t const count = options.activations.given();
     if (count != 0 && count != D * defaults.size())
-        fail<option_error>(op, ": there must be ", defaults.size(), " activations for each direction, but direction is ",
-            name_of(options.direction), " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
+        fail<option_error>(op, ": there must be ", defaults.size(),
+            " activations for each direction, but direction is ", name_of(options.direction),
+            " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
     check_list(op, "activation_alpha", options.activation_alpha);
     check_list(op, "activation_beta", options.activation_beta);
-    activation_list const own = parse_activations(op, options.activations, options.activation_alpha, options.activation_beta, dialect);
+    activation_list const own = parse_activations(
+        op, options.activations, options.activation_alpha, options.activation_beta, dialect);
     if (count != 0)
         return own;
     activation_list all;
@@ -4849,7 +5118,8 @@ inline std::string describe(recurrent_widths const& sizes, batch_sizes const& ba
 constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
 {
     if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
-        fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes), ". Choose fewer rows.");
+        fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
+            ". Choose fewer rows.");
 }
 
 /// True if the bytes of Y can be counted.
@@ -4862,25 +5132,34 @@ constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batc
 constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch)
 {
     if (!has_output(sizes, batch))
-        fail<shape_error>(op, ": Y must fit in memory, but ", describe(sizes, batch), ". Choose smaller sizes.");
+        fail<shape_error>(
+            op, ": Y must fit in memory, but ", describe(sizes, batch), ". Choose smaller sizes.");
     check_rows(op, sizes, batch.N);
 }
 
 /// X [T, N, I], in layout 1 [N, T, I].
-constexpr batch_sizes check_X(std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
+constexpr batch_sizes check_X(
+    std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
 {
     if (X.size() != 3 || X[2] != sizes.I)
-        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]", " with I = ", sizes.I,
-            ", as W has it, but X is ", X, ". Give X that shape.");
+        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]",
+            " with I = ", sizes.I, ", as W has it, but X is ", X, ". Give X that shape.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
-        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H, ". Shorten X.");
+        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
+            ". Shorten X.");
     check_rows(op, sizes, batch.N);
     return batch;
 }
 
-constexpr std::string_view state_letters(std::int64_t layout) { return layout == 0 ? "[D, N, H]" : "[N, D, H]"; }
-constexpr std::string_view output_letters(std::int64_t layout) { return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]"; }
+constexpr std::string_view state_letters(std::int64_t layout)
+{
+    return layout == 0 ? "[D, N, H]" : "[N, D, H]";
+}
+constexpr std::string_view output_letters(std::int64_t layout)
+{
+    return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
+}
 
 /// Of states: [D, N, H], in layout 1 [N, D, H].
 constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
@@ -4891,7 +5170,8 @@ constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& ba
 /// Of Y: [T, D, N, H], in layout 1 [N, T, D, H].
 constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
-    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H} : shape{batch.N, batch.T, sizes.D, sizes.H};
+    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
+                       : shape{batch.N, batch.T, sizes.D, sizes.H};
 }
 
 /// An operand that may be left out.
@@ -4902,32 +5182,34 @@ struct named_shape {
 
 /// States [D, N, H], in layout 1 [N, D, H].
 template <class Weights, std::size_t Count>
-constexpr void check_states(
-    std::string_view op, Weights const& weights, batch_sizes const& batch, std::array<named_shape, Count> const& states)
+constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
+    std::array<named_shape, Count> const& states)
 {
     recurrent_widths const& sizes = weights.sizes();
     std::array<shape_law, Count> laws{};
     for (std::size_t i = 0; i < Count; ++i)
-        laws[i] = {states[i].operand, state_letters(weights.layout()), state_shape(sizes, batch, weights.layout()), states[i].dims};
+        laws[i] = {states[i].operand, state_letters(weights.layout()),
+            state_shape(sizes, batch, weights.layout()), states[i].dims};
     check_shapes(op, laws, [&] { return describe(sizes, batch); });
 }
 
 /// Lengths [N] that lie in [0, most].
 template <class Lengths>
-void check_lengths(
-    std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N, std::string_view letter, std::size_t most)
+void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N,
+    std::string_view letter, std::size_t most)
 {
     if (!lengths.is_given())
         return;
     if (lengths.shape() != shape{N})
-        fail<shape_error>(
-            op, ": ", operand, " must have the shape [N] = [", N, "], but it is ", lengths.shape(), ". Give a length for each row.");
+        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
+            lengths.shape(), ". Give a length for each row.");
     fact_list wrong;
     for (std::size_t n = 0; n < N; ++n)
         if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most)
             wrong.add(operand, "[", n, "] is ", lengths.text(n));
     if (!wrong.empty())
-        fail<index_error>(op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
+        fail<index_error>(
+            op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
 /// An operand in memory. An output may be the very tensor of the input that `twin` names.
@@ -4938,19 +5220,21 @@ struct named_block {
 };
 
 /// Requires every output to have memory of its own.
-inline void check_apart(std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
+inline void check_apart(
+    std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
 {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
         named_block const& output = outputs[k];
         check_own_places(op, output.operand, output.block.layout, "Copy it first.");
         for (named_block const& input : inputs)
-            if (overlap(output.block, input.block) && !(input.operand == output.twin && is_same_place(output.block, input.block)))
-                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand, " overlaps ", input.operand,
-                    ". Copy one of the two.");
+            if (overlap(output.block, input.block) &&
+                !(input.operand == output.twin && is_same_place(output.block, input.block)))
+                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
+                    " overlaps ", input.operand, ". Copy one of the two.");
         for (std::size_t j = 0; j < k; ++j)
             if (overlap(output.block, outputs[j].block))
-                fail<overlap_error>(
-                    op, ": no two outputs may share memory, but ", output.operand, " overlaps ", outputs[j].operand, ". Separate them.");
+                fail<overlap_error>(op, ": no two outputs may share memory, but ", output.operand,
+                    " overlaps ", outputs[j].operand, ". Separate them.");
     }
 }
 
@@ -4958,13 +5242,15 @@ inline void check_apart(std::string_view op, std::span<named_block const> output
 } // namespace xloom
 
 // ==== xloom/core/aligned_vector.hpp ====
-// A vector whose items begin at a line of the cache, so that no batch of them straddles two; a large one lies in large pages.
+// A vector whose items begin at a line of the cache, so that no batch of them straddles two; a large one lies
+// in large pages.
 
 // ==== xloom/core/huge_pages.hpp ====
 // Large pages for large memory, where the system has them for those who ask.
 //
-// Why: a processor keeps in mind where some hundred or thousand pages lie. What takes up more of them, at 4 KiB each, costs it a look into
-// the system's tables for each page that it comes to, which takes longest on a virtual machine.
+// Why: a processor keeps in mind where some hundred or thousand pages lie. What takes up more of them, at 4
+// KiB each, costs it a look into the system's tables for each page that it comes to, which takes longest on a
+// virtual machine.
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -4975,7 +5261,8 @@ namespace xloom::detail {
 /// Bytes of a large page, where small ones have 4 KiB.
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Asks for large pages for memory that begins at a multiple of huge_page. It is a wish: without them memory is as good, but slower.
+/// Asks for large pages for memory that begins at a multiple of huge_page. It is a wish: without them memory
+/// is as good, but slower.
 inline void wish_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept
 {
 #ifdef MADV_HUGEPAGE
@@ -5012,7 +5299,8 @@ struct line_allocator {
 
     static constexpr std::align_val_t alignment(std::size_t count) noexcept
     {
-        return std::align_val_t{(std::max)(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
+        return std::align_val_t{
+            (std::max)(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
     }
 
     friend bool operator==(line_allocator const&, line_allocator const&) = default;
@@ -5033,7 +5321,8 @@ namespace detail {
 template <class Item>
 using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
 
-/// A state or output that has a row of items for each direction and batch row, in layout 0 or 1: [D, N, ..] or [N, D, ..].
+/// A state or output that has a row of items for each direction and batch row, in layout 0 or 1: [D, N, ..]
+/// or [N, D, ..].
 template <class Item>
 class state_rows {
 public:
@@ -5087,11 +5376,13 @@ public:
     std::ptrdiff_t step() const { return t_; }
     kernel::strided_row<Item> operator()(std::size_t t, std::size_t d, std::size_t n) const
     {
-        return {
-            data_ + static_cast<std::ptrdiff_t>(t) * t_ + static_cast<std::ptrdiff_t>(d) * d_ + static_cast<std::ptrdiff_t>(n) * n_, item_};
+        return {data_ + static_cast<std::ptrdiff_t>(t) * t_ + static_cast<std::ptrdiff_t>(d) * d_ +
+                    static_cast<std::ptrdiff_t>(n) * n_,
+            item_};
     }
     /// Zeros from step t on.
-    void clear(std::size_t first, std::size_t last, std::size_t d, std::size_t n, std::size_t begin, std::size_t count) const
+    void clear(std::size_t first, std::size_t last, std::size_t d, std::size_t n, std::size_t begin,
+        std::size_t count) const
     {
         if (is_given())
             for (std::size_t t = first; t < last; ++t) {
@@ -5116,7 +5407,10 @@ struct batch_walk {
     step_rows<Item> Y;
     lengths_ref lengths;
 
-    std::size_t length(std::size_t n) const { return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T; }
+    std::size_t length(std::size_t n) const
+    {
+        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T;
+    }
 
     /// Where direction d of a row begins among its steps, and whether it goes backwards from there.
     std::pair<std::size_t, bool> first_step(std::size_t d, std::size_t n) const
@@ -5143,7 +5437,8 @@ inline constexpr std::size_t products_worth_a_thread = std::size_t{1} << 18;
 
 /// Into how many groups the rows of each direction are cut.
 template <class Policy>
-std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch, std::size_t products_per_step)
+std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
+    std::size_t products_per_step)
 {
     std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
     std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / products_worth_a_thread;
@@ -5156,15 +5451,16 @@ struct recurrent_runner;
 
 } // namespace detail
 
-/// Memory that recurrent operators work in. It grows to what a call needs and is used again: a call that needs no more than an earlier one
-/// allocates nothing. One call at a time.
+/// Memory that recurrent operators work in. It grows to what a call needs and is used again: a call that
+/// needs no more than an earlier one allocates nothing. One call at a time.
 template <class Item>
 class recurrent_workspace {
 public:
     /// What it holds.
     std::size_t bytes() const noexcept
     {
-        return numbers_.capacity() * sizeof(detail::compute_t<Item>) + sequences_.capacity() * sizeof(kernel::sequence<Item>) +
+        return numbers_.capacity() * sizeof(detail::compute_t<Item>) +
+               sequences_.capacity() * sizeof(kernel::sequence<Item>) +
                (order_.capacity() + begins_.capacity()) * sizeof(std::size_t);
     }
 
@@ -5196,13 +5492,15 @@ struct recurrent_runner {
         std::size_t longest() const { return count == 0 ? 0 : first->length; }
     };
 
-    /// Runs all parts. Family knows the states: make_rows(part, memory), start(part, rows), finish(part, rows).
+    /// Runs all parts. Family knows the states: make_rows(part, memory), start(part, rows), finish(part,
+    /// rows).
     template <class Family, class Policy>
     void operator()(Family const& family, Policy const& policy)
     {
         reserve(family);
-        policy.for_each(
-            walk.widths.D * groups, [&](std::size_t p) { run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]); });
+        policy.for_each(walk.widths.D * groups, [&](std::size_t p) {
+            run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]);
+        });
     }
 
     /// Makes the workspace large enough for smaller batches, too: they may be cut into fewer groups.
@@ -5307,8 +5605,8 @@ void store_state(T const* from, std::size_t count, state_rows<Item> const& to, s
 
 namespace xloom::detail {
 
-/// Parameters of each direction, with the numbers that they point to: written once, then shared by all copies. A move is a copy, for a
-/// copy costs next to nothing: so what is moved from can be used as before.
+/// Parameters of each direction, with the numbers that they point to: written once, then shared by all
+/// copies. A move is a copy, for a copy costs next to nothing: so what is moved from can be used as before.
 template <class Parameters>
 class shared_parameters {
     using T = typename Parameters::number;
@@ -5348,7 +5646,8 @@ struct checked_weights {
     activation_list functions;
 };
 
-/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each direction.
+/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each
+/// direction.
 template <class Parameters>
 class packed_weights {
 public:
@@ -5360,7 +5659,10 @@ public:
 protected:
     template <class Options, class Pack>
     packed_weights(recurrent_widths const& sizes, Options const& options, Pack const& pack)
-        : direction_(options.direction), layout_(layout_of_options(options)), sizes_(sizes), parameters_(sizes.D, pack)
+        : direction_(options.direction),
+          layout_(layout_of_options(options)),
+          sizes_(sizes),
+          parameters_(sizes.D, pack)
     {}
 
 private:
@@ -5370,13 +5672,16 @@ private:
     shared_parameters<Parameters> parameters_;
 };
 
-/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across (its columns along the depth).
+/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across
+/// (its columns along the depth).
 template <class Item>
-kernel::strided_matrix<Item> across(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
+kernel::strided_matrix<Item> across(
+    tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     return {
-        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2), from.step(2), from.step(1)};
+        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2),
+        from.step(2), from.step(1)};
 }
 
 /// The same read along: its rows along the depth.
@@ -5399,17 +5704,20 @@ template <class T, class Item>
 void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    kernel::copy_row<Item, T>({from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
+    kernel::copy_row<Item, T>(
+        {from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
 }
 
 /// to = B[d, first ..] + B[d, second ..], H items of each; zeros are left if there is no B.
 template <class T, class Item>
-void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second, std::size_t H, T* to)
+void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second,
+    std::size_t H, T* to)
 {
     if (!B.is_given())
         return;
     auto const item = [&](std::size_t i) {
-        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) + static_cast<std::ptrdiff_t>(i) * B.step(1)]);
+        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) +
+                                       static_cast<std::ptrdiff_t>(i) * B.step(1)]);
     };
     for (std::size_t j = 0; j < H; ++j)
         to[j] = item(first + j) + item(second + j);
@@ -5454,10 +5762,11 @@ struct output_law {
     std::string_view twin{};
 };
 
-/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from, if one is wrong.
+/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from,
+/// if one is wrong.
 template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
-void check_outputs(std::string_view op, Describe const& describe, std::array<output_law<Item>, Outputs> const& outputs,
-    std::array<named_block, Inputs> const& inputs)
+void check_outputs(std::string_view op, Describe const& describe,
+    std::array<output_law<Item>, Outputs> const& outputs, std::array<named_block, Inputs> const& inputs)
 {
     std::array<shape_law, Outputs> laws{};
     static_vector<named_block, Outputs> blocks;
@@ -5473,29 +5782,33 @@ void check_outputs(std::string_view op, Describe const& describe, std::array<out
 }
 
 template <class Item, class Weights, class Policy>
-recurrent_runner<Item> make_runner(
-    Weights const& weights, batch_walk<Item> const& walk, recurrent_workspace<Item>& workspace, Policy const& policy)
+recurrent_runner<Item> make_runner(Weights const& weights, batch_walk<Item> const& walk,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     std::size_t const products = weights.parameters(0).products();
     return {walk, row_groups(policy, walk.widths, walk.sizes, products), workspace};
 }
 
 template <class Item, class Weights, class States, class Policy>
-void run_recurrent(Weights const& weights, States const& states, input_ref<Item> const& X, lengths_ref const& sequence_lens,
-    tensor_ref<Item> const& Y, batch_sizes const& batch, recurrent_workspace<Item>& workspace, Policy const& policy)
+void run_recurrent(Weights const& weights, States const& states, input_ref<Item> const& X,
+    lengths_ref const& sequence_lens, tensor_ref<Item> const& Y, batch_sizes const& batch,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
 {
-    batch_walk<Item> const walk{batch, weights.sizes(), weights.direction(), {X, weights.layout()}, {Y, weights.layout()}, sequence_lens};
+    batch_walk<Item> const walk{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
+        {Y, weights.layout()}, sequence_lens};
     make_runner(weights, walk, workspace, policy)(states, policy);
 }
 
 /// A workspace for whole batches.
 template <class Item, class Weights, class States, class Policy>
-recurrent_workspace<Item> reserved_workspace(
-    std::string_view op, Weights const& weights, States const& states, batch_sizes const& batch, Policy const& policy)
+recurrent_workspace<Item> reserved_workspace(std::string_view op, Weights const& weights,
+    States const& states, batch_sizes const& batch, Policy const& policy)
 {
     check_batch_sizes(op, weights.sizes(), batch);
     recurrent_workspace<Item> workspace;
-    make_runner(weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy).reserve_all(states);
+    make_runner(
+        weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy)
+        .reserve_all(states);
     return workspace;
 }
 
@@ -5512,7 +5825,10 @@ struct memory_walk {
     lengths_ref lengths;
     std::size_t S = 0;
 
-    std::size_t length(std::size_t n) const { return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : S; }
+    std::size_t length(std::size_t n) const
+    {
+        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : S;
+    }
     kernel::memory_rows<Item> rows(std::size_t n) const
     {
         return {M.data() + static_cast<std::ptrdiff_t>(n) * M.step(0), length(n), M.step(1), M.step(2)};
@@ -5523,7 +5839,8 @@ struct memory_walk {
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
-    using score_type = decltype(score_for(std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
+    using score_type = decltype(score_for(
+        std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
     using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
 
     Weights const& weights;
@@ -5546,10 +5863,12 @@ struct attn_lstm_states {
         std::size_t longest = 0;
         for (std::size_t r = 0; r < part.count; ++r)
             longest = (std::max)(longest, memory.length(part.first[r].row));
-        part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers), numbers.take(longest * p.E)};
+        part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers),
+            numbers.take(longest * p.E)};
         for (std::size_t r = 0; r < part.count; ++r)
             attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
-        rows.attend_to(attending.data() + part.number, alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
+        rows.attend_to(attending.data() + part.number,
+            alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
         return rows;
     }
 
@@ -5563,7 +5882,8 @@ struct attn_lstm_states {
             load_state(initial_c, part.d, n, rows.H(), rows.c(r));
             if (!p.attends)
                 continue;
-            kernel::fill_memory(p, memory.rows(n), rows.scratch, score_type::takes_exponentials, attending[part.number + r].memory);
+            kernel::fill_memory(p, memory.rows(n), rows.scratch, score_type::takes_exponentials,
+                attending[part.number + r].memory);
             load_state(initial_attention, part.d, n, p.C, rows.attention(r));
             load_state(initial_alignment, part.d, n, memory.length(n), rows.alignment(r));
         }
@@ -5587,8 +5907,8 @@ struct attn_lstm_states {
     }
 
 private:
-    kernel::attending_row<T, Item> attend_to(
-        kernel::attn_lstm_parameters<T> const& p, std::size_t d, std::size_t n, kernel::arena<T>& numbers) const
+    kernel::attending_row<T, Item> attend_to(kernel::attn_lstm_parameters<T> const& p, std::size_t d,
+        std::size_t n, kernel::arena<T>& numbers) const
     {
         kernel::attending_row<T, Item> row{n, kernel::take_memory(p, memory.length(n), numbers), {}, 0};
         if (alignments.is_given()) {
@@ -5610,7 +5930,8 @@ struct attn_lstm_workspace : recurrent_workspace<Item> {
     /// What it holds.
     std::size_t bytes() const noexcept
     {
-        return recurrent_workspace<Item>::bytes() + attending.capacity() * sizeof(kernel::attending_row<detail::compute_t<Item>, Item>);
+        return recurrent_workspace<Item>::bytes() +
+               attending.capacity() * sizeof(kernel::attending_row<detail::compute_t<Item>, Item>);
     }
 };
 
@@ -5628,7 +5949,8 @@ inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Ta
 
 /// W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], P [D, 3H]; C is 0 in a plain LSTM.
 template <class Constants, class Options>
-recurrent_widths check_lstm_constants(std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
+recurrent_widths check_lstm_constants(
+    std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
 {
     check_ranks(op, in.W, in.R, in.B, in.P);
     check_options(op, options);
@@ -5642,14 +5964,16 @@ recurrent_widths check_lstm_constants(std::string_view op, Constants const& in, 
             shape_law{"B", "[D, 8H]", {D, 8 * H}, shape_if_given(in.B)},
             shape_law{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(in.P)},
         },
-        [&] { return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C); });
+        [&] {
+            return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C);
+        });
     return sizes;
 }
 
 /// Packs direction d, W's first I columns. `functions` are f, g and h of each direction.
 template <class T, class Constants, class Options>
-kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes, Options const& options,
-    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes,
+    Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
 {
     std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
     auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
@@ -5673,7 +5997,8 @@ kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const
 
 namespace xloom {
 
-/// A attention size, E memory depth, C attention state: that is L with an attention layer, else E. All 0 without attention.
+/// A attention size, E memory depth, C attention state: that is L with an attention layer, else E. All 0
+/// without attention.
 struct attention_widths {
     std::size_t A = 0, E = 0, C = 0;
     bool attends = false, has_layer = false;
@@ -5683,8 +6008,8 @@ namespace detail {
 
 /// Operands that are given together or not at all.
 template <std::size_t Count>
-constexpr bool check_together(
-    std::string_view op, std::string_view names, std::array<std::pair<std::string_view, bool>, Count> const& operands)
+constexpr bool check_together(std::string_view op, std::string_view names,
+    std::array<std::pair<std::string_view, bool>, Count> const& operands)
 {
     std::size_t given = 0;
     for (auto const& operand : operands)
@@ -5694,24 +6019,26 @@ constexpr bool check_together(
         for (auto const& operand : operands)
             if (!operand.second)
                 missing.add(operand.first);
-        fail<shape_error>(op, ": ", names, " go together, but ", missing, missing.size() == 1 ? " is" : " are",
-            " left out. Give all of them, or none for a plain LSTM.");
+        fail<shape_error>(op, ": ", names, " go together, but ", missing,
+            missing.size() == 1 ? " is" : " are", " left out. Give all of them, or none for a plain LSTM.");
     }
     return given != 0;
 }
 
 /// QW [D, H, A], MW [D, E, A], V [D, A], AW [D, H + E, L]. H comes from R.
-constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R, std::optional<shape> const& QW,
-    std::optional<shape> const& MW, std::optional<shape> const& V, std::optional<shape> const& AW)
+constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R,
+    std::optional<shape> const& QW, std::optional<shape> const& MW, std::optional<shape> const& V,
+    std::optional<shape> const& AW)
 {
     check_given(op, "R", R, 3);
     bool const attends = check_together(op, "QW, MW and V",
-        std::array{std::pair{std::string_view("QW"), QW.has_value()}, std::pair{std::string_view("MW"), MW.has_value()},
+        std::array{std::pair{std::string_view("QW"), QW.has_value()},
+            std::pair{std::string_view("MW"), MW.has_value()},
             std::pair{std::string_view("V"), V.has_value()}});
     if (!attends) {
         if (AW)
-            fail<shape_error>(
-                op, ": an attention layer needs attention, but AW is ", *AW, " and QW, MW and V are left out. Give them, or leave AW out.");
+            fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
+                " and QW, MW and V are left out. Give them, or leave AW out.");
         return {};
     }
     check_given(op, "MW", MW, 3);
@@ -5720,7 +6047,9 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
     if (!has_strides({D, 2, (std::max)(H, E), (std::max)({A, E, L})}, padded_bytes))
         fail<shape_error>(op, ": the weights must fit in memory, but ",
-            AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW) : concat("R is ", *R, " and MW is ", *MW), ". Shorten them.");
+            AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW)
+               : concat("R is ", *R, " and MW is ", *MW),
+            ". Shorten them.");
     check_shapes(op,
         std::array{
             shape_law{"QW", "[D, H, A]", {D, H, A}, QW},
@@ -5733,23 +6062,26 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
 }
 
 /// Sizes of a memory whose keys, values and alignments can be counted.
-constexpr void check_memory_sizes(std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
+constexpr void check_memory_sizes(
+    std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
 {
     auto const& [A, E, C, attends, has_layer] = attention;
     if (attends && !has_strides({D, N, S, (std::max)({A, E, C})}, padded_bytes))
-        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N, ", S = ", S, ", A = ", A, ", E = ", E,
-            " and C = ", C, ". Choose smaller sizes.");
+        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N,
+            ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
 }
 
 /// M [N, S, E], initial_attention [D, N, C], initial_alignment [D, N, S]. Returns S, 0 without attention.
-constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention, recurrent_widths const& sizes, std::size_t N,
-    std::optional<shape> const& M, bool has_lengths, std::optional<shape> const& initial_attention,
-    std::optional<shape> const& initial_alignment)
+constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
+    recurrent_widths const& sizes, std::size_t N, std::optional<shape> const& M, bool has_lengths,
+    std::optional<shape> const& initial_attention, std::optional<shape> const& initial_alignment)
 {
     if (!attention.attends) {
-        for (bool const is_given : {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
+        for (bool const is_given :
+            {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
             if (is_given)
-                fail<shape_error>(op, ": memory is for weights with attention, but QW, MW and V are left out and ",
+                fail<shape_error>(op,
+                    ": memory is for weights with attention, but QW, MW and V are left out and ",
                     M                   ? "M"
                     : has_lengths       ? "memory_seq_lens"
                     : initial_attention ? "initial_attention"
@@ -5766,7 +6098,10 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
             shape_law{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
             shape_law{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
         },
-        [&] { return concat("D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C); });
+        [&] {
+            return concat(
+                "D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C);
+        });
     return S;
 }
 
@@ -5779,13 +6114,14 @@ template <class Constants>
 attention_widths check_attention_constants(std::string_view op, Constants const& in)
 {
     check_ranks(op, in.R, in.QW, in.MW, in.V, in.AW);
-    return check_attention(
-        op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW), shape_if_given(in.V), shape_if_given(in.AW));
+    return check_attention(op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW),
+        shape_if_given(in.V), shape_if_given(in.AW));
 }
 
 /// V as the score wants it.
 template <class T, class Item>
-kernel::score_weights<T> pack_score_weights(tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
+kernel::score_weights<T> pack_score_weights(
+    tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
 {
     std::size_t const padded = kernel::whole_batches<T>(A);
     T *const plain = memory.take(padded), *const minus_twice = memory.take(padded);
@@ -5803,8 +6139,9 @@ kernel::score_weights<T> pack_score_weights(tensor_ref<Item const> const& V, std
 
 /// Packs direction d.
 template <class T, class Constants, class Options>
-kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes, attention_widths const& attention,
-    Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes,
+    attention_widths const& attention, Options const& options, activation_list const& functions,
+    std::size_t d, kernel::arena<T>& memory)
 {
     auto const& [A, E, C, attends, has_layer] = attention;
     kernel::attn_lstm_parameters<T> p{};
@@ -5817,7 +6154,8 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
     p.E = E;
     p.C = C;
     std::size_t const H = sizes.H, step = p.lstm.gate_step;
-    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory), MW = take_panels(E, A, memory);
+    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
+               MW = take_panels(E, A, memory);
     if (!memory.only_counts()) {
         for (std::size_t gate = 0; gate < 4; ++gate)
             pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
@@ -5845,8 +6183,8 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
 
 namespace xloom {
 
-/// The inputs of an AttnLSTM under its names, in its order, and behind them what ONNX Runtime lacks: the state of the attention, with
-/// which a stream goes on. {} is one that is left out. Tensors of any layout.
+/// The inputs of an AttnLSTM under its names, in its order, and behind them what ONNX Runtime lacks: the
+/// state of the attention, with which a stream goes on. {} is one that is left out. Tensors of any layout.
 template <class Item>
 struct attn_lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -5917,45 +6255,50 @@ struct attn_lstm_sizes {
 /// The attributes. Names and lists are read during the call that they are handed to.
 struct attn_lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
-    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<std::string_view, max_activations>
+        activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
     bool input_forget = false;                 ///< f = 1 - i
 };
 
-/// Weights and attributes of an AttnLSTM, checked and laid out once for many calls. Copies share the memory, moves copy;
-/// const is thread-safe.
+/// Weights and attributes of an AttnLSTM, checked and laid out once for many calls. Copies share the memory,
+/// moves copy; const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; as much memory as they take, their widths filled up to whole vectors.
 template <class Item>
-class attn_lstm_weights : public detail::packed_weights<kernel::attn_lstm_parameters<detail::compute_t<Item>>> {
+class attn_lstm_weights
+    : public detail::packed_weights<kernel::attn_lstm_parameters<detail::compute_t<Item>>> {
     using T = detail::compute_t<Item>;
 
 public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
         : attn_lstm_weights("xloom::attn_lstm_weights", constants, options)
     {}
-    attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants, attn_lstm_options const& options)
+    attn_lstm_weights(
+        std::string_view op, attn_lstm_constants<Item> const& constants, attn_lstm_options const& options)
         : attn_lstm_weights(op, constants, options, detail::check_attention_constants(op, constants))
     {}
 
     attention_widths const& attention() const noexcept { return attention_; }
 
 private:
-    attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants, attn_lstm_options const& options,
-        attention_widths const& attention)
+    attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants,
+        attn_lstm_options const& options, attention_widths const& attention)
         : attn_lstm_weights(constants, options, attention,
               detail::checked_weights{detail::check_lstm_constants(op, constants, options, attention.C),
-                  detail::check_activations(op, options, detail::lstm_activations, activation_dialect::microsoft)})
+                  detail::check_activations(
+                      op, options, detail::lstm_activations, activation_dialect::microsoft)})
     {}
-    attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options, attention_widths const& attention,
-        detail::checked_weights const& checked)
+    attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options,
+        attention_widths const& attention, detail::checked_weights const& checked)
         : detail::packed_weights<kernel::attn_lstm_parameters<T>>(checked.sizes, options,
               [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_attn_lstm<T>(constants, checked.sizes, attention, options, checked.functions, d, memory);
+                  return detail::pack_attn_lstm<T>(
+                      constants, checked.sizes, attention, options, checked.functions, d, memory);
               }),
           attention_(attention)
     {}
@@ -5966,32 +6309,35 @@ private:
 namespace detail {
 
 template <class Item>
-attn_lstm_sizes check_attn_lstm_call(
-    std::string_view op, input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
+attn_lstm_sizes check_attn_lstm_call(std::string_view op, input_ref<Item> const& X,
+    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
 {
-    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens, start.initial_attention,
-        start.initial_alignment);
+    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
+        start.initial_attention, start.initial_alignment);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), 0);
     check_states(op, weights, batch,
-        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
+        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
+            named_shape{"initial_c", shape_if_given(start.initial_c)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
-    std::size_t const S = check_memory(op, weights.attention(), weights.sizes(), batch.N, shape_if_given(start.M),
-        start.memory_seq_lens.is_given(), shape_if_given(start.initial_attention), shape_if_given(start.initial_alignment));
+    std::size_t const S = check_memory(op, weights.attention(), weights.sizes(), batch.N,
+        shape_if_given(start.M), start.memory_seq_lens.is_given(), shape_if_given(start.initial_attention),
+        shape_if_given(start.initial_alignment));
     check_lengths(op, "memory_seq_lens", start.memory_seq_lens, batch.N, "S", S);
     return {batch.T, batch.N, S};
 }
 
 template <class Item>
-void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
-    input_ref<Item> const& X, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs)
+void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const& weights,
+    attn_lstm_sizes const& sizes, input_ref<Item> const& X, attn_lstm_start<Item> const& start,
+    attn_lstm_outputs<Item> const& outputs)
 {
     auto const& [T, N, S] = sizes;
     std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
     check_outputs<Item>(
         op,
         [&] {
-            return concat("T = ", sizes.T, ", N = ", sizes.N, ", D = ", weights.sizes().D, ", H = ", weights.sizes().H, ", S = ", sizes.S,
-                " and C = ", weights.attention().C);
+            return concat("T = ", sizes.T, ", N = ", sizes.N, ", D = ", weights.sizes().D,
+                ", H = ", weights.sizes().H, ", S = ", sizes.S, " and C = ", weights.attention().C);
         },
         std::array{
             output_law<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
@@ -6001,44 +6347,47 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
             output_law<Item>{"Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
             output_law<Item>{"Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
         },
-        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens, start.initial_attention,
-            start.initial_alignment));
+        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
+            start.initial_attention, start.initial_alignment));
 }
 
 /// Calls use(runner, states) with what a call needs.
 template <class Item, class Score, class Policy, class Use>
-void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
-    attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score, attn_lstm_workspace<Item>& workspace,
-    Policy const& policy, Use const& use)
+void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
+    attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
+    Score const& score, attn_lstm_workspace<Item>& workspace, Policy const& policy, Use const& use)
 {
-    batch_walk<Item> const walk{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0}, {outputs.Y, 0}, start.sequence_lens};
+    batch_walk<Item> const walk{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
+        {outputs.Y, 0}, start.sequence_lens};
     workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
-    attn_lstm_states<Item, attn_lstm_weights<Item>, Score> const states{weights, score, walk, {start.M, start.memory_seq_lens, sizes.S},
-        {start.initial_h, 0}, {start.initial_c, 0}, {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0},
-        {outputs.Y_c, 0}, {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
+    attn_lstm_states<Item, attn_lstm_weights<Item>, Score> const states{weights, score, walk,
+        {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
+        {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
+        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
     auto runner = make_runner<Item>(weights, walk, workspace, policy);
     use(runner, states);
 }
 
 template <class Item, class Score, class Policy>
-void run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes,
-    attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs, Score const& score, attn_lstm_workspace<Item>& workspace,
-    Policy const& policy)
+void run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
+    attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
+    Score const& score, attn_lstm_workspace<Item>& workspace, Policy const& policy)
 {
     with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
         [&policy](auto& runner, auto const& states) { runner(states, policy); });
 }
 
 template <class Item, class Score, class Policy>
-attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start,
-    Score const& score, Policy const& policy)
+attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
+    attn_lstm_start<Item> const& start, Score const& score, Policy const& policy)
 {
     attn_lstm_sizes const sizes = check_attn_lstm_call("xloom::attn_lstm", X, weights, start);
     batch_sizes const batch{sizes.T, sizes.N};
-    attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0),
-        make_state<Item>(weights.sizes(), batch, 0)};
+    attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0),
+        make_state<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0)};
     attn_lstm_workspace<Item> workspace;
-    run_attn_lstm(X, weights, sizes, start, attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace, policy);
+    run_attn_lstm(X, weights, sizes, start, attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score,
+        workspace, policy);
     return result;
 }
 
@@ -6046,8 +6395,10 @@ template <class Item>
 void check_memory_given(attn_lstm_inputs<Item> const& in)
 {
     check_together("xloom::attn_lstm", "QW, MW, V and M",
-        std::array{std::pair{std::string_view("QW"), in.QW.is_given()}, std::pair{std::string_view("MW"), in.MW.is_given()},
-            std::pair{std::string_view("V"), in.V.is_given()}, std::pair{std::string_view("M"), in.M.is_given()}});
+        std::array{std::pair{std::string_view("QW"), in.QW.is_given()},
+            std::pair{std::string_view("MW"), in.MW.is_given()},
+            std::pair{std::string_view("V"), in.V.is_given()},
+            std::pair{std::string_view("M"), in.M.is_given()}});
 }
 
 template <class Item>
@@ -6059,47 +6410,54 @@ attn_lstm_constants<Item> constants_of(attn_lstm_inputs<Item> const& in)
 template <class Item>
 attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 {
-    return {in.sequence_lens, in.initial_h, in.initial_c, in.M, in.memory_seq_lens, in.initial_attention, in.initial_alignment};
+    return {in.sequence_lens, in.initial_h, in.initial_c, in.M, in.memory_seq_lens, in.initial_attention,
+        in.initial_alignment};
 }
 
 } // namespace detail
 
 /// com.microsoft's AttnLSTM: an LSTM whose steps also read what its last output found in a memory.
 ///
-///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
-///         h, c = lstm_step([x_t, attention], h, c)                      # as lstm; attention is zeros at first
+///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
+///         h, c = lstm_step([x_t, attention], h, c)  # as lstm; attention is zeros at first
 ///         Y[t, d, n] = h
-///         scores = sum(V[d] * tanh(M[n] MW[d] + h QW[d]), axis=-1)      # of the first memory_seq_lens[n] steps of memory
+///         scores = sum(V[d] * tanh(M[n] MW[d] + h QW[d]), axis=-1)      # memory_seq_lens[n] steps
 ///         alignments[t, d, n] = softmax(scores)
 ///         context = sum(alignments[t, d, n] * M[n], axis=0)
 ///         attention = [h, context] AW[d] if AW else context
 ///
-/// Shapes    X [T, N, I], W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], sequence_lens [N], initial_h and initial_c [D, N, H], P [D, 3H],
-///           QW [D, H, A], MW [D, E, A], V [D, A], M [N, S, E], memory_seq_lens [N], AW [D, H + E, L], initial_attention [D, N, C],
-///           initial_alignment [D, N, S] -> Y [T, D, N, H], Y_h and Y_c [D, N, H], alignments [T, D, N, S], Y_attention [D, N, C],
-///           Y_alignment [D, N, S]. C = L with AW, else E. QW, MW, V and M are given together, or not at all: then it is an LSTM.
+/// Shapes    X [T, N, I], W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], sequence_lens [N], initial_h and
+///           initial_c [D, N, H], P [D, 3H], QW [D, H, A], MW [D, E, A], V [D, A], M [N, S, E],
+///           memory_seq_lens [N], AW [D, H + E, L], initial_attention [D, N, C], initial_alignment [D, N, S]
+///           -> Y [T, D, N, H], Y_h and Y_c [D, N, H], alignments [T, D, N, S], Y_attention [D, N, C],
+///           Y_alignment [D, N, S]. C = L with AW, else E. QW, MW, V and M are given together, or not at all:
+///           then it is an LSTM.
 /// Types     X's: float, double; float16 and its like, computed as float; scalars of your own.
 /// Options   attn_lstm_options; given with the weights, if these are packed.
 /// Score     in place of the sum above any attention_score: it also sees the last alignment.
 /// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
-/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or [0, S]). What a score throws
-///           passes through.
-/// Order     as lstm: the bits of a row depend on nothing but the row; a sequence in pieces, with Y_h, Y_c, Y_attention and, if the score
-///           reads it, Y_alignment handed on, gives the bits of one call (float and wider types).
-/// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6. Rounding of the scores changes an
-///           alignment by at most 2^-21 sum |V| of itself. Where sum |V| is above 64 each score is a sum of tanh, which keeps the digits of
-///           those near 0. NaN stays NaN. What lies beyond a row's lengths is not read; a memory of length 0 gives alignments and a
-///           context of zeros.
-/// Cost      multiply-adds of T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A, for shorter rows fewer, and T N D S A times a
-///           multiplication and a division for the scores, a tanh where sum |V| is above 64. Packing is a pass over the weights;
-///           attn_lstm_weights are packed once.
-/// Differs   from ONNX Runtime: softmax subtracts the maximum, NaN is not clipped to a number, lengths of 0 and T, N, S = 0 are defined,
-///           ThresholdedRelu keeps x >= alpha, all types work. hidden_size may be left out.
+/// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
+///           [0, S]). What a score throws passes through.
+/// Order     as lstm: the bits of a row depend on nothing but the row; a sequence in pieces, with Y_h, Y_c,
+///           Y_attention and, if the score reads it, Y_alignment handed on, gives the bits of one call (float
+///           and wider types).
+/// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
+///           Rounding of the scores changes an alignment by at most 2^-21 sum |V| of itself. Where sum |V| is
+///           above 64 each score is a sum of tanh, which keeps the digits of those near 0. NaN stays NaN.
+///           Values beyond a row's lengths are not read; a memory of length 0 gives alignments and a context
+///           of zeros.
+/// Cost      multiply-adds of T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A, for shorter rows
+///           fewer, and T N D S A times a multiplication and a division for the scores, a tanh where sum |V|
+///           is above 64. Packing is a pass over the weights; attn_lstm_weights are packed once.
+/// Differs   from ONNX Runtime: softmax subtracts the maximum, NaN is not clipped to a number, lengths of 0
+///           and T, N, S = 0 are defined, ThresholdedRelu keeps x >= alpha, all types work. hidden_size may
+///           be left out.
 /// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 3> const X = {{{1}}}, M = {{{1}, {2}}}; // T = N = I = 1, S = 2, E = 1
-/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1});
+/// xt::xtensor<float, 3> const QW = {{{1}}}, MW = {{{1}}};
 /// xt::xtensor<float, 2> const V = {{1}};
 /// xloom::attn_lstm(X, {.W = W, .R = R, .QW = QW, .MW = MW, .V = V, .M = M}).Y; // = [[[[0.369606]]]]
 /// ```
@@ -6119,8 +6477,8 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
 }
 
 /// With a score of your own.
-template <class Input, class Item = detail::first_item_t<Input>, attention_score<detail::compute_t<Item>> Score,
-    execution_policy Policy = serial_policy>
+template <class Input, class Item = detail::first_item_t<Input>,
+    attention_score<detail::compute_t<Item>> Score, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start, Score const& score, Policy const& policy = {})
 {
@@ -6128,26 +6486,30 @@ attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& 
 }
 
 /// With a score of your own, and weights as they are.
-template <class Input, class Item = detail::first_item_t<Input>, attention_score<detail::compute_t<Item>> Score,
-    execution_policy Policy = serial_policy>
-attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs, Score const& score,
-    attn_lstm_options const& options = {}, Policy const& policy = {})
+template <class Input, class Item = detail::first_item_t<Input>,
+    attention_score<detail::compute_t<Item>> Score, execution_policy Policy = serial_policy>
+attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
+    Score const& score, attn_lstm_options const& options = {}, Policy const& policy = {})
 {
     detail::check_memory_given(inputs);
     attn_lstm_weights<Item> const weights("xloom::attn_lstm", detail::constants_of(inputs), options);
     return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
+/// large enough.
 ///
-/// Errors    as attn_lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but
-///           Y_h, Y_c, Y_attention and Y_alignment may be the very tensors initial_h and so on, so that a stream carries its state.
-/// Cost      as attn_lstm; alignments, Y_attention and Y_alignment want the attention of the last step too, which is left out otherwise.
-template <class Input, class Item = detail::first_item_t<Input>, attention_score<detail::compute_t<Item>> Score = bahdanau,
-    execution_policy Policy = serial_policy>
-void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std::type_identity_t<attn_lstm_start<Item>> const& start,
-    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_workspace<Item>& workspace, Score const& score = {},
-    Policy const& policy = {})
+/// Errors    as attn_lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an
+///           input or another output; but Y_h, Y_c, Y_attention and Y_alignment may be the very tensors
+///           initial_h and so on, so that a stream carries its state.
+/// Cost      as attn_lstm; alignments, Y_attention and Y_alignment want the attention of the last step too,
+///           which is left out otherwise.
+template <class Input, class Item = detail::first_item_t<Input>,
+    attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
+void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
+    std::type_identity_t<attn_lstm_start<Item>> const& start,
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_workspace<Item>& workspace,
+    Score const& score = {}, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::attn_lstm_into";
     detail::input_ref<Item> const input = X;
@@ -6156,19 +6518,21 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights, std:
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and so many threads.
+/// A workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and so many
+/// threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
-template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
-attn_lstm_workspace<Item> attn_lstm_workspace_for(
-    attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Score const& score = {}, Policy const& policy = {})
+template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau,
+    execution_policy Policy = serial_policy>
+attn_lstm_workspace<Item> attn_lstm_workspace_for(attn_lstm_weights<Item> const& weights,
+    attn_lstm_sizes const& sizes, Score const& score = {}, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::attn_lstm_workspace_for";
     detail::check_batch_sizes(op, weights.sizes(), {sizes.T, sizes.N});
     detail::check_memory_sizes(op, weights.attention(), weights.sizes().D, sizes.N, sizes.S);
     attn_lstm_workspace<Item> workspace;
-    detail::with_attn_lstm_runner<Item>(
-        {}, weights, sizes, {}, {}, score, workspace, policy, [](auto& runner, auto const& states) { runner.reserve_all(states); });
+    detail::with_attn_lstm_runner<Item>({}, weights, sizes, {}, {}, score, workspace, policy,
+        [](auto& runner, auto const& states) { runner.reserve_all(states); });
     return workspace;
 }
 
@@ -6178,7 +6542,8 @@ attn_lstm_workspace<Item> attn_lstm_workspace_for(
 // One step of AttnLSTM, for streams and as a scan's body.
 
 // ==== xloom/adapt/cell_operands.hpp ====
-// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them; and how many rows there are.
+// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them; and
+// how many rows there are.
 
 namespace xloom::detail {
 
@@ -6194,31 +6559,30 @@ auto* first_item(Range& range)
 
 /// Contiguous items: std::vector, std::span, a tensor.
 template <class Range, class Item>
-concept items_of = (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range)
-{
-    {
-        detail::first_item(range)
+concept items_of =
+    (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range) {
+        {
+            detail::first_item(range)
         } -> std::convertible_to<Item const*>;
-};
+    };
 
 /// The same of an operand that is written, passed as a Range&&.
 template <class Range, class Item>
-concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range)
-{
+concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range) {
     {
         detail::first_item(range)
-        } -> std::convertible_to<Item*>;
+    } -> std::convertible_to<Item*>;
 };
 
 // The text of a static_assert is a literal, so only the preprocessor can put a name into it.
-#define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                                                             \
-    template <class Item, class Range>                                                                                                     \
-    consteval bool is_cell_##operand()                                                                                                     \
-    {                                                                                                                                      \
-        static_assert(requirement<Range, Item>,                                                                                            \
-            "xloom: the " kind " " #operand                                                                                                \
-            " of a cell must be a tensor, std::vector or std::span of the weights' element type, " memory);                                \
-        return requirement<Range, Item>;                                                                                                   \
+#define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                               \
+    template <class Item, class Range>                                                                       \
+    consteval bool is_cell_##operand()                                                                       \
+    {                                                                                                        \
+        static_assert(requirement<Range, Item>,                                                              \
+            "xloom: the " kind " " #operand                                                                  \
+            " of a cell must be a tensor, std::vector or std::span of the weights' element type, " memory);  \
+        return requirement<Range, Item>;                                                                     \
     }
 
 /// True if the operand fits; a compile error that names it otherwise.
@@ -6263,7 +6627,8 @@ struct sized_operand {
 };
 
 template <class Range>
-sized_operand sized(std::string_view operand, std::string_view letters, std::size_t expected, Range const& range)
+sized_operand sized(
+    std::string_view operand, std::string_view letters, std::size_t expected, Range const& range)
 {
     if constexpr (!tensor<Range>)
         return {operand, letters, expected, range.size(), true};
@@ -6272,7 +6637,8 @@ sized_operand sized(std::string_view operand, std::string_view letters, std::siz
     else if constexpr (is_always_row_major<Range>)
         return {operand, letters, expected, element_count(detail::shape_of(range)), true};
     else
-        return {operand, letters, expected, element_count(detail::shape_of(range)), is_row_major(detail::layout_of(range))};
+        return {operand, letters, expected, element_count(detail::shape_of(range)),
+            is_row_major(detail::layout_of(range))};
 }
 
 template <std::size_t Count>
@@ -6288,40 +6654,47 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
     fact_list wrong;
     for (sized_operand const& each : operands)
         if (each.actual != each.expected)
-            wrong.add(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected);
+            wrong.add(
+                each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected);
     if (!wrong.empty())
-        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", wrong, ". Resize it.");
+        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ",
+            wrong, ". Resize it.");
     for (sized_operand const& each : operands)
         if (!each.is_contiguous)
             wrong.add(each.operand, " is not");
-    fail<shape_error>(op, ": the operands of a step must be contiguous and row-major, but ", wrong, ". Copy it first.");
+    fail<shape_error>(
+        op, ": the operands of a step must be contiguous and row-major, but ", wrong, ". Copy it first.");
 }
 
 } // namespace xloom::detail
 
 namespace xloom {
 
-/// One step of one direction of AttnLSTM, for N rows with a memory each: what attn_lstm does from step to step, bit for bit.
+/// One step of one direction of AttnLSTM, for N rows with a memory each: what attn_lstm does from step to
+/// step, bit for bit.
 ///
 ///     h, c = lstm_step([x_t, attention], h, c)
-///     alignment = softmax(score(M MW, h QW))                       # of what memory_seq_lens leaves of each row's memory
+///     alignment = softmax(score(M MW, h QW))  # of what memory_seq_lens leaves of each row's memory
 ///     attention = [h, alignment M] AW if AW else alignment M
 ///     y_t = h
 ///
-/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t [N, I]: spans,
-///           containers, row-major tensors and views whose items are contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved from has N = 0 rows.
-///           option_error: the weights have no attention (use lstm_cell), or not d.
-/// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step allocates nothing.
+/// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t
+///           [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved
+///           from has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or not d.
+/// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step
+///           allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
 /// Source    com.microsoft AttnLSTM-1. examples/attention_reader/reader.hpp steps with it.
 /// Example
 /// ```cpp
-/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1}), QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1});
+/// xt::xtensor<float, 3> const QW = {{{1}}}, MW = {{{1}}};
 /// xt::xtensor<float, 2> const V = {{1}};
 /// xt::xtensor<float, 3> const M = {{{1}, {2}}};
-/// xloom::attn_lstm_cell<float> cell(xloom::attn_lstm_weights<float>({.W = W, .R = R, .QW = QW, .MW = MW, .V = V}), M);
+/// xloom::attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V});
+/// xloom::attn_lstm_cell<float> cell(weights, M);
 /// xt::xtensor<float, 1> h = {0}, c = {0}, attention = {0};
 /// cell(h, c, attention, xt::xtensor<float, 1>{1});
 /// h; // = [0.369606]
@@ -6330,21 +6703,24 @@ namespace xloom {
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau>
 class attn_lstm_cell {
     using T = detail::compute_t<Item>;
-    using score_type =
-        decltype(detail::score_for(std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), std::size_t()));
+    using score_type = decltype(detail::score_for(
+        std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), std::size_t()));
     using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
 
 public:
     /// With the weights of direction d. M is read now and not kept.
-    attn_lstm_cell(attn_lstm_weights<Item> weights, detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
-        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {}, Score score = {}, std::size_t d = 0)
+    attn_lstm_cell(attn_lstm_weights<Item> weights,
+        detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
+        detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
+        Score score = {}, std::size_t d = 0)
         : weights_(std::move(weights)), score_(std::move(score)), d_(d)
     {
         if (d >= weights_.sizes().D)
-            detail::fail<option_error>(
-                name, ": d must be less than D = ", weights_.sizes().D, ", but d is ", d, ". Choose one of the weights' directions.");
+            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
+                d, ". Choose one of the weights' directions.");
         if (!weights_.attention().attends)
-            detail::fail<option_error>(name, ": the weights must have attention, but QW, MW and V are left out. Use lstm_cell.");
+            detail::fail<option_error>(
+                name, ": the weights must have attention, but QW, MW and V are left out. Use lstm_cell.");
         set_memory(M, memory_seq_lens);
     }
 
@@ -6352,7 +6728,8 @@ public:
     attn_lstm_cell(attn_lstm_cell&&) = default;
     attn_lstm_cell& operator=(attn_lstm_cell&&) = default;
     /// Copies first: without memory for the copy the cell stays as it is.
-    attn_lstm_cell& operator=(attn_lstm_cell const& other) requires std::is_copy_assignable_v<Score>
+    attn_lstm_cell& operator=(attn_lstm_cell const& other)
+        requires std::is_copy_assignable_v<Score>
     {
         return *this = attn_lstm_cell(other);
     }
@@ -6363,8 +6740,8 @@ public:
     {
         detail::check_ranks(name, M, memory_seq_lens);
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
-        std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N, detail::shape_if_given(M),
-            memory_seq_lens.is_given(), std::nullopt, std::nullopt);
+        std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N,
+            detail::shape_if_given(M), memory_seq_lens.is_given(), std::nullopt, std::nullopt);
         detail::check_rows(name, weights_.sizes(), N);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
         memory_.rows.reserve(N); // before N is counted up to: an M without items may claim any
@@ -6390,9 +6767,12 @@ public:
         longest_ = longest;
         memory_.rows.clear();
         kernel::arena<T> numbers(memory_.numbers.data());
-        T* const scratch = take_memory(numbers, [&](std::size_t n, auto const& taken) { memory_.rows.push_back({n, taken, {}, 0}); });
+        T* const scratch = take_memory(numbers, [&](std::size_t n, auto const& taken) {
+            memory_.rows.push_back({n, taken, {}, 0});
+        });
         for (std::size_t n = 0; n < N; ++n)
-            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials, memory_.rows[n].memory);
+            kernel::fill_memory(parameters(), memory.rows(n), scratch, score_type::takes_exponentials,
+                memory_.rows[n].memory);
     }
 
     std::size_t batch_size() const noexcept { return N_; }
@@ -6407,7 +6787,8 @@ public:
                       detail::is_cell_attention<Item, Attention>() && detail::is_cell_x_t<Item, Element>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr, detail::first_item(x_t), nullptr);
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
+                detail::first_item(x_t), nullptr);
         }
     }
 
@@ -6421,22 +6802,25 @@ public:
                       detail::is_cell_y_t<Item, Output>()) {
             using detail::first_item;
             require_operands(h, c, attention, sized_x(x_t), sized_y(y_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr, detail::first_item(x_t),
-                detail::first_item(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), nullptr,
+                detail::first_item(x_t), detail::first_item(y_t));
         }
     }
 
     /// With the alignment as a state too: the score sees it, and it becomes the next one.
     template <class Hidden, class Cell, class Attention, class Alignment, class Element, class Output>
-    void operator()(Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
+    void operator()(
+        Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
     {
         if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
-                      detail::is_cell_attention<Item, Attention>() && detail::is_cell_alignment<Item, Alignment>() &&
-                      detail::is_cell_x_t<Item, Element>() && detail::is_cell_y_t<Item, Output>()) {
+                      detail::is_cell_attention<Item, Attention>() &&
+                      detail::is_cell_alignment<Item, Alignment>() && detail::is_cell_x_t<Item, Element>() &&
+                      detail::is_cell_y_t<Item, Output>()) {
             using detail::first_item;
-            require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment), sized_x(x_t), sized_y(y_t));
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention), detail::first_item(alignment),
-                detail::first_item(x_t), detail::first_item(y_t));
+            require_operands(h, c, attention, detail::sized("alignment", "N S", N_ * S_, alignment),
+                sized_x(x_t), sized_y(y_t));
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(attention),
+                detail::first_item(alignment), detail::first_item(x_t), detail::first_item(y_t));
         }
     }
 
@@ -6469,7 +6853,8 @@ private:
     kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
 
     template <class Hidden, class Cell, class Attention, class... Others>
-    void require_operands(Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
+    void require_operands(
+        Hidden const& h, Cell const& c, Attention const& attention, Others const&... others) const
     {
         std::size_t const H = weights_.sizes().H, C = weights_.attention().C;
         detail::check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
@@ -6549,18 +6934,20 @@ private:
 // Buffers for elements whose items are not contiguous: a body sees them contiguous.
 
 // ==== xloom/kernel/time_axis.hpp ====
-// How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the direction.
+// How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the
+// direction.
 
 namespace xloom::kernel {
 
-/// The elements of one operand along its time axis: element t begins `first + t * step` items after the operand's first item.
+/// The elements of one operand along its time axis: element t begins `first + t * step` items after the
+/// operand's first item.
 struct time_axis {
     std::ptrdiff_t first = 0;
     std::ptrdiff_t step = 0;
     strided_layout element{};
 
-    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Elements without items all begin at the operand's first item,
-    /// which may be a null pointer.
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Elements without items all begin
+    /// at the operand's first item, which may be a null pointer.
     constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
         : element(drop_axis(operand, axis))
     {
@@ -6572,7 +6959,8 @@ struct time_axis {
         }
     }
 
-    /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie row-major one after the other.
+    /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie
+    /// row-major one after the other.
     strided_copy gathering(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
@@ -6593,7 +6981,8 @@ private:
         strides packed;
     };
 
-    /// `count` elements as one array. Time comes behind the axes of larger strides, so that a copy runs along the memory.
+    /// `count` elements as one array. Time comes behind the axes of larger strides, so that a copy runs along
+    /// the memory.
     both_layouts several(std::size_t count) const
     {
         std::size_t axis = 0;
@@ -6613,16 +7002,21 @@ namespace xloom::detail {
 template <class T>
 using item_buffer = xt::uvector<T, line_allocator<T>>;
 
-/// Holds the current element of an output and writes it back when its iteration has ended, so that the next one reads it there.
-/// Why none is held longer: a body may read, through a variable that it captured, what it wrote in earlier iterations.
+/// Holds the current element of an output and writes it back when its iteration has ended, so that the next
+/// one reads it there. Why none is held longer: a body may read, through a variable that it captured, what it
+/// wrote in earlier iterations.
 template <class T>
 class element_buffer {
 public:
     element_buffer(T* data, kernel::time_axis const& time, std::size_t)
-        : time_(time), place_(data + time.first), items_(element_count(time.element.dims)), scatter_(time.scattering(1))
+        : time_(time),
+          place_(data + time.first),
+          items_(element_count(time.element.dims)),
+          scatter_(time.scattering(1))
     {}
 
-    /// Lets every element begin with what its place holds, for an input that is the same tensor. Returns the place of that input's items.
+    /// Lets every element begin with what its place holds, for an input that is the same tensor. Returns the
+    /// place of that input's items.
     T* start_from_input()
     {
         gather_.emplace(time_.gathering(1));
@@ -6652,7 +7046,8 @@ private:
     std::optional<kernel::strided_copy> gather_{};
 };
 
-/// Holds elements of an input, several at a time: neighbours in time that share a cache line then fetch it once.
+/// Holds elements of an input, several at a time: neighbours in time that share a cache line then fetch it
+/// once.
 template <class T>
 class element_buffer<T const> {
 public:
@@ -6676,7 +7071,8 @@ public:
     void leave() { ++position_; }
 
 private:
-    /// The elements that share a cache line; 1 where copying items may throw, so that it throws in the iteration that needs the item.
+    /// The elements that share a cache line; 1 where copying items may throw, so that it throws in the
+    /// iteration that needs the item.
     static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
     {
         constexpr std::size_t most_bytes = std::size_t{1} << 20;
@@ -6723,14 +7119,16 @@ struct element_shape {
 };
 template <class Size, std::size_t Rank, bool LeadingAxis>
 struct element_shape<std::array<Size, Rank>, LeadingAxis> {
-    using type = std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
+    using type =
+        std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
 };
 template <std::size_t First, std::size_t... Rest>
 struct element_shape<xt::fixed_shape<First, Rest...>, true> {
     using type = std::conditional_t<sizeof...(Rest) == 0, item_element, xt::fixed_shape<Rest...>>;
 };
 template <std::size_t... Dims>
-struct element_shape<xt::fixed_shape<Dims...>, false> : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
+struct element_shape<xt::fixed_shape<Dims...>, false>
+    : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
 /// Walks an operand along time, where each element's items lie side by side. T is const for an input.
 /// The last argument of the constructors is the number of elements.
@@ -6753,7 +7151,8 @@ public:
     /// A copy of it? An outer operator's element can begin at the same item, but not have the same shape.
     bool is_copy(element_reshaped const& found) const
     {
-        return found.data() == view_.data() && std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
+        return found.data() == view_.data() &&
+               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
     }
 
 protected:
@@ -6765,7 +7164,8 @@ protected:
 
 /// The same where they may lie apart: such elements are carried through a buffer.
 ///
-/// Why the buffer stands apart, and its copies out of line: while no function sees a cursor, the compiler keeps it in registers.
+/// Why the buffer stands apart, and its copies out of line: while no function sees a cursor, the compiler
+/// keeps it in registers.
 template <class T, class ElementShape>
 class buffered_cursor : public cursor<T, ElementShape> {
     using base = cursor<T, ElementShape>;
@@ -6792,7 +7192,8 @@ public:
         base::leave();
     }
 
-    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its buffer, if it has one.
+    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its
+    /// buffer, if it has one.
     template <class OutputShape>
     void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
     {
@@ -6813,7 +7214,9 @@ private:
 template <class T>
 class cursor<T, item_element> {
 public:
-    cursor(T* data, kernel::time_axis const& time, std::size_t) : data_(data), at_(time.first), step_(time.step) {}
+    cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), at_(time.first), step_(time.step)
+    {}
 
     void enter() {}
     void leave() { at_ += step_; }
@@ -6828,20 +7231,21 @@ private:
 };
 
 template <class T, class ElementShape, bool Contiguous>
-using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>), cursor<T, ElementShape>,
-    buffered_cursor<T, ElementShape>>;
+using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
+    cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
 
 /// Slices across the leading axis of a row-major tensor are row-major.
 template <class X, bool LeadingAxis>
-inline constexpr bool has_packed_elements = LeadingAxis&& is_always_row_major<bare<X>>;
+inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
 
 /// The cursor type of an operand X (const for an input).
 template <class X, bool LeadingAxis>
 using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
     typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
 
-/// A state while a loop runs. An arithmetic one lives in a local variable and goes home at the end, also when the body throws:
-/// through the caller's reference the compiler would have to store and reload it around every write to an output.
+/// A state while a loop runs. An arithmetic one lives in a local variable and goes home at the end, also when
+/// the body throws: through the caller's reference the compiler would have to store and reload it around
+/// every write to an output.
 template <class State>
 class held_state {
 public:
@@ -6919,10 +7323,11 @@ enum class scan_direction { forward, reverse };
 
 using scan_directions = option_list<scan_direction, max_operands>;
 
-/// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one entry for each.
+/// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one
+/// entry for each.
 struct scan_options {
-    axes input_axes{};                   ///< the axis of each scan input that is time; negative counts from the back
-    axes output_axes{};                  ///< the axis of each scan output (rank = element rank + 1) that is time
+    axes input_axes{};  ///< the axis of each scan input that is time; negative counts from the back
+    axes output_axes{}; ///< the axis of each scan output (rank = element rank + 1) that is time
     scan_directions input_directions{};  ///< reverse: iteration t sees element T-1-t
     scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
     std::optional<std::size_t> length{}; ///< the number of iterations T; needed only without scan inputs
@@ -6932,21 +7337,26 @@ namespace detail {
 
 constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
 
-constexpr bool is_reverse(scan_directions const& list, std::size_t i) { return !list.empty() && list[i] == scan_direction::reverse; }
+constexpr bool is_reverse(scan_directions const& list, std::size_t i)
+{
+    return !list.empty() && list[i] == scan_direction::reverse;
+}
 
 template <class List>
-constexpr void check_entries(std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
+constexpr void check_entries(
+    std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
 {
     if (!list.empty() && list.given() != operands)
-        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands, " ", of, ", but it has ",
-            list.given(), ". Leave it empty or give it one for each.");
+        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands,
+            " ", of, ", but it has ", list.given(), ". Leave it empty or give it one for each.");
 }
 
 constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
 {
     if (operands > max_operands)
-        fail<option_error>(op, ": there may be at most ", max_operands, " operands of one kind (max_operands), but there are ", operands,
-            " ", of, ". Stack some of them into one tensor.");
+        fail<option_error>(op, ": there may be at most ", max_operands,
+            " operands of one kind (max_operands), but there are ", operands, " ", of,
+            ". Stack some of them into one tensor.");
 }
 
 constexpr bool is_direction(scan_direction direction)
@@ -6966,8 +7376,8 @@ inline fact_list describe_directions(std::string_view option, scan_directions co
 constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
 {
     if (!std::all_of(list.begin(), list.end(), is_direction))
-        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ", describe_directions(option, list),
-            ". Name one of scan_direction's two.");
+        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
+            describe_directions(option, list), ". Name one of scan_direction's two.");
 }
 
 inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
@@ -6979,18 +7389,20 @@ inline fact_list describe_scalars(std::string_view name, std::span<shape const> 
     return scalars;
 }
 
-inline fact_list describe_axes(std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+inline fact_list describe_axes(
+    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
 {
     fact_list wrong;
     for (std::size_t i = 0; i < operands.size(); ++i)
         if (!is_axis(axis_option(list, i), operands[i].size()))
-            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ", operands[i]);
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
+                operands[i]);
     return wrong;
 }
 
 /// Every operand must have the axis that it is walked along.
-constexpr void check_time_axes(
-    std::string_view op, std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
+    std::string_view option, axes const& list)
 {
     bool has_axis = true;
     bool is_in_range = true;
@@ -6999,27 +7411,32 @@ constexpr void check_time_axes(
         is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
     }
     if (!has_axis)
-        fail<shape_error>(op, ": each of ", name, " must have an axis to walk along, but ", describe_scalars(name, operands),
-            ". Give it an axis for the iterations.");
+        fail<shape_error>(op, ": each of ", name, " must have an axis to walk along, but ",
+            describe_scalars(name, operands), ". Give it an axis for the iterations.");
     if (!is_in_range)
-        fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ", describe_axes(name, operands, option, list),
-            ". Name an axis that the tensor has.");
+        fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
+            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
 }
 
-/// True if a text lists all of so many operands that must agree. Of more it lists the first one and those unlike it.
+/// True if a text lists all of so many operands that must agree. Of more it lists the first one and those
+/// unlike it.
 constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
 
 /// The lengths of operands along their time axes: all of them, or those other than `length`.
-inline fact_list describe_lengths(
-    std::string_view name, std::span<shape const> operands, axes const& list, std::optional<std::size_t> length = {})
+inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
+    std::optional<std::size_t> length = {})
 {
-    auto const length_of = [&](std::size_t i) { return operands[i][wrap_axis(axis_option(list, i), operands[i].size())]; };
+    auto const length_of = [&](std::size_t i) {
+        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
+    };
     fact_list lengths;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        bool const is_listed = length ? length_of(i) != *length : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
+        bool const is_listed =
+            length ? length_of(i) != *length
+                   : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
         if (is_listed)
-            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ", wrap_axis(axis_option(list, i), operands[i].size()), " of ",
-                operands[i], ")");
+            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ",
+                wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
     }
     return lengths;
 }
@@ -7028,9 +7445,10 @@ inline fact_list describe_lengths(
 
 /// The number of iterations T of a Scan over inputs of these shapes.
 ///
-/// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no inputs and no length.
-///           shape_error: rank 0, an axis out of range, unequal lengths.
-/// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their entries unchecked.
+/// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no
+///           inputs and no length. shape_error: rank 0, an axis out of range, unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their
+///           entries unchecked.
 [[gnu::noinline]] constexpr std::size_t check_scan(
     std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
@@ -7047,18 +7465,21 @@ inline fact_list describe_lengths(
     std::optional<std::size_t> length;
     bool agree = true;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::size_t const own = inputs[i][wrap_axis(detail::axis_option(options.input_axes, i), inputs[i].size())];
+        std::size_t const own =
+            inputs[i][wrap_axis(detail::axis_option(options.input_axes, i), inputs[i].size())];
         agree = agree && own == length.value_or(own);
         length = own;
     }
     if (!agree)
         detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Cut them to one length, or name other axes.");
+            detail::describe_lengths("scan_inputs", inputs, options.input_axes),
+            ". Cut them to one length, or name other axes.");
     if (!length && !options.length)
-        detail::fail<option_error>(
-            op, ": without scan inputs the number of iterations must be given, but options.length is empty. Set it.");
+        detail::fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
+                                       "options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
-        detail::fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
+        detail::fail<option_error>(op,
+            ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
             detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Leave it empty.");
     return length ? *length : *options.length;
 }
@@ -7072,14 +7493,19 @@ inline fact_list describe_lengths(
     detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", options.output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
         if (outputs[i][wrap_axis(detail::axis_option(options.output_axes, i), outputs[i].size())] != length)
-            detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length, " iterations, but ",
-                detail::describe_lengths("scan_outputs", outputs, options.output_axes, length), ". Give it an element for each iteration.");
+            detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ",
+                length, " iterations, but ",
+                detail::describe_lengths("scan_outputs", outputs, options.output_axes, length),
+                ". Give it an element for each iteration.");
 }
 
 namespace detail {
 
 /// The rank of an output that stacks elements of this rank; the largest possible one for a dynamic_rank.
-constexpr std::size_t stacked_rank(std::size_t element_rank) { return element_rank == dynamic_rank ? max_rank : element_rank + 1; }
+constexpr std::size_t stacked_rank(std::size_t element_rank)
+{
+    return element_rank == dynamic_rank ? max_rank : element_rank + 1;
+}
 
 inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
 {
@@ -7093,8 +7519,9 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 
 } // namespace detail
 
-/// Outputs that stack elements of these ranks must have the axes that options.output_axes names. An element of a dynamic_rank may have
-/// any; whether its output has the axis is found when the first element shows its shape.
+/// Outputs that stack elements of these ranks must have the axes that options.output_axes names. An element
+/// of a dynamic_rank may have any; whether its output has the axis is found when the first element shows its
+/// shape.
 ///
 /// Errors    shape_error: an axis out of range.
 [[gnu::noinline]] constexpr void check_output_axes(
@@ -7102,42 +7529,48 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 {
     bool is_in_range = true;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i), detail::stacked_rank(element_ranks[i]));
+        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i),
+                                         detail::stacked_rank(element_ranks[i]));
     if (!is_in_range)
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
-            detail::describe_output_axes(element_ranks, options.output_axes), ". Name an axis that the tensor has.");
+            detail::describe_output_axes(element_ranks, options.output_axes),
+            ". Name an axis that the tensor has.");
 }
 
 /// The shape of an output that stacks `length` elements along options.output_axes[i].
 ///
 /// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
-constexpr shape stacked_shape(
-    std::string_view op, std::size_t i, shape const& element, std::size_t length, std::size_t item_bytes, scan_options const& options)
+constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
+    std::size_t item_bytes, scan_options const& options)
 {
     std::int64_t const axis = detail::axis_option(options.output_axes, i);
     std::size_t const rank = element.size() + 1;
     if (rank > max_rank)
-        detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[", i,
-            "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
+        detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank,
+            " axes (max_rank), but scan_outputs[", i, "] would stack elements of the shape ", element,
+            ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
-        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
-            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element, ". Name an axis that the tensor has.");
+        detail::fail<shape_error>(op,
+            ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
+            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
+            ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
-        detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i, "] would have the shape ", dims,
-            ". Run fewer iterations.");
+        detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
+            "] would have the shape ", dims, ". Run fewer iterations.");
     return dims;
 }
 
 namespace detail {
 
-/// A body changed the shape of something that must keep it to what `is` reads. A batched operator says in which row.
-[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i, shape const& was, std::string_view is,
-    std::size_t iteration, std::optional<std::size_t> row = {})
+/// A body changed the shape of something that must keep it to what `is` reads. A batched operator says in
+/// which row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
+    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
 {
-    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i, "] was ", was,
-        " and the body made it ", is, " at iteration ", iteration, row ? concat(" of row ", *row) : std::string(),
-        ". Compute it in the shape it had.");
+    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
+        "] was ", was, " and the body made it ", is, " at iteration ", iteration,
+        row ? concat(" of row ", *row) : std::string(), ". Compute it in the shape it had.");
 }
 
 } // namespace detail
@@ -7156,19 +7589,19 @@ consteval auto stacked_type()
         else
             return std::type_identity<xt::xtensor_fixed<Y, xt::fixed_shape<Length>>>{};
     } else if constexpr (is_fixed_shape<shape_type_t<Y>> && Length != dynamic_length) {
-        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>)
-        {
+        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) {
             return std::type_identity<xt::xtensor_fixed<item_t<Y>, xt::fixed_shape<Length, Dims...>>>{};
-        }
-        (shape_type_t<Y>{});
+        }(shape_type_t<Y>{});
     } else {
         constexpr std::size_t rank = enable_tensor<Y>::rank;
-        return std::type_identity<typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
+        return std::type_identity<
+            typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
     }
 }
 
-/// The container that stacks values of type Y: the same family with one rank more; scalars give an xt::xtensor<Y, 1>.
-/// Where the number of iterations is part of the types, scalars and fixed values give an xt::xtensor_fixed.
+/// The container that stacks values of type Y: the same family with one rank more; scalars give an
+/// xt::xtensor<Y, 1>. Where the number of iterations is part of the types, scalars and fixed values give an
+/// xt::xtensor_fixed.
 template <class Y, std::size_t Length>
 using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
 
@@ -7198,7 +7631,8 @@ public:
         else if (is_always_row_major<Y> && in_place_)
             std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
         else
-            kernel::strided_copy(element_.dims, detail::layout_of(y).steps, element_.steps)(enable_tensor<Y>::data(y), data_ + at_);
+            kernel::strided_copy(element_.dims, detail::layout_of(y).steps, element_.steps)(
+                enable_tensor<Y>::data(y), data_ + at_);
         at_ += step_;
     }
 
@@ -7236,9 +7670,10 @@ shape shape_of_type()
     if constexpr (!tensor<Y>)
         return {};
     else if constexpr (is_fixed_shape<shape_type_t<Y>>)
-        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }
-    (shape_type_t<Y>{});
-    else return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
+        return
+            []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }(shape_type_t<Y>{});
+    else
+        return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
 }
 
 /// Gives a result its shape; a fixed one has it.
@@ -7283,18 +7718,21 @@ public:
         std::array<shape, std::tuple_size_v<Values>> all_dims;
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             using stacked = bare<decltype(std::get<k>(results))>;
-            all_dims[k] = stacked_shape(op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
+            all_dims[k] = stacked_shape(
+                op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
         });
         detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
             std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
             detail::make_shape(result, all_dims[k]);
-            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
-                kernel::time_axis(detail::layout_of(result), axis, length, is_reverse(options.output_directions, k))};
+            std::get<k>(writers_) = {
+                enable_tensor<stacked>::data(result), kernel::time_axis(detail::layout_of(result), axis,
+                                                          length, is_reverse(options.output_directions, k))};
         });
     }
 
-    /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank nothing is known but [0].
+    /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank
+    /// nothing is known but [0].
     void open_empty(std::string_view op, scan_options const& options)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
@@ -7303,7 +7741,8 @@ public:
             if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
                 detail::make_shape(result, {0});
             else
-                detail::make_shape(result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
+                detail::make_shape(
+                    result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
         });
     }
 
@@ -7314,7 +7753,8 @@ public:
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
+                detail::fail_reshaped(
+                    op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
@@ -7325,10 +7765,11 @@ public:
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
             auto& writer = std::get<k>(writers_);
-            stacked resized =
-                enable_tensor<stacked>::make(stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
+            stacked resized = enable_tensor<stacked>::make(
+                stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
             strided_layout const to = detail::layout_of(resized);
-            kernel::strided_copy(insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).steps, to.steps)(
+            kernel::strided_copy(
+                insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).steps, to.steps)(
                 enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
             result = std::move(resized);
             writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
@@ -7366,7 +7807,8 @@ using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
 template <template <class> class Condition, class Leaves>
 inline constexpr bool every_leaf = true;
 template <template <class> class Condition, class... Xs>
-inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> = (Condition<std::remove_reference_t<Xs>>::value && ...);
+inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
+    (Condition<std::remove_reference_t<Xs>>::value && ...);
 
 /// Not what is const, nor a view of it.
 template <class X>
@@ -7374,7 +7816,8 @@ struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
 template <tensor X>
 struct is_writable<X>
     : std::bool_constant<!std::is_const_v<X> &&
-                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(std::declval<X&>()))>>> {};
+                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
+                             std::declval<X&>()))>>> {};
 
 /// A scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
 template <class X>
@@ -7416,8 +7859,9 @@ struct static_length<std::tuple<X, Xs...>> {
     using rest = static_length<std::tuple<Xs...>>;
     static constexpr std::size_t first = leading_length<bare<X>>::value;
     static constexpr bool agrees =
-        rest::agrees &&
-        ((first == leading_length<bare<Xs>>::value || first == dynamic_length || leading_length<bare<Xs>>::value == dynamic_length) && ...);
+        rest::agrees && ((first == leading_length<bare<Xs>>::value || first == dynamic_length ||
+                             leading_length<bare<Xs>>::value == dynamic_length) &&
+                            ...);
     static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
 };
 
@@ -7427,20 +7871,21 @@ struct walk;
 template <class... Xs, bool LeadingAxis>
 struct walk<std::tuple<Xs...>, LeadingAxis> {
     using cursors = std::tuple<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>...>;
-    using input_arguments =
-        std::tuple<decltype(std::as_const(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element()))...>;
-    using output_arguments = std::tuple<decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
+    using input_arguments = std::tuple<decltype(std::as_const(
+        std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element()))...>;
+    using output_arguments = std::tuple<
+        decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
 
     /// Requires places of these operands, checked.
     template <class Places>
     static cursors start(std::tuple<Xs...> const& operands, Places const& places, std::size_t length)
     {
-        return [&]<std::size_t... I>(std::index_sequence<I...>)
-        {
-            return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
-                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse), length)...};
-        }
-        (std::index_sequence_for<Xs...>{});
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(
+                enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
+                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse),
+                length)...};
+        }(std::index_sequence_for<Xs...>{});
     }
 };
 
@@ -7460,12 +7905,17 @@ void leave_all(std::tuple<Cursors...>& cursors)
 template <class... Cursors>
 auto input_elements(std::tuple<Cursors...>& cursors)
 {
-    return std::apply([](auto&... each) { return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...); }, cursors);
+    return std::apply(
+        [](auto&... each) {
+            return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...);
+        },
+        cursors);
 }
 template <class... Cursors>
 auto output_elements(std::tuple<Cursors...>& cursors)
 {
-    return std::apply([](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
+    return std::apply(
+        [](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
 }
 
 template <class... Xs>
@@ -7481,9 +7931,11 @@ decltype(auto) call_body(Body& body, Arguments&&... arguments)
     return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
 }
 
-/// Turns what an output element threw when it was assigned another shape into a body_error, if it is one of these.
+/// Turns what an output element threw when it was assigned another shape into a body_error, if it is one of
+/// these.
 template <class... Cursors>
-void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found, std::size_t iteration)
+void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
+    std::size_t iteration)
 {
     detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
         if (cursor.is_own(found))
@@ -7495,10 +7947,11 @@ void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, ele
     });
 }
 
-/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is what it says itself.
+/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is
+/// what it says itself.
 template <class Cursors, class Iteration, class Run>
-void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs, [[maybe_unused]] Iteration const& iteration,
-    Run const& run)
+void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
+    [[maybe_unused]] Iteration const& iteration, Run const& run)
 {
 #ifdef __cpp_exceptions
     try {
@@ -7525,13 +7978,16 @@ void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors c
 
 namespace xloom {
 
-/// check: an index_error before the first write.  assume: you promise that there is none; verified in debug builds only.
-/// drop: its update or element is left out.  clip: the nearest index that there is.
-/// An index from -d to -1 lies inside an axis of length d: it counts from the end.
+/// check: an index_error before the first write.  assume: you promise that there is none; verified in debug
+/// builds only. drop: its update or element is left out.  clip: the nearest index that there is. An index
+/// from -d to -1 lies inside an axis of length d: it counts from the end.
 enum class bounds : unsigned char { check, assume, drop, clip };
 
 /// True where no index lies outside once an operator begins to write.
-constexpr bool are_indices_inside(bounds rule) noexcept { return rule == bounds::check || rule == bounds::assume; }
+constexpr bool are_indices_inside(bounds rule) noexcept
+{
+    return rule == bounds::check || rule == bounds::assume;
+}
 
 } // namespace xloom
 
@@ -7540,7 +7996,8 @@ constexpr bool are_indices_inside(bounds rule) noexcept { return rule == bounds:
 
 namespace xloom::kernel {
 
-/// `count` tuples, side by side, each of one index for each of some axes. A negative index counts from the end of its axis.
+/// `count` tuples, side by side, each of one index for each of some axes. A negative index counts from the
+/// end of its axis.
 template <std::integral Index>
 struct index_tuples {
     Index const* first = nullptr;
@@ -7558,7 +8015,8 @@ constexpr bool is_index(Index index, std::size_t length)
     if constexpr (std::is_unsigned_v<Index>)
         return index < length;
     else
-        return index < 0 ? static_cast<std::uintmax_t>(-(index + 1)) < length : static_cast<std::uintmax_t>(index) < length;
+        return index < 0 ? static_cast<std::uintmax_t>(-(index + 1)) < length
+                         : static_cast<std::uintmax_t>(index) < length;
 }
 
 /// The index counted from the front. Requires is_index(index, length).
@@ -7631,7 +8089,8 @@ index_survey survey(index_tuples<Index> const& tuples)
 /// The offset of a tuple that is left out.
 inline constexpr std::ptrdiff_t dropped = (std::numeric_limits<std::ptrdiff_t>::min)();
 
-/// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile time.
+/// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile
+/// time.
 template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>
 class tuple_offset {
 public:
@@ -7673,8 +8132,8 @@ private:
     std::size_t width_;
 };
 
-/// Calls f(tuple_offset) with the one for these tuples: of 1 and 2 indices, which occur most, the width is known to the compiler, and of
-/// single indices also that none is negative.
+/// Calls f(tuple_offset) with the one for these tuples: of 1 and 2 indices, which occur most, the width is
+/// known to the compiler, and of single indices also that none is negative.
 template <bounds Bounds = bounds::assume, std::integral Index, class F>
 void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {
@@ -7756,16 +8215,17 @@ fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape cons
         std::size_t const axis = flat % tuples.width();
         std::size_t const length = tuples.axes.dims[axis];
         if (!kernel::is_index(tuples.first[flat], length))
-            outside.add("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ", tuples.first_axis + axis, " of length ",
-                length, ")");
+            outside.add("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ",
+                tuples.first_axis + axis, " of length ", length, ")");
     }
     return outside;
 }
 
-/// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed ones are looked at in debug
-/// builds.
+/// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed
+/// ones are looked at in debug builds.
 template <std::integral Index>
-void check_indices(std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
+void check_indices(
+    std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
 {
 #ifdef NDEBUG
     bool const is_checked = rule == bounds::check;
@@ -7775,15 +8235,15 @@ void check_indices(std::string_view op, kernel::index_tuples<Index>& tuples, sha
     if (is_checked) {
         kernel::index_survey const found = kernel::survey(tuples);
         if (!found.in_range)
-            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ", describe_outside(tuples, indices),
-                ". Correct it, or choose bounds::drop or bounds::clip.");
+            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ",
+                describe_outside(tuples, indices), ". Correct it, or choose bounds::drop or bounds::clip.");
         tuples.has_negative = found.has_negative;
     }
     if (rule == bounds::clip && tuples.count != 0)
         for (std::size_t axis = 0; axis < tuples.width(); ++axis)
             if (tuples.axes.dims[axis] == 0)
-                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ", tuples.first_axis + axis,
-                    " of data has length 0. Choose bounds::drop.");
+                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
+                    tuples.first_axis + axis, " of data has length 0. Choose bounds::drop.");
 }
 
 } // namespace xloom::detail
@@ -7795,7 +8255,8 @@ void check_indices(std::string_view op, kernel::index_tuples<Index>& tuples, sha
 // ScatterND's own law on concrete shapes and options.
 
 // ==== xloom/core/reduction.hpp ====
-// How an update meets the value that stands there already: ONNX's reductions, for every type for which they mean something.
+// How an update meets the value that stands there already: ONNX's reductions, for every type for which they
+// mean something.
 
 namespace xloom {
 
@@ -7819,8 +8280,7 @@ inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = tr
 
 /// Strings, vectors and matrices: what * and < mean of them, if anything, is no number's product and order.
 template <class T>
-concept array_like = requires(T const& a)
-{
+concept array_like = requires(T const& a) {
     a.size();
     a[0];
 };
@@ -7828,23 +8288,17 @@ concept array_like = requires(T const& a)
 template <class T>
 concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
 
-/// The unsigned integer that computes modulo a power of two for T, also where T itself would be promoted to int.
+/// The unsigned integer that computes modulo a power of two for T, also where T itself would be promoted to
+/// int.
 template <wrapping_integer T>
 using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
 
 template <class T>
-concept summable = requires(T const& a)
-{
-    static_cast<T>(a + a);
-};
+concept summable = requires(T const& a) { static_cast<T>(a + a); };
 template <class T>
-concept multipliable = !array_like<T> && requires(T const& a)
-{
-    static_cast<T>(a * a);
-};
+concept multipliable = !array_like<T> && requires(T const& a) { static_cast<T>(a * a); };
 template <class T>
-concept ordered = !array_like<T> && requires(T const& a)
-{
+concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a < a);
     static_cast<bool>(a != a);
 };
@@ -7853,9 +8307,9 @@ concept ordered = !array_like<T> && requires(T const& a)
 
 /// The reductions as function objects: new value = reduce(old value, update).
 ///
-/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not exist. Complex numbers:
-/// add and mul. max and min give NaN if either value is one, and of equal values (-0 and 0 among them) the old. Storage types compute in
-/// float or int and are rounded once an update.
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not
+/// exist. Complex numbers: add and mul. max and min give NaN if either value is one, and of equal values (-0
+/// and 0 among them) the old. Storage types compute in float or int and are rounded once an update.
 struct reduce_none_t {
     template <class T>
     constexpr T operator()(T const&, T const& update) const
@@ -7952,20 +8406,17 @@ constexpr P part_from(std::size_t count)
 }
 
 template <class T>
-concept divisible_by_itself = requires(T const& sum, std::size_t count)
-{
-    static_cast<T>(sum / T(static_cast<part_t<T>>(count)));
-};
+concept divisible_by_itself =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / T(static_cast<part_t<T>>(count))); };
 template <class T>
-concept divisible_by_part = requires(T const& sum, std::size_t count)
-{
-    static_cast<T>(sum / static_cast<part_t<T>>(count));
-};
+concept divisible_by_part =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
 
 /// sum / count; integers round down.
 struct divide_by_count {
     template <summable T>
-        requires(!is_string<T> && !std::same_as<T, bool> && (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
+        requires(!is_string<T> && !std::same_as<T, bool> &&
+                 (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
     constexpr T operator()(T const& sum, std::size_t count) const
     {
         if constexpr (std::unsigned_integral<T>) {
@@ -7998,10 +8449,10 @@ struct scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
     xloom::bounds bounds = xloom::bounds::check;
     xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` goes with every reduction
-    bool include_self = true;                               ///< false: a slice's first update replaces what stood there
-    bool accumulate_in_float = false;                       ///< storage floats are rounded once, at the end, not after each update
-    bool unique = false;                                    ///< you promise that no slice is named twice
-    bool sorted = false;                                    ///< you promise that the slices come in row-major order
+    bool include_self = true;         ///< false: a slice's first update replaces what stood there
+    bool accumulate_in_float = false; ///< storage floats are rounded once, at the end, not after each update
+    bool unique = false;              ///< you promise that no slice is named twice
+    bool sorted = false;              ///< you promise that the slices come in row-major order
 };
 
 namespace detail {
@@ -8009,8 +8460,8 @@ namespace detail {
 constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
 {
     if (dims.empty())
-        fail<shape_error>(
-            op, ": data and indices must have at least one axis, but ", operand, " has the shape ", dims, ". Give it an axis of length 1.");
+        fail<shape_error>(op, ": data and indices must have at least one axis, but ", operand,
+            " has the shape ", dims, ". Give it an axis of length 1.");
 }
 
 /// The lengths of `dims` from axis `first` on, behind those of `front`.
@@ -8026,41 +8477,49 @@ constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
 inline std::string describe_one_tuple(shape const& indices)
 {
     return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0],
-                                     "; pass xt::view(indices, xt::all(), xt::newaxis()) if it names ", indices[0], " slices.")
+                                     "; pass xt::view(indices, xt::all(), xt::newaxis()) if it names ",
+                                     indices[0], " slices.")
                                : std::string();
 }
 
 } // namespace detail
 
-/// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1] ++ data.shape[k:].
+/// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1]
+/// ++ data.shape[k:].
 ///
 /// Errors    shape_error: rank 0; over max_rank; k > r; another shape of updates; a size that overflows.
 ///           option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
-[[gnu::noinline]] constexpr void check_scatter_nd(
-    std::string_view op, shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options)
+[[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
+    shape const& indices, shape const& updates, scatter_nd_options const& options)
 {
     detail::check_not_scalar(op, "data", data);
     detail::check_not_scalar(op, "indices", indices);
     std::size_t const k = indices.back();
     if (k > data.size())
-        detail::fail<shape_error>(op, ": indices' last axis must be no longer than data's rank, but indices is ", indices, " and data is ",
-            data, ".", indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+        detail::fail<shape_error>(op,
+            ": indices' last axis must be no longer than data's rank, but indices is ", indices,
+            " and data is ", data, ".",
+            indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
     detail::check_rank(op, "updates", front.size() + data.size() - k);
     shape const expected = detail::joined(front, data, k);
     if (updates != expected)
-        detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k, ":] = ", expected,
-            ", but it is ", updates, " (data ", data, ", indices ", indices, "). Reshape it.", detail::describe_one_tuple(indices));
+        detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
+            ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ", indices,
+            "). Reshape it.", detail::describe_one_tuple(indices));
     if (!has_strides(data) || !has_strides(updates))
-        detail::fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ", data, " and updates is ",
-            updates, ". Shorten an axis.");
+        detail::fail<shape_error>(op,
+            ": the size of a tensor must fit in memory, its strides too, but data is ", data,
+            " and updates is ", updates, ". Shorten an axis.");
     if (options.duplicates == duplicates::first && options.reduction != reduction::none)
-        detail::fail<option_error>(op, ": that the first update counts means something for reduction none alone, but reduction is ",
+        detail::fail<option_error>(op,
+            ": that the first update counts means something for reduction none alone, but reduction is ",
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
 }
 
-/// Requires that nothing which is read shares memory with data, and that data has memory of its own for every item.
+/// Requires that nothing which is read shares memory with data, and that data has memory of its own for every
+/// item.
 ///
 /// Errors    overlap_error.
 [[gnu::noinline]] constexpr void check_scatter_overlap(
@@ -8086,50 +8545,58 @@ struct gather_nd_options {
     xloom::bounds bounds = xloom::bounds::check;
 };
 
-/// The shape of GatherND's output: indices.shape[:-1] ++ data.shape[b + k:], with k = indices.shape[-1] and b = batch_dims.
+/// The shape of GatherND's output: indices.shape[:-1] ++ data.shape[b + k:], with k = indices.shape[-1] and b
+/// = batch_dims.
 ///
 /// Errors    shape_error: rank 0; over max_rank; b + k > r; unequal batch axes; a size that overflows.
 ///           option_error: b < 0, b >= q or b >= r.
 /// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
 /// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
-[[gnu::noinline]] constexpr shape check_gather_nd(
-    std::string_view op, shape const& data, shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
+[[gnu::noinline]] constexpr shape check_gather_nd(std::string_view op, shape const& data,
+    shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
 {
     detail::check_not_scalar(op, "data", data);
     detail::check_not_scalar(op, "indices", indices);
     std::size_t const least_rank = data.size() < indices.size() ? data.size() : indices.size();
     if (options.batch_dims < 0 || static_cast<std::uint64_t>(options.batch_dims) >= least_rank)
-        detail::fail<option_error>(op, ": batch_dims must lie in [0, min(q, r) - 1] = [0, ", least_rank - 1, "], but it is ",
-            options.batch_dims, " (data ", data, ", indices ", indices, "). Name fewer axes.");
+        detail::fail<option_error>(op, ": batch_dims must lie in [0, min(q, r) - 1] = [0, ", least_rank - 1,
+            "], but it is ", options.batch_dims, " (data ", data, ", indices ", indices,
+            "). Name fewer axes.");
     auto const b = static_cast<std::size_t>(options.batch_dims);
     for (std::size_t axis = 0; axis < b; ++axis)
         if (data[axis] != indices[axis])
-            detail::fail<shape_error>(op, ": the first batch_dims = ", b, " axes of data and indices must be equally long, but axis ", axis,
-                " has ", data[axis], " in data ", data, " and ", indices[axis], " in indices ", indices, ". Name fewer axes.");
+            detail::fail<shape_error>(op, ": the first batch_dims = ", b,
+                " axes of data and indices must be equally long, but axis ", axis, " has ", data[axis],
+                " in data ", data, " and ", indices[axis], " in indices ", indices, ". Name fewer axes.");
     std::size_t const k = indices.back();
     if (k > data.size() - b)
-        detail::fail<shape_error>(op, ": indices' last axis must be no longer than data's rank less batch_dims, but indices is ", indices,
-            ", data is ", data, " and batch_dims is ", b, ".",
+        detail::fail<shape_error>(op,
+            ": indices' last axis must be no longer than data's rank less batch_dims, but indices is ",
+            indices, ", data is ", data, " and batch_dims is ", b, ".",
             indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
     detail::check_rank(op, "the output", front.size() + data.size() - b - k);
     shape const dims = detail::joined(front, data, b + k);
     if (!has_strides(dims, item_bytes))
-        detail::fail<shape_error>(
-            op, ": the size of a result must fit in memory, but the output would have the shape ", dims, ". Gather fewer slices.");
+        detail::fail<shape_error>(op,
+            ": the size of a result must fit in memory, but the output would have the shape ", dims,
+            ". Gather fewer slices.");
     return dims;
 }
 
-/// Errors    shape_error: output is not of the gathered shape.  overlap_error: it shares memory with data or indices, or its items do.
-[[gnu::noinline]] constexpr void check_gather_output(
-    std::string_view op, memory_block const& output, shape const& gathered, memory_block const& data, memory_block const& indices)
+/// Errors    shape_error: output is not of the gathered shape.  overlap_error: it shares memory with data or
+///           indices, or its items do.
+[[gnu::noinline]] constexpr void check_gather_output(std::string_view op, memory_block const& output,
+    shape const& gathered, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != gathered)
-        detail::fail<shape_error>(op, ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered, ", but it is ",
-            output.layout.dims, ". Give it that shape.");
+        detail::fail<shape_error>(op,
+            ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
+            ", but it is ", output.layout.dims, ". Give it that shape.");
     bool const meets_data = overlap(output, data), meets_indices = overlap(output, indices);
     if (meets_data || meets_indices)
-        detail::fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
+        detail::fail<overlap_error>(op,
+            ": output is written while data and indices are read, but output overlaps ",
             meets_data && meets_indices ? "data and indices"
             : meets_data                ? "data"
                                         : "indices",
@@ -8150,11 +8617,13 @@ struct gather_nd_options {
 
 namespace xloom::kernel {
 
-/// Adds the offset of each tuple's batch entry to those that a reader gives: `per_entry` tuples belong to one.
+/// Adds the offset of each tuple's batch entry to those that a reader gives: `per_entry` tuples belong to
+/// one.
 class batch_offsets {
 public:
     batch_offsets() = default;
-    batch_offsets(strided_layout const& batch, std::size_t per_entry) : batch_(batch), per_entry_(per_entry) {}
+    batch_offsets(strided_layout const& batch, std::size_t per_entry) : batch_(batch), per_entry_(per_entry)
+    {}
 
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
@@ -8196,10 +8665,12 @@ void read_offsets(TupleOffset const offset_of, Index const* tuple, std::size_t c
 }
 
 template <bounds Bounds, std::integral Index>
-void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
+void read_offsets(
+    index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
 {
-    with_tuple_offset<Bounds>(
-        tuples, [&](auto const& offset_of) { read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets); });
+    with_tuple_offset<Bounds>(tuples, [&](auto const& offset_of) {
+        read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets);
+    });
 }
 
 } // namespace detail
@@ -8207,7 +8678,8 @@ void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size
 /// Reads the offsets of index tuples.
 class offset_reader {
 public:
-    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires survey(tuples).in_range.
+    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires
+    /// survey(tuples).in_range.
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
         : batch_(batch),
@@ -8255,15 +8727,17 @@ inline constexpr std::size_t max_offset_block = 64;
 /// Slices of at most this many elements have loops of their own.
 inline constexpr std::size_t max_small_slice = 4;
 
-/// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one. The slice may be at `dropped`:
-/// a prefetch of any address is harmless, so that it need not be told apart.
+/// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one.
+/// The slice may be at `dropped`: a prefetch of any address is harmless, so that it need not be told apart.
 template <class T>
 void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
-    std::uintptr_t const first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
+    std::uintptr_t const first =
+        reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
     __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
     if (length > max_small_slice)
-        __builtin_prefetch(reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
+        __builtin_prefetch(
+            reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
 
 /// The offsets of consecutive index tuples into `data`, and those that come a block later.
@@ -8276,7 +8750,8 @@ struct offset_block {
     T* data;
     std::size_t length; ///< of a slice
 
-    /// Calls f(offset, number) for each tuple in their order, except dropped ones, and prefetches the slices that come a block later.
+    /// Calls f(offset, number) for each tuple in their order, except dropped ones, and prefetches the slices
+    /// that come a block later.
     template <class F>
     void for_each(F const& f) const
     {
@@ -8288,13 +8763,20 @@ struct offset_block {
     }
 };
 
-/// Tuples of a single index each, none of which is negative or out of range: their offsets need not be computed ahead of their use.
+/// Tuples of a single index each, none of which is negative or out of range: their offsets need not be
+/// computed ahead of their use.
 template <class T, std::integral Index>
 class single_indices {
 public:
     /// Tuples `from` .. `to` - 1, of slices of `length` elements of `data`.
-    single_indices(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
-        : indices_(tuples.first), from_(from), to_(to), stride_(tuples.axes.steps[0]), data_(data), length_(length)
+    single_indices(
+        index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
+        : indices_(tuples.first),
+          from_(from),
+          to_(to),
+          stride_(tuples.axes.steps[0]),
+          data_(data),
+          length_(length)
     {}
 
     /// Calls f(offset, number) for each of them in their order, and prefetches slices ahead of it.
@@ -8340,12 +8822,15 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
     }
 }
 
-/// Calls f(offset_block) for tuples `from` .. `to` - 1 in their order, where f uses `length` elements at data + offset.
+/// Calls f(offset_block) for tuples `from` .. `to` - 1 in their order, where f uses `length` elements at data
+/// + offset.
 ///
-/// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a slice to the next offset. Blocks
-/// of longer slices are smaller, so that what was prefetched is still in the cache when it is used.
+/// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a
+/// slice to the next offset. Blocks of longer slices are smaller, so that what was prefetched is still in the
+/// cache when it is used.
 template <class T, class F>
-void for_each_block(offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
+void for_each_block(
+    offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
     std::size_t const step = length <= max_small_slice ? max_offset_block : max_offset_block / 4;
     std::array<std::array<std::ptrdiff_t, max_offset_block>, 2> offsets{};
@@ -8412,21 +8897,25 @@ struct copy_strided_slices {
     template <class Slices, class T>
     void operator()(Slices const& slices, T const* data, T* output) const
     {
-        slices.for_each([&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * size); });
+        slices.for_each(
+            [&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * size); });
     }
 };
 
-/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`; those of dropped tuples stay as they are. Allocates nothing.
+/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`; those of dropped tuples stay
+/// as they are. Allocates nothing.
 template <class T, class Copy>
-void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
+void gather_nd(
+    offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
 {
-    kernel::for_each_block(read, from, to, data, copy.size, [&](offset_block<T const> const& block) { copy(block, data, output); });
+    kernel::for_each_block(read, from, to, data, copy.size,
+        [&](offset_block<T const> const& block) { copy(block, data, output); });
 }
 
 /// The same for contiguous slices and single indices, none of which is negative or out of range.
 template <class T, std::integral Index>
-void gather_single(
-    index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output, copy_contiguous_slices const& copy)
+void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data,
+    T* output, copy_contiguous_slices const& copy)
 {
     copy(single_indices<T const, Index>(tuples, from, to, data, copy.size), data, output);
 }
@@ -8442,7 +8931,8 @@ class gather_call {
     using index = item_t<Indices>;
 
 public:
-    gather_call(std::string_view op, Data const& data, Indices const& indices, gather_nd_options const& options)
+    gather_call(
+        std::string_view op, Data const& data, Indices const& indices, gather_nd_options const& options)
         : options_(options),
           layout_(detail::layout_of(data)),
           output_shape_(check_gather_nd(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
@@ -8454,7 +8944,8 @@ public:
         std::size_t const k = dims.back();
         batch_ = part_of_layout(0, b);
         slice_ = part_of_layout(b + k, layout_.dims.size());
-        tuples_ = {indices_.data(), element_count(drop_axis(dims, dims.size() - 1)), part_of_layout(b, b + k), b};
+        tuples_ = {
+            indices_.data(), element_count(drop_axis(dims, dims.size() - 1)), part_of_layout(b, b + k), b};
         check_indices(op, tuples_, dims, options.bounds);
     }
 
@@ -8474,14 +8965,17 @@ public:
         bool const is_contiguous = is_row_major(slice_);
         std::size_t const parts = parts_for(policy, count * size);
         policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
+            std::size_t const begin = begin_of_part(part, parts, count),
+                              end = begin_of_part(part + 1, parts, count);
             if (is_contiguous && kernel::are_single_indices(tuples_, options_.bounds) && batch_.dims.empty())
-                kernel::gather_single(tuples_, begin, end, data_, output, kernel::copy_contiguous_slices{size});
+                kernel::gather_single(
+                    tuples_, begin, end, data_, output, kernel::copy_contiguous_slices{size});
             else if (is_contiguous)
                 kernel::gather_nd(read, begin, end, data_, output, kernel::copy_contiguous_slices{size});
             else
                 kernel::gather_nd(read, begin, end, data_, output,
-                    kernel::copy_strided_slices{{slice_.dims, slice_.steps, row_major_strides(slice_.dims)}, size});
+                    kernel::copy_strided_slices{
+                        {slice_.dims, slice_.steps, row_major_strides(slice_.dims)}, size});
         });
     }
 
@@ -8509,7 +9003,17 @@ namespace xloom {
 namespace detail {
 
 /// What a GatherND call can be found guilty of at compile time.
-enum class gather_nd_fault { none, data, indices_container, indices, rank, output, output_type, output_const, output_temporary };
+enum class gather_nd_fault {
+    none,
+    data,
+    indices_container,
+    indices,
+    rank,
+    output,
+    output_type,
+    output_const,
+    output_temporary
+};
 
 template <class Data, class Indices>
 consteval gather_nd_fault find_gather_nd_fault()
@@ -8552,7 +9056,8 @@ consteval gather_nd_fault find_gather_nd_into_fault()
 template <class Data, std::size_t Rank>
 using gathered_t = typename enable_tensor<owned_t<Data>>::template rebind<Rank>;
 
-/// Through a row-major copy if output is laid out otherwise. What is left out of the gathering stays as it is.
+/// Through a row-major copy if output is laid out otherwise. What is left out of the gathering stays as it
+/// is.
 template <class Call, tensor Output, class Policy>
 void gather_to(Call const& call, Output& output, Policy const& policy)
 {
@@ -8560,22 +9065,25 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
     auto* const items = enable_tensor<Output>::data(output);
     if (is_row_major(layout))
         return call.run(items, policy);
-    auto copy = call.may_leave_out() ? pack_items<item_t<Output>>(items, layout)
-                                     : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
+    auto copy = call.may_leave_out()
+                    ? pack_items<item_t<Output>>(items, layout)
+                    : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
     call.run(copy.data(), policy);
     unpack_items(copy, items, layout);
 }
 
 template <std::size_t Rank, class Data, class Indices, class Policy>
-auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options)
+auto gather_nd(
+    Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options)
 {
     constexpr gather_nd_fault fault = find_gather_nd_result_fault<Rank, Data, Indices>();
     static_assert(fault != gather_nd_fault::data, "xloom::gather_nd: data must be a tensor");
     static_assert(fault != gather_nd_fault::indices_container,
-        "xloom::gather_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k");
+        "xloom::gather_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, "
+        "k}) for n tuples of k");
     static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd: indices must hold integers");
-    static_assert(fault != gather_nd_fault::rank,
-        "xloom::gather_nd: data is a container of your own with a static rank, so name the output's: gather_nd<Rank>(...)");
+    static_assert(fault != gather_nd_fault::rank, "xloom::gather_nd: data is a container of your own with a "
+                                                  "static rank, so name the output's: gather_nd<Rank>(...)");
     if constexpr (fault != gather_nd_fault::none) {
         return owned_t<Data>(data);
     } else {
@@ -8584,11 +9092,12 @@ auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, g
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
+        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options);
         shape const& dims = call.output_shape();
         if (Rank != dynamic_rank && dims.size() != Rank)
-            fail<shape_error>(op, ": the output must have the rank that was asked for, but its shape is ", dims,
-                " and the rank asked for is ", Rank, ". Ask for ", dims.size(), ".");
+            fail<shape_error>(op, ": the output must have the rank that was asked for, but its shape is ",
+                dims, " and the rank asked for is ", Rank, ". Ask for ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
         if (call.may_leave_out())
             std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
@@ -8598,16 +9107,21 @@ auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, g
 }
 
 template <class Data, class Indices, class Output, class Policy>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy, gather_nd_options const& options)
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
+    gather_nd_options const& options)
 {
     constexpr gather_nd_fault fault = find_gather_nd_into_fault<Data, Indices, Output>();
     static_assert(fault != gather_nd_fault::data, "xloom::gather_nd_into: data must be a tensor");
     static_assert(fault != gather_nd_fault::indices_container,
-        "xloom::gather_nd_into: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k");
+        "xloom::gather_nd_into: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, "
+        "{n, k}) for n tuples of k");
     static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd_into: indices must hold integers");
-    static_assert(fault != gather_nd_fault::output, "xloom::gather_nd_into: output must be a tensor in memory");
-    static_assert(fault != gather_nd_fault::output_type, "xloom::gather_nd_into: output must have data's element type");
-    static_assert(fault != gather_nd_fault::output_const, "xloom::gather_nd_into: output is written, so it must not be const");
+    static_assert(
+        fault != gather_nd_fault::output, "xloom::gather_nd_into: output must be a tensor in memory");
+    static_assert(
+        fault != gather_nd_fault::output_type, "xloom::gather_nd_into: output must have data's element type");
+    static_assert(fault != gather_nd_fault::output_const,
+        "xloom::gather_nd_into: output is written, so it must not be const");
     static_assert(fault != gather_nd_fault::output_temporary,
         "xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one");
     if constexpr (fault == gather_nd_fault::none) {
@@ -8615,9 +9129,11 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
-        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(op, source, index_tensor, options);
+        gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
+            op, source, index_tensor, options);
         check_rank(op, "output", detail::rank_of(output));
-        check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source), detail::memory_of(index_tensor));
+        check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source),
+            detail::memory_of(index_tensor));
         gather_to(call, output, policy);
     }
 }
@@ -8629,14 +9145,16 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 ///     for i in ndindex(indices.shape[:-1]):
 ///         output[i] = data[i[:b] + indices[i]]                    # b = batch_dims
 ///
-/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes equally long; q, r >= 1, b < min(q, r), b + k <= r. The
-///           output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray, with gather_nd<Rank> an xt::xtensor of that rank; of a
-///           container of your own one of its family, with gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes equally long; q, r >= 1, b <
+///           min(q, r), b + k <= r. The output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray,
+///           with gather_nd<Rank> an xt::xtensor of that rank; of a container of your own one of its family,
+///           with gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
 /// Options   batch_dims (0). bounds (check); with drop, what is left out is T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
 /// Errors    shape_error, option_error, index_error (all offending positions and values).
-/// Cost      indices read twice, the slices that are named read, the output written once; a copy of indices that are not row-major.
+/// Cost      indices read twice, the slices that are named read, the output written once; a copy of indices
+///           that are not row-major.
 /// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
 /// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.
 /// Example
@@ -8654,24 +9172,27 @@ auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const
 
 /// On the threads of a policy.
 template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
-auto gather_nd(Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options = {})
+auto gather_nd(
+    Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options = {})
 {
     return detail::gather_nd<Rank>(data, indices, policy, options);
 }
 
 /// The same into the caller's output, of any layout; with bounds::drop, what is left out stays as it is.
 ///
-/// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error: output shares memory with data
-///           or indices, or its items with each other.
+/// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
+///           output shares memory with data or indices, or its items with each other.
 template <class Data, class Indices, class Output>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, gather_nd_options const& options = {})
+void gather_nd_into(
+    Data const& data, Indices const& indices, Output&& output, gather_nd_options const& options = {})
 {
     detail::gather_nd_into(data, indices, std::forward<Output>(output), serial, options);
 }
 
 /// On the threads of a policy.
 template <class Data, class Indices, class Output, execution_policy Policy>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy, gather_nd_options const& options = {})
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
+    gather_nd_options const& options = {})
 {
     detail::gather_nd_into(data, indices, std::forward<Output>(output), policy, options);
 }
@@ -8736,7 +9257,8 @@ public:
         if (p_.linear_before_reset)
             multiply<T>(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
         for (std::size_t row = 0; row < rows; ++row) {
-            T *const z = sums + row * step, *const r = z + p_.gate_step, *const reset = reset_ + row * reset_step;
+            T *const z = sums + row * step, *const r = z + p_.gate_step,
+                     *const reset = reset_ + row * reset_step;
             p_.f(z, H);
             p_.f(r, H);
             if (p_.linear_before_reset)
@@ -8745,13 +9267,16 @@ public:
                 set_products(r, this->h(row), reset, H);
         }
         if (!p_.linear_before_reset)
-            multiply<T>(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h, {h_sums.first, step}, h_sums);
+            multiply<T>(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h,
+                {h_sums.first, step}, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
-            T *const z = sums + row * step, *const next = h_sums.first + row * step, *const state = this->h(row);
+            T *const z = sums + row * step, *const next = h_sums.first + row * step,
+                     *const state = this->h(row);
             p_.g(next, H);
             for_each_batch<T>(H, [=](std::size_t j) {
                 auto const kept = load_batch(z + j);
-                store_batch(state + j, multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
+                store_batch(state + j,
+                    multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
             });
         }
     }
@@ -8799,7 +9324,8 @@ kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& 
     p.H = H;
     p.gate_step = step;
     std::size_t const z = 0, r = 1, h = 2;
-    auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory), R_h = take_panels(H, step, memory);
+    auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory),
+               R_h = take_panels(H, step, memory);
     T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
     if (!memory.only_counts()) {
         for (std::size_t const gate : {z, r, h})
@@ -8861,7 +9387,8 @@ struct hidden_states {
 };
 
 template <class Item, class Weights, class Start>
-batch_sizes check_hidden_call(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start)
+batch_sizes check_hidden_call(
+    std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start)
 {
     check_ranks(op, X, start.sequence_lens, start.initial_h);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
@@ -8871,33 +9398,36 @@ batch_sizes check_hidden_call(std::string_view op, input_ref<Item> const& X, Wei
 }
 
 template <class Item, class Weights, class Start, class Outputs>
-void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, input_ref<Item> const& X,
-    Start const& start, Outputs const& outputs)
+void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch,
+    input_ref<Item> const& X, Start const& start, Outputs const& outputs)
 {
     check_outputs<Item>(
         op, [&] { return describe(weights.sizes(), batch); },
-        std::array{
-            output_law<Item>{"Y", output_letters(weights.layout()), output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
-            output_law<Item>{
-                "Y_h", state_letters(weights.layout()), state_shape(weights.sizes(), batch, weights.layout()), outputs.Y_h, "initial_h"}},
+        std::array{output_law<Item>{"Y", output_letters(weights.layout()),
+                       output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
+            output_law<Item>{"Y_h", state_letters(weights.layout()),
+                state_shape(weights.sizes(), batch, weights.layout()), outputs.Y_h, "initial_h"}},
         blocks_of(X, start.sequence_lens, start.initial_h));
 }
 
 template <class Rows, class Item, class Weights, class Start, class Outputs, class Policy>
-void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_sizes const& batch, Start const& start, Outputs const& outputs,
-    recurrent_workspace<Item>& workspace, Policy const& policy)
+void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_sizes const& batch,
+    Start const& start, Outputs const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     std::int64_t const layout = weights.layout();
-    hidden_states<Item, Rows, Weights> const states{weights, {start.initial_h, layout}, {outputs.Y_h, layout}};
+    hidden_states<Item, Rows, Weights> const states{
+        weights, {start.initial_h, layout}, {outputs.Y_h, layout}};
     run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
 }
 
 /// Y and Y_h, as Result has them.
 template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
-Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start, Policy const& policy)
+Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start,
+    Policy const& policy)
 {
     batch_sizes const batch = check_hidden_call<Item>(op, X, weights, start);
-    Result result{make_output<Item>(weights.sizes(), batch, weights.layout()), make_state<Item>(weights.sizes(), batch, weights.layout())};
+    Result result{make_output<Item>(weights.sizes(), batch, weights.layout()),
+        make_state<Item>(weights.sizes(), batch, weights.layout())};
     recurrent_workspace<Item> workspace;
     run_hidden_into<Rows>(X, weights, batch, start, Outputs{result.Y, result.Y_h}, workspace, policy);
     return result;
@@ -8907,7 +9437,8 @@ Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& 
 
 namespace xloom {
 
-/// The inputs of a GRU under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+/// The inputs of a GRU under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
+/// layout.
 template <class Item>
 struct gru_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -8949,8 +9480,9 @@ struct gru_result {
 /// ONNX's attributes. Names and lists are read during the call that they are handed to.
 struct gru_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations> activations{}; ///< f, g of each direction; none: Sigmoid, Tanh
-    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<std::string_view, max_activations>
+        activations{};                                    ///< f, g of each direction; none: Sigmoid, Tanh
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
@@ -8958,8 +9490,8 @@ struct gru_options {
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// Weights and attributes of a GRU, checked and laid out once for many calls. Copies share the memory, moves copy;
-/// const is thread-safe.
+/// Weights and attributes of a GRU, checked and laid out once for many calls. Copies share the memory, moves
+/// copy; const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as gru.
 /// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
@@ -8978,29 +9510,34 @@ public:
     {}
 
 private:
-    gru_weights(gru_constants<Item> const& constants, gru_options const& options, detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::gru_parameters<T>>(checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-              return detail::pack_gru<T>(constants, checked.sizes, options, checked.functions, d, memory);
-          })
+    gru_weights(gru_constants<Item> const& constants, gru_options const& options,
+        detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::gru_parameters<T>>(
+              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+                  return detail::pack_gru<T>(constants, checked.sizes, options, checked.functions, d, memory);
+              })
     {}
 };
 
 /// ONNX's GRU.
 ///
-///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         z, r = act_f(split(W[d][z, r] x_t + Wb[d] + R[d][z, r] h + Rb[d], 2))
-///         h' = act_g(W[d][h] x_t + Wb[d] + R[d][h] (r * h) + Rb[d])          # linear_before_reset: + r * (R[d][h] h + Rb[d])
+///         h' = act_g(W[d][h] x_t + Wb[d] + R[d][h] (r * h) + Rb[d])
+///             # linear_before_reset: + r * (R[d][h] h + Rb[d])
 ///         h = (1 - z) * h' + z * h
 ///         Y[t, d, n] = h
 ///
-/// Shapes    X [T, N, I], W [D, 3H, I], R [D, 3H, H], B [D, 6H] = [Wb, Rb], sequence_lens [N], initial_h [D, N, H] -> Y [T, D, N, H],
-///           Y_h [D, N, H]; gates in the order z, r, h. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. Any strides.
+/// Shapes    X [T, N, I], W [D, 3H, I], R [D, 3H, H], B [D, 6H] = [Wb, Rb], sequence_lens [N], initial_h [D,
+///           N, H] -> Y [T, D, N, H], Y_h [D, N, H]; gates in the order z, r, h. Layout 1: X [N, T, I], Y [N,
+///           T, D, H], states [N, D, H]. Any strides.
 /// Types     as lstm.
 /// Options   gru_options; given with the weights, if these are packed.
 /// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend on nothing but the row.
-/// Cost      T N D 3H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
+/// Cost      T N D 3H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
+///           weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
 /// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.
 /// Example
@@ -9012,45 +9549,52 @@ private:
 /// Y; // = [[[[0.174468]]], [[[0.307763]]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-gru_result<Item> gru(
-    Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start = {}, Policy const& policy = {})
+gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights,
+    std::type_identity_t<gru_start<Item>> const& start = {}, Policy const& policy = {})
 {
-    return detail::run_hidden<gru_result<Item>, gru_outputs<Item>, kernel::gru_rows<detail::compute_t<Item>>, Item>(
-        "xloom::gru", X, weights, start, policy);
+    return detail::run_hidden<gru_result<Item>, gru_outputs<Item>, kernel::gru_rows<detail::compute_t<Item>>,
+        Item>("xloom::gru", X, weights, start, policy);
 }
 
 /// With weights as they are: packs them first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-gru_result<Item> gru(
-    Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs, gru_options const& options = {}, Policy const& policy = {})
+gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs,
+    gru_options const& options = {}, Policy const& policy = {})
 {
     gru_weights<Item> const weights("xloom::gru", {inputs.W, inputs.R, inputs.B}, options);
     return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
+/// large enough.
 ///
-/// Errors    as gru; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h
-///           may be the very tensor initial_h.
+/// Errors    as gru; shape_error: an output's shape.  overlap_error: an output shares memory with an input or
+///           another output; but Y_h may be the very tensor initial_h.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-void gru_into(Input const& X, gru_weights<Item> const& weights, std::type_identity_t<gru_start<Item>> const& start,
-    std::type_identity_t<gru_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+void gru_into(Input const& X, gru_weights<Item> const& weights,
+    std::type_identity_t<gru_start<Item>> const& start,
+    std::type_identity_t<gru_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::gru_into";
     detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
-    detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
+    detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(
+        input, weights, batch, start, outputs, workspace, policy);
 }
 
 /// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
-recurrent_workspace<Item> gru_workspace(gru_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+recurrent_workspace<Item> gru_workspace(
+    gru_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>("xloom::gru_workspace", weights,
-        detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{weights, {}, {}}, batch, policy);
+        detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{
+            weights, {}, {}},
+        batch, policy);
 }
 
 } // namespace xloom
@@ -9066,9 +9610,10 @@ recurrent_workspace<Item> gru_workspace(gru_weights<Item> const& weights, batch_
 
 namespace xloom::detail {
 
-/// Keeps the blocks that values of one running operator give back, for the next iteration's values: as many as were in use at once, the
-/// newest. The others are freed, so that blocks of sizes that no longer occur do not stay; the rest when the operator returns. Each
-/// operator on a thread's stack has its own; values that outlive it use the system's memory as usual.
+/// Keeps the blocks that values of one running operator give back, for the next iteration's values: as many
+/// as were in use at once, the newest. The others are freed, so that blocks of sizes that no longer occur do
+/// not stay; the rest when the operator returns. Each operator on a thread's stack has its own; values that
+/// outlive it use the system's memory as usual.
 class block_cache {
 public:
     block_cache() : outer_(current) { current = this; }
@@ -9082,7 +9627,10 @@ public:
             free_oldest();
     }
 
-    static void* take(std::size_t bytes) { return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes)); }
+    static void* take(std::size_t bytes)
+    {
+        return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes));
+    }
 
     static void give_back(void* memory, std::size_t bytes) noexcept
     {
@@ -9166,7 +9714,10 @@ struct recycling_allocator {
             raise(std::bad_array_new_length());
         return static_cast<T*>(block_cache::take(count * sizeof(T)));
     }
-    void deallocate(T* items, std::size_t count) noexcept { block_cache::give_back(items, count * sizeof(T)); }
+    void deallocate(T* items, std::size_t count) noexcept
+    {
+        block_cache::give_back(items, count * sizeof(T));
+    }
 
     friend bool operator==(recycling_allocator, recycling_allocator) noexcept { return true; }
 };
@@ -9175,10 +9726,11 @@ struct recycling_allocator {
 
 namespace xloom::detail {
 
-/// What a step stores of a value that a body computed: lazy expressions and views become containers while the body's variables live.
+/// What a step stores of a value that a body computed: lazy expressions and views become containers while the
+/// body's variables live.
 ///
-/// Why std::allocator: xtensor's own takes aligned memory from the system, three to five times as slow for the small tensors that
-/// bodies return; the values are copied on into states and outputs at once.
+/// Why std::allocator: xtensor's own takes aligned memory from the system, three to five times as slow for
+/// the small tensors that bodies return; the values are copied on into states and outputs at once.
 template <class T>
 struct stored {
     using type = owned_t<T>;
@@ -9187,8 +9739,8 @@ template <class T>
     requires(lazy<T> || tensor_view<T>)
 struct stored<T> {
     template <class Item>
-    using allocator =
-        std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__), recycling_allocator<Item>, std::allocator<Item>>;
+    using allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
+        recycling_allocator<Item>, std::allocator<Item>>;
     template <class Owner>
     struct recycled {
         using type = Owner;
@@ -9226,16 +9778,31 @@ inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
 template <class... Ts>
 inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
 
-/// True if the containers that stack values of type Y can make, copy and align its items; xtensor's with xsimd align all items alike.
+/// True if the containers that stack values of type Y can make, copy and align its items; xtensor's with
+/// xsimd align all items alike.
 template <class Y>
 inline constexpr bool every_item_stacks =
-    std::is_default_constructible_v<item_t<Y>>&& std::is_copy_constructible_v<item_t<Y>>&& std::is_copy_assignable_v<item_t<Y>> &&
-    (XTENSOR_DEFAULT_ALIGNMENT == 0 || alignof(item_t<Y>) <= XTENSOR_DEFAULT_ALIGNMENT || (tensor<Y> && !expression<Y>));
+    std::is_default_constructible_v<item_t<Y>> && std::is_copy_constructible_v<item_t<Y>> &&
+    std::is_copy_assignable_v<item_t<Y>> &&
+    (XTENSOR_DEFAULT_ALIGNMENT == 0 || alignof(item_t<Y>) <= XTENSOR_DEFAULT_ALIGNMENT ||
+        (tensor<Y> && !expression<Y>));
 template <class... Ys>
 inline constexpr bool every_item_stacks<std::tuple<Ys...>> = (every_item_stacks<Ys> && ...);
 
-/// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
-enum class step_fault { none, reference, lazy, output, output_item, count, kind, item_type, rank, fixed_shape };
+/// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that
+/// it replaces.
+enum class step_fault {
+    none,
+    reference,
+    lazy,
+    output,
+    output_item,
+    count,
+    kind,
+    item_type,
+    rank,
+    fixed_shape
+};
 
 /// The type of an optional's value; of others their own.
 template <class T>
@@ -9301,7 +9868,8 @@ consteval step_fault find_step_fault()
     }
 }
 
-/// False if the type of `to` fixes a shape or a rank that `from` does not have; types that differ in it have a step_fault.
+/// False if the type of `to` fixes a shape or a rank that `from` does not have; types that differ in it have
+/// a step_fault.
 template <class To, class From>
 bool has_room_for(To const& to, From const& from)
 {
@@ -9309,14 +9877,15 @@ bool has_room_for(To const& to, From const& from)
         return true;
     else if constexpr (is_fixed_shape<shape_type_t<To>>)
         return detail::have_same_shape(to, from);
-    else if constexpr (enable_tensor<To>::rank == dynamic_rank || enable_tensor<To>::rank == enable_tensor<From>::rank)
+    else if constexpr (enable_tensor<To>::rank == dynamic_rank ||
+                       enable_tensor<To>::rank == enable_tensor<From>::rank)
         return true;
     else
         return enable_tensor<To>::rank == detail::shape_of(from).size();
 }
 
-/// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is copied.
-/// Requires a pair without a step_fault, and has_room_for(to, from).
+/// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is
+/// copied. Requires a pair without a step_fault, and has_room_for(to, from).
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {
@@ -9344,8 +9913,8 @@ bool is_true(std::string_view op, Cond const& cond)
     } else if constexpr (tensor<Cond>) {
         check_rank(op, "cond", detail::rank_of(cond));
         if (element_count(detail::shape_of(cond)) != 1)
-            fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ", detail::shape_of(cond),
-                ". Reduce it, for example with xt::all(cond).");
+            fail<shape_error>(op, ": cond must have exactly one element, but cond has the shape ",
+                detail::shape_of(cond), ". Reduce it, for example with xt::all(cond).");
         return static_cast<bool>(*enable_tensor<Cond>::data(cond));
     } else {
         return static_cast<bool>(cond);
@@ -9377,9 +9946,11 @@ consteval if_fault find_if_fault()
 
 /// Runs then_branch() if `cond` holds, otherwise else_branch(), and returns what it returned.
 ///
-/// A branch takes no arguments and returns one value or a flat std::tuple of values: tensors, scalars, sequences, optionals.
+/// A branch takes no arguments and returns one value or a flat std::tuple of values: tensors, scalars,
+/// sequences, optionals.
 ///
-/// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types; their shapes may differ.
+/// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types;
+///           their shapes may differ.
 /// Errors    shape_error: cond has no or several elements. What a branch throws passes through.
 /// Cost      a branch.
 /// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.
@@ -9393,14 +9964,18 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 {
     using namespace detail;
     constexpr if_fault fault = find_if_fault<Cond, Then, Else>();
-    static_assert(fault != if_fault::cond, "xloom::if_: cond must be a bool or a tensor of bool with one element");
     static_assert(
-        fault != if_fault::arity, "xloom::if_: the branches must be callable without arguments; they see outer variables by capture");
-    static_assert(fault != if_fault::nothing, "xloom::if_: both branches must return a value; for effects alone, C++'s own if will do");
-    static_assert(fault != if_fault::lazy, "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
-                                           "dead local variables; wrap it in xt::eval(...), "
-                                           "or return a container");
-    static_assert(fault != if_fault::types, "xloom::if_: both branches must return the same types; shapes may differ");
+        fault != if_fault::cond, "xloom::if_: cond must be a bool or a tensor of bool with one element");
+    static_assert(fault != if_fault::arity,
+        "xloom::if_: the branches must be callable without arguments; they see outer variables by capture");
+    static_assert(fault != if_fault::nothing,
+        "xloom::if_: both branches must return a value; for effects alone, C++'s own if will do");
+    static_assert(fault != if_fault::lazy,
+        "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
+        "dead local variables; wrap it in xt::eval(...), "
+        "or return a container");
+    static_assert(
+        fault != if_fault::types, "xloom::if_: both branches must return the same types; shapes may differ");
     if constexpr (fault == if_fault::none) {
         using result = owned_t<std::invoke_result_t<Then&>>;
         if (is_true("xloom::if_", cond))
@@ -9417,19 +9992,21 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 // Type and shape inference of com.microsoft's AttnLSTM.
 
 // ==== xloom/core/partial_type.hpp ====
-// What is known of a value before it exists: its kind, element type and shape, each wholly, in part, or not at all.
+// What is known of a value before it exists: its kind, element type and shape, each wholly, in part, or not
+// at all.
 
 namespace xloom {
 
-/// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown.
-/// A symbol is a view: its characters must outlive the dim, and every shape and type made from it. Literals do.
+/// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown. A symbol is a
+/// view: its characters must outlive the dim, and every shape and type made from it. Literals do.
 class dim {
 public:
     /// Unknown.
     constexpr dim() = default;
     constexpr dim(std::integral auto value) : symbol_(nullptr), number_(static_cast<std::int64_t>(value)) {}
     /// An empty symbol is no symbol: the dimension is unknown.
-    constexpr dim(std::string_view symbol) : symbol_(symbol.empty() ? "" : symbol.data()), number_(static_cast<std::int64_t>(symbol.size()))
+    constexpr dim(std::string_view symbol)
+        : symbol_(symbol.empty() ? "" : symbol.data()), number_(static_cast<std::int64_t>(symbol.size()))
     {}
     constexpr dim(char const* symbol) : dim(std::string_view(symbol)) {}
 
@@ -9442,7 +10019,8 @@ public:
     /// Empty if there is none.
     constexpr std::string_view symbol() const noexcept
     {
-        return has_value() ? std::string_view() : std::string_view(symbol_, static_cast<std::size_t>(number_));
+        return has_value() ? std::string_view()
+                           : std::string_view(symbol_, static_cast<std::size_t>(number_));
     }
 
     /// The same is known of both; so unknown equals unknown.
@@ -9472,8 +10050,8 @@ struct unknown_rank_t {
 };
 inline constexpr unknown_rank_t unknown_rank{};
 
-/// A list of dimensions, or unknown_rank. `partial_shape{}` is rank 0, a scalar's shape: another thing than an unknown rank.
-/// Reads as [2, N, ?] in texts; an unknown rank reads as [...].
+/// A list of dimensions, or unknown_rank. `partial_shape{}` is rank 0, a scalar's shape: another thing than
+/// an unknown rank. Reads as [2, N, ?] in texts; an unknown rank reads as [...].
 class partial_shape {
 public:
     using value_type = dim;
@@ -9517,7 +10095,8 @@ private:
 /// What stands outermost in a type.
 enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
 
-/// How many sequences and optionals may stand around a tensor. ONNX's operators know two: optional(seq(tensor)).
+/// How many sequences and optionals may stand around a tensor. ONNX's operators know two:
+/// optional(seq(tensor)).
 inline constexpr std::size_t max_type_depth = 4;
 
 /// The type of a value: untyped, or a tensor, alone or under sequences and optionals.
@@ -9550,7 +10129,8 @@ public:
     {
         if (wrappers_.size() == max_type_depth)
             detail::fail<option_error>("xloom::partial_type: a type may hold at most ", max_type_depth,
-                " sequences and optionals around its tensor, but ", *this, " holds that many already. Use fewer.");
+                " sequences and optionals around its tensor, but ", *this,
+                " holds that many already. Use fewer.");
         partial_type outer = *this;
         outer.wrappers_.insert(0, wrapper);
         return outer;
@@ -9585,12 +10165,14 @@ public:
         if (type.leaf_ == type_kind::untyped)
             text += "untyped";
         else
-            text += detail::concat(type.leaf_ == type_kind::sparse_tensor ? "sparse " : "", name_of(type.element_), type.shape_);
+            text += detail::concat(
+                type.leaf_ == type_kind::sparse_tensor ? "sparse " : "", name_of(type.element_), type.shape_);
         text.append(type.wrappers_.size(), ')');
     }
 
 private:
-    constexpr partial_type(type_kind leaf, element_type element, partial_shape const& dims) : leaf_(leaf), element_(element), shape_(dims)
+    constexpr partial_type(type_kind leaf, element_type element, partial_shape const& dims)
+        : leaf_(leaf), element_(element), shape_(dims)
     {}
 
     static_vector<type_kind, max_type_depth> wrappers_{}; // the outermost first
@@ -9614,12 +10196,18 @@ constexpr partial_type sparse_tensor_type(element_type element, partial_shape co
 }
 
 /// seq(content), of which ONNX has no nested ones.
-constexpr partial_type sequence_of(partial_type const& content) { return content.wrapped_in(type_kind::sequence); }
+constexpr partial_type sequence_of(partial_type const& content)
+{
+    return content.wrapped_in(type_kind::sequence);
+}
 /// optional(content).
-constexpr partial_type optional_of(partial_type const& content) { return content.wrapped_in(type_kind::optional); }
+constexpr partial_type optional_of(partial_type const& content)
+{
+    return content.wrapped_in(type_kind::optional);
+}
 
-/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing is known.
-/// It is usable within a constant expression; being on the heap, it cannot be a constexpr variable.
+/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing
+/// is known. It is usable within a constant expression; being on the heap, it cannot be a constexpr variable.
 using type_list = std::vector<partial_type>;
 
 template <>
@@ -9694,7 +10282,8 @@ constexpr conflict find_conflict(partial_type const& inferred, partial_type cons
         return conflict::kind;
     if (inferred.is_wrapped())
         return find_conflict(inferred.inner(), declared.inner());
-    bool const known = inferred.element() != element_type::undefined && declared.element() != element_type::undefined;
+    bool const known =
+        inferred.element() != element_type::undefined && declared.element() != element_type::undefined;
     if (known && inferred.element() != declared.element())
         return conflict::element;
     return find_conflict(inferred.shape(), declared.shape());
@@ -9708,17 +10297,21 @@ constexpr void require_mergeable(subject const& about, Known const& inferred, Kn
 {
     switch (find_conflict(inferred, declared)) {
     case conflict::kind:
-        fail<type_error>("xloom::", about.function, ": an inferred type must be of the declared kind, but ", about, " is inferred as ",
-            inferred, " and declared as ", declared, ". Declare what is inferred, or nothing.");
+        fail<type_error>("xloom::", about.function, ": an inferred type must be of the declared kind, but ",
+            about, " is inferred as ", inferred, " and declared as ", declared,
+            ". Declare what is inferred, or nothing.");
     case conflict::element:
-        fail<type_error>("xloom::", about.function, ": an inferred type must have the declared element type, but ", about,
-            " is inferred as ", inferred, " and declared as ", declared, ". Declare what is inferred, or nothing.");
+        fail<type_error>("xloom::", about.function,
+            ": an inferred type must have the declared element type, but ", about, " is inferred as ",
+            inferred, " and declared as ", declared, ". Declare what is inferred, or nothing.");
     case conflict::rank:
-        fail<shape_error>("xloom::", about.function, ": an inferred shape must have the declared rank, but ", about, " is inferred as ",
-            inferred, " and declared as ", declared, ". Declare what is inferred, or no shape.");
+        fail<shape_error>("xloom::", about.function, ": an inferred shape must have the declared rank, but ",
+            about, " is inferred as ", inferred, " and declared as ", declared,
+            ". Declare what is inferred, or no shape.");
     case conflict::dimension:
-        fail<shape_error>("xloom::", about.function, ": an inferred dimension must equal the declared one, but ", about, " is inferred as ",
-            inferred, " and declared as ", declared, ". Declare what is inferred, or a symbol.");
+        fail<shape_error>("xloom::", about.function,
+            ": an inferred dimension must equal the declared one, but ", about, " is inferred as ", inferred,
+            " and declared as ", declared, ". Declare what is inferred, or a symbol.");
     default:
         return;
     }
@@ -9726,7 +10319,8 @@ constexpr void require_mergeable(subject const& about, Known const& inferred, Kn
 
 } // namespace detail
 
-/// The dimension that is known from both sides: a value before a symbol, the declared symbol before the inferred one.
+/// The dimension that is known from both sides: a value before a symbol, the declared symbol before the
+/// inferred one.
 ///
 /// Errors    shape_error: two different values.
 /// Source    ONNX mergeInDimensionInfo (inferred = source, declared = target).
@@ -9766,7 +10360,8 @@ constexpr partial_type merge_compatible(partial_type const& inferred, partial_ty
     return element_source.with_shape(merge_shape(inferred.shape(), declared.shape()));
 }
 
-constexpr partial_type merge_type(subject const& about, partial_type const& inferred, partial_type const& declared)
+constexpr partial_type merge_type(
+    subject const& about, partial_type const& inferred, partial_type const& declared)
 {
     require_mergeable(about, inferred, declared);
     return merge_compatible(inferred, declared);
@@ -9788,7 +10383,8 @@ constexpr type_list merge_types(subject about, type_list const& inferred, type_l
 /// The type that is known from both sides: what a node's result leaves of its output's declared type.
 /// Untyped, an undefined element type and an unknown rank add nothing.
 ///
-/// Errors    type_error: kinds or element types differ.  shape_error: ranks differ, or two values of one dimension.
+/// Errors    type_error: kinds or element types differ.  shape_error: ranks differ, or two values of one
+///           dimension.
 /// Source    ONNX mergeShapesAndTypes (after checkShapesAndTypes).
 /// Example   tests/infer/merge.test.cpp
 constexpr partial_type merge_type(partial_type const& inferred, partial_type const& declared)
@@ -9796,8 +10392,8 @@ constexpr partial_type merge_type(partial_type const& inferred, partial_type con
     return detail::merge_type({"merge_type", "the type"}, inferred, declared);
 }
 
-/// The types that a body's inputs have: those it is given merged into those it declares (untyped where it declares none).
-/// An untyped one that is given, such as an omitted cond, leaves what is declared.
+/// The types that a body's inputs have: those it is given merged into those it declares (untyped where it
+/// declares none). An untyped one that is given, such as an omitted cond, leaves what is declared.
 ///
 /// Errors    shape_error: not as many given as declared; as merge_type.  type_error: as merge_type.
 /// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.
@@ -9805,7 +10401,8 @@ constexpr partial_type merge_type(partial_type const& inferred, partial_type con
 constexpr type_list bind_body_inputs(type_list const& given, type_list const& declared)
 {
     if (given.size() != declared.size())
-        detail::fail<shape_error>("xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares ",
+        detail::fail<shape_error>(
+            "xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares ",
             declared.size(), " and is given ", given.size(), ": ", given, ". Declare one for each.");
     return detail::merge_types({"bind_body_inputs", "input"}, given, declared);
 }
@@ -9813,7 +10410,8 @@ constexpr type_list bind_body_inputs(type_list const& given, type_list const& de
 } // namespace xloom
 
 // ==== xloom/infer/recurrent_outputs.hpp ====
-// What the recurrent operators' inference has in common: the attributes that it reads, and the types that X and they give.
+// What the recurrent operators' inference has in common: the attributes that it reads, and the types that X
+// and they give.
 
 // ==== xloom/infer/recurrent.hpp ====
 // Which version of RNN, GRU and LSTM an opset means, and which element types T their tensors may have there.
@@ -9829,11 +10427,12 @@ inline constexpr std::int64_t latest_opset = 28;
 namespace detail {
 
 /// The largest of `versions`, which ascend, that is not larger than `opset`.
-constexpr std::int64_t find_version(std::string_view name, std::span<std::int64_t const> versions, std::int64_t opset)
+constexpr std::int64_t find_version(
+    std::string_view name, std::span<std::int64_t const> versions, std::int64_t opset)
 {
     if (opset < versions.front())
-        fail<option_error>(
-            "xloom::operator_version: ", name, " begins with opset ", versions.front(), ", but opset is ", opset, ". Give a newer opset.");
+        fail<option_error>("xloom::operator_version: ", name, " begins with opset ", versions.front(),
+            ", but opset is ", opset, ". Give a newer opset.");
     std::int64_t version = 0;
     for (std::int64_t const candidate : versions)
         if (candidate <= opset)
@@ -9850,7 +10449,10 @@ namespace xloom {
 enum class recurrent { rnn, gru, lstm };
 
 /// As ONNX spells it.
-constexpr std::string_view name_of(recurrent op) noexcept { return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN"; }
+constexpr std::string_view name_of(recurrent op) noexcept
+{
+    return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN";
+}
 
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
@@ -9874,8 +10476,8 @@ constexpr std::int64_t operator_version(recurrent op, std::int64_t opset)
     return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
-/// True if `op` takes and gives tensors of this element type at this opset: float16, float and double, and from version 22 on bfloat16.
-/// sequence_lens is int32 in every version.
+/// True if `op` takes and gives tensors of this element type at this opset: float16, float and double, and
+/// from version 22 on bfloat16. sequence_lens is int32 in every version.
 ///
 /// Errors    option_error: an opset below 1.
 /// Source    the schemas of ONNX 1.23.
@@ -9901,10 +10503,10 @@ namespace xloom {
 
 /// The attributes of RNN, GRU and LSTM that tell something of their outputs' shapes.
 ///
-/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D unknown.
-///           hidden_size (0, as if absent): H; unknown unless it is positive.
-///           layout (0), from opset 14 on: 0 lays X out as [T, N, I], 1 as [N, T, I].
-///           output_sequence (false), before opset 7: without it no output has a shape, since it is open which outputs there are.
+/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D
+///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive. layout (0), from opset
+///           14 on: 0 lays X out as [T, N, I], 1 as [N, T, I]. output_sequence (false), before opset 7:
+///           without it no output has a shape, since it is open which outputs there are.
 struct recurrent_attributes {
     std::int64_t opset = latest_opset;
     std::optional<xloom::direction> direction = xloom::direction::forward;
@@ -9921,16 +10523,18 @@ struct recurrent_outputs {
     partial_type state{};
 };
 
-constexpr void require_attributes(std::string_view function, std::int64_t version, recurrent_attributes const& attributes)
+constexpr void require_attributes(
+    std::string_view function, std::int64_t version, recurrent_attributes const& attributes)
 {
     if (attributes.layout != 0 && attributes.layout != 1)
-        fail<option_error>(
-            "xloom::", function, ": layout must be 0 or 1, but layout is ", attributes.layout, ". Use 0 for [T, N, I] or 1 for [N, T, I].");
+        fail<option_error>("xloom::", function, ": layout must be 0 or 1, but layout is ", attributes.layout,
+            ". Use 0 for [T, N, I] or 1 for [N, T, I].");
     if (version < 14 && attributes.layout != 0)
-        fail<option_error>("xloom::", function, ": before opset 14 there is only layout 0, but opset is ", attributes.opset,
-            " and layout is ", attributes.layout, ". Use a newer opset.");
+        fail<option_error>("xloom::", function, ": before opset 14 there is only layout 0, but opset is ",
+            attributes.opset, " and layout is ", attributes.layout, ". Use a newer opset.");
     if (version >= 7 && attributes.output_sequence)
-        fail<option_error>("xloom::", function, ": from opset 7 on there is no output_sequence, but opset is ", attributes.opset,
+        fail<option_error>("xloom::", function,
+            ": from opset 7 on there is no output_sequence, but opset is ", attributes.opset,
             " and output_sequence is true. Leave it out.");
 }
 
@@ -9938,15 +10542,16 @@ constexpr void require_attributes(std::string_view function, std::int64_t versio
 constexpr void require_sequences(std::string_view function, partial_type const& X, bool is_batch_first)
 {
     if (!X.is_tensor() || X.element() == element_type::undefined)
-        fail<type_error>("xloom::", function, ": X must be a tensor of a known element type, but X is ", X, ". Give a tensor's type.");
+        fail<type_error>("xloom::", function, ": X must be a tensor of a known element type, but X is ", X,
+            ". Give a tensor's type.");
     if (X.shape().has_rank() && X.shape().rank() != 3)
-        fail<shape_error>(
-            "xloom::", function, ": X must have rank 3, but X is ", X, ". Lay it out as ", is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");
+        fail<shape_error>("xloom::", function, ": X must have rank 3, but X is ", X, ". Lay it out as ",
+            is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");
 }
 
 /// The rule of the newest version. Nothing but X and three attributes is read.
-constexpr recurrent_outputs infer_recurrent(
-    std::string_view function, partial_type const& X, std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
+constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_type const& X,
+    std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
 {
     require_sequences(function, X, is_batch_first);
     dim const D = walked ? dim(direction_count(*walked)) : unknown;
@@ -9967,7 +10572,8 @@ constexpr recurrent_outputs infer_recurrent(
     require_attributes(function, version, attributes);
     if (op == recurrent::gru && version == 1)
         return {};
-    recurrent_outputs const outputs = infer_recurrent(function, X, attributes.direction, attributes.hidden_size, attributes.layout == 1);
+    recurrent_outputs const outputs =
+        infer_recurrent(function, X, attributes.direction, attributes.hidden_size, attributes.layout == 1);
     if (version < 7 && !attributes.output_sequence)
         return {outputs.Y.with_shape(unknown_rank), outputs.state.with_shape(unknown_rank)};
     return outputs;
@@ -9980,7 +10586,8 @@ namespace xloom {
 
 /// In the operator's order; untyped where an input is omitted or nothing is known of it.
 struct attn_lstm_input_types {
-    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{}, memory_seq_lens{}, AW{};
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{},
+        memory_seq_lens{}, AW{};
 };
 
 /// The types of AttnLSTM's outputs.
@@ -9990,8 +10597,8 @@ struct attn_lstm_types {
 
 /// The operator has no layout, and one version.
 ///
-/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D unknown.
-///           hidden_size (0, as if absent): H; unknown unless it is positive.
+/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D
+///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive.
 struct attn_lstm_attributes {
     std::optional<xloom::direction> direction = xloom::direction::forward;
     std::int64_t hidden_size = 0;
@@ -10003,18 +10610,20 @@ namespace detail {
 constexpr dim memory_steps(partial_type const& M)
 {
     if (!M.is_untyped() && !M.is_tensor())
-        fail<type_error>("xloom::infer_attn_lstm: M must be a tensor, but M is ", M, ". Give a tensor's type.");
+        fail<type_error>(
+            "xloom::infer_attn_lstm: M must be a tensor, but M is ", M, ". Give a tensor's type.");
     if (!M.shape().has_rank())
         return unknown;
     if (M.shape().rank() != 3)
-        fail<shape_error>("xloom::infer_attn_lstm: M must have rank 3, but M is ", M, ". Lay it out as [N, S, E].");
+        fail<shape_error>(
+            "xloom::infer_attn_lstm: M must have rank 3, but M is ", M, ". Lay it out as [N, S, E].");
     return M.shape()[1];
 }
 
 } // namespace detail
 
-/// The types of AttnLSTM's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it
-/// says nothing.
+/// The types of AttnLSTM's outputs, also of those that the node leaves out. `declared` is what the model says
+/// of them, untyped where it says nothing.
 ///
 ///     T, N, I = X.shape
 ///     N, S, E = M.shape
@@ -10023,26 +10632,27 @@ constexpr dim memory_steps(partial_type const& M)
 ///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
 ///     alignments = merge_type(X.with_shape([T, D, N, S]), declared.alignments)
 ///
-/// Shapes    an X of unknown rank tells neither T nor N, an M that is omitted or of unknown rank not S. N is X's; M's is not compared.
-///           Of the other inputs nothing is read.
+/// Shapes    an X of unknown rank tells neither T nor N, an M that is omitted or of unknown rank not S. N is
+///           X's; M's is not compared. Of the other inputs nothing is read.
 /// Options   attn_lstm_attributes.
-/// Errors    type_error: X or M is no tensor, or X's element type is undefined; kind or element type of a declared output.
-///           shape_error: rank of X or M; rank or dimension of a declared output.
-/// Differs   from ONNX Runtime, which infers element types only: Y, Y_h and Y_c follow ONNX's rule for LSTM. alignments is no output of
-///           theirs.
+/// Errors    type_error: X or M is no tensor, or X's element type is undefined; kind or element type of a
+///           declared output. shape_error: rank of X or M; rank or dimension of a declared output.
+/// Differs   from ONNX Runtime, which infers element types only: Y, Y_h and Y_c follow ONNX's rule for LSTM.
+///           alignments is no output of theirs.
 /// Source    com.microsoft AttnLSTM 1; ONNX LSTM-22, layout 0. Element types are not checked.
 /// Example   tests/infer/attn_lstm.test.cpp
-constexpr attn_lstm_types infer_attn_lstm(
-    attn_lstm_input_types const& inputs, attn_lstm_types const& declared = {}, attn_lstm_attributes const& attributes = {})
+constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,
+    attn_lstm_types const& declared = {}, attn_lstm_attributes const& attributes = {})
 {
-    auto const inferred =
-        detail::infer_recurrent("infer_attn_lstm", inputs.X, attributes.direction, attributes.hidden_size, /*is_batch_first*/ false);
+    auto const inferred = detail::infer_recurrent(
+        "infer_attn_lstm", inputs.X, attributes.direction, attributes.hidden_size, /*is_batch_first*/ false);
     partial_shape alignments = inferred.Y.shape();
     alignments[3] = detail::memory_steps(inputs.M);
     return {detail::merge_type({"infer_attn_lstm", "Y"}, inferred.Y, declared.Y),
         detail::merge_type({"infer_attn_lstm", "Y_h"}, inferred.state, declared.Y_h),
         detail::merge_type({"infer_attn_lstm", "Y_c"}, inferred.state, declared.Y_c),
-        detail::merge_type({"infer_attn_lstm", "alignments"}, inputs.X.with_shape(alignments), declared.alignments)};
+        detail::merge_type(
+            {"infer_attn_lstm", "alignments"}, inputs.X.with_shape(alignments), declared.alignments)};
 }
 
 } // namespace xloom
@@ -10051,7 +10661,8 @@ constexpr attn_lstm_types infer_attn_lstm(
 // ONNX's type and shape inference of GatherND.
 
 // ==== xloom/infer/indexing.hpp ====
-// Which version of ScatterND and GatherND an opset means, and which element types T their data may have there.
+// Which version of ScatterND and GatherND an opset means, and which element types T their data may have
+// there.
 
 // ==== xloom/infer/type_lists.hpp ====
 // Which version of If, Loop and Scan an opset means, and which types its values (V) may have there.
@@ -10071,7 +10682,8 @@ inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 
 inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
 inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
 
-/// The element types of V, each with the version of the three operators that brings it. None was ever removed.
+/// The element types of V, each with the version of the three operators that brings it. None was ever
+/// removed.
 struct element_type_since {
     element_type element;
     std::int64_t version;
@@ -10105,8 +10717,8 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
     {element_type::int2, 25},
 }};
 
-/// If and Loop (Scan never) take sequences of tensors, optional tensors and optional sequences of tensors from these versions on.
-/// Optional sequences kept the element types that they began with.
+/// If and Loop (Scan never) take sequences of tensors, optional tensors and optional sequences of tensors
+/// from these versions on. Optional sequences kept the element types that they began with.
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
@@ -10152,7 +10764,8 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
         return false;
     partial_type const content = type.inner();
     if (type.kind() == type_kind::sequence)
-        return version >= sequences_since && content.is_tensor() && detail::is_element_at(version, content.element());
+        return version >= sequences_since && content.is_tensor() &&
+               detail::is_element_at(version, content.element());
     if (version < optionals_since)
         return false;
     if (content.is_tensor())
@@ -10169,7 +10782,10 @@ namespace xloom {
 enum class indexing { scatter_nd, gather_nd };
 
 /// As ONNX spells it.
-constexpr std::string_view name_of(indexing op) noexcept { return op == indexing::scatter_nd ? "ScatterND" : "GatherND"; }
+constexpr std::string_view name_of(indexing op) noexcept
+{
+    return op == indexing::scatter_nd ? "ScatterND" : "GatherND";
+}
 
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
@@ -10192,8 +10808,9 @@ constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
     return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
-/// True if `op` takes data (and ScatterND updates) of this element type at this opset: those that control flow began with, and from
-/// version 13 on bfloat16. Of later types none was added. The indices are int64 in every version.
+/// True if `op` takes data (and ScatterND updates) of this element type at this opset: those that control
+/// flow began with, and from version 13 on bfloat16. Of later types none was added. The indices are int64 in
+/// every version.
 ///
 /// Errors    option_error: the operator is younger than the opset.
 /// Source    the schemas of ONNX 1.23.
@@ -10212,8 +10829,8 @@ namespace detail {
 constexpr void require_data(std::string_view function, partial_type const& data)
 {
     if (!data.is_tensor() || data.element() == element_type::undefined)
-        fail<type_error>(
-            "xloom::", function, ": data must be a tensor of a known element type, but data is ", data, ". Give a tensor's type.");
+        fail<type_error>("xloom::", function, ": data must be a tensor of a known element type, but data is ",
+            data, ". Give a tensor's type.");
 }
 
 } // namespace detail
@@ -10232,24 +10849,26 @@ namespace detail {
 constexpr void require_batch_dims(gather_nd_attributes const& attributes)
 {
     if (attributes.batch_dims < 0)
-        fail<option_error>("xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is ", attributes.batch_dims,
-            ". Count the leading axes that data and indices share.");
+        fail<option_error>("xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is ",
+            attributes.batch_dims, ". Count the leading axes that data and indices share.");
     if (operator_version(indexing::gather_nd, attributes.opset) < 12 && attributes.batch_dims != 0)
-        fail<option_error>("xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is ", attributes.opset,
-            " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
+        fail<option_error>("xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is ",
+            attributes.opset, " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
 }
 
 /// Refuses scalars, and index tuples that are longer than what is left of data behind the batch axes.
-constexpr void require_indexable(partial_shape const& data, partial_shape const& indices, std::int64_t batch_dims)
+constexpr void require_indexable(
+    partial_shape const& data, partial_shape const& indices, std::int64_t batch_dims)
 {
     if (data.rank() == 0 || indices.rank() == 0)
-        fail<shape_error>("xloom::infer_gather_nd: data and indices must have at least one axis, but data is ", data, " and indices is ",
-            indices, ". Give each an axis.");
+        fail<shape_error>(
+            "xloom::infer_gather_nd: data and indices must have at least one axis, but data is ", data,
+            " and indices is ", indices, ". Give each an axis.");
     dim const& k = indices[indices.rank() - 1];
     if (k.has_value() && (k.value() < 0 || k.value() > static_cast<std::int64_t>(data.rank()) - batch_dims))
-        fail<shape_error>(
-            "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, but data is ", data,
-            ", indices is ", indices, " and batch_dims is ", batch_dims, ". Index fewer axes.");
+        fail<shape_error>("xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's "
+                          "rank less batch_dims, but data is ",
+            data, ", indices is ", indices, " and batch_dims is ", batch_dims, ". Index fewer axes.");
 }
 
 } // namespace detail
@@ -10259,8 +10878,10 @@ constexpr void require_indexable(partial_shape const& data, partial_shape const&
 ///     k = indices.shape[-1]
 ///     output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:]
 ///
-/// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the two are not compared.
-/// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked together.
+/// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the
+///           two are not compared.
+/// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked
+///           together.
 /// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r; an output over max_rank.
 ///           option_error: the opset; batch_dims < 0, or not 0 before opset 12.
 /// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
@@ -10280,8 +10901,8 @@ constexpr partial_shape infer_gather_nd(
     if (!k.has_value())
         return unknown_rank;
     partial_shape output = drop_axis(indices, indices.rank() - 1);
-    detail::check_rank(
-        "xloom::infer_gather_nd", "output", output.rank() + data.rank() - static_cast<std::size_t>(attributes.batch_dims + k.value()));
+    detail::check_rank("xloom::infer_gather_nd", "output",
+        output.rank() + data.rank() - static_cast<std::size_t>(attributes.batch_dims + k.value()));
     for (auto axis = static_cast<std::size_t>(attributes.batch_dims + k.value()); axis < data.rank(); ++axis)
         output.insert(output.rank(), data[axis]);
     return output;
@@ -10293,13 +10914,13 @@ constexpr partial_shape infer_gather_nd(
 ///
 /// Shapes    as above; of indices' type nothing else is read.
 /// Options   as above.
-/// Errors    as above.  type_error: data is no tensor, or its element type is undefined; kind or element type of the declared output.
-///           shape_error: rank or dimension of the declared output.
+/// Errors    as above.  type_error: data is no tensor, or its element type is undefined; kind or element type
+///           of the declared output. shape_error: rank or dimension of the declared output.
 /// Differs   as above.  Every failure comes out; ONNX's default mode drops it. Data's kind is checked.
 /// Source    ONNX GatherND-11, 12, 13. Element types are not checked; is_allowed has data's.
 /// Example   tests/infer/gather_nd.test.cpp
-constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices, partial_type const& declared = untyped,
-    gather_nd_attributes const& attributes = {})
+constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices,
+    partial_type const& declared = untyped, gather_nd_attributes const& attributes = {})
 {
     detail::require_data("infer_gather_nd", data);
     partial_type const inferred = data.with_shape(infer_gather_nd(data.shape(), indices.shape(), attributes));
@@ -10323,25 +10944,28 @@ struct gru_types {
     partial_type Y{}, Y_h{};
 };
 
-/// The types of GRU's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it says
-/// nothing.
+/// The types of GRU's outputs, also of those that the node leaves out. `declared` is what the model says of
+/// them, untyped where it says nothing.
 ///
 ///     T, N, I = X.shape
 ///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
 ///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
 ///
-/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H].
-///           An X of unknown rank tells neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
-///           Before opset 7, without output_sequence: unknown ranks. Before opset 3: what is declared, whatever X is.
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H]. An X of unknown rank tells neither T nor
+///           N. Of the other inputs nothing is read: R may tell an H that hidden_size does not. Before opset
+///           7, without output_sequence: unknown ranks. Before opset 3: what is declared, whatever X is.
 /// Options   recurrent_attributes.
-/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared output.
-///           shape_error: X's rank; rank or dimension of a declared output.
-///           option_error: the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
-///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
-/// Source    ONNX GRU-3, 7, 14, 22; GRU-1 has no inference. Element types are not checked; is_allowed has X's.
+/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared
+///           output. shape_error: X's rank; rank or dimension of a declared output. option_error: the opset;
+///           a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An
+///           attribute that the version does not have is refused, where ONNX does not read it; so is layout
+///           2, which ONNX takes for 1.
+/// Source    ONNX GRU-3, 7, 14, 22; GRU-1 has no inference. Element types are not checked; is_allowed has
+///           X's.
 /// Example   tests/infer/gru.test.cpp
-constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& declared = {}, recurrent_attributes const& attributes = {})
+constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& declared = {},
+    recurrent_attributes const& attributes = {})
 {
     auto const inferred = detail::infer_recurrent("infer_gru", recurrent::gru, inputs.X, attributes);
     return {detail::merge_type({"infer_gru", "Y"}, inferred.Y, declared.Y),
@@ -10354,7 +10978,8 @@ constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& de
 // ONNX's type and shape inference of If.
 
 // ==== xloom/infer/union.hpp ====
-// Union: what holds of a value that is one of two. Shapes never contradict each other here; kinds and element types can.
+// Union: what holds of a value that is one of two. Shapes never contradict each other here; kinds and element
+// types can.
 
 namespace xloom {
 
@@ -10373,7 +10998,8 @@ constexpr partial_shape union_shape(partial_shape const& a, partial_shape const&
     return both;
 }
 
-/// Why two types have no union: kind, element, or unknown_type for a sequence or optional of which the content is untyped.
+/// Why two types have no union: kind, element, or unknown_type for a sequence or optional of which the
+/// content is untyped.
 constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
 {
     if (a.kind() != b.kind())
@@ -10385,7 +11011,8 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
     return a.element() != b.element() ? conflict::element : conflict::none;
 }
 
-/// The type of a value that is an `a` or a `b`: their common kind and element type, and the union of their shapes.
+/// The type of a value that is an `a` or a `b`: their common kind and element type, and the union of their
+/// shapes.
 ///
 /// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
 /// Source    ONNX UnionTypeInfo.
@@ -10394,14 +11021,15 @@ constexpr partial_type union_type(partial_type const& a, partial_type const& b)
 {
     switch (find_union_conflict(a, b)) {
     case conflict::kind:
-        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a, " and b is ", b,
-            ". Give both as tensors, sequences or optionals.");
+        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a,
+            " and b is ", b, ". Give both as tensors, sequences or optionals.");
     case conflict::element:
-        detail::fail<type_error>(
-            "xloom::union_type: the two types must have one element type, but a is ", a, " and b is ", b, ". Cast one of them.");
+        detail::fail<type_error>("xloom::union_type: the two types must have one element type, but a is ", a,
+            " and b is ", b, ". Cast one of them.");
     case conflict::unknown_type:
-        detail::fail<type_error>("xloom::union_type: the content of a sequence or optional must have a type, but a is ", a, " and b is ", b,
-            ". Give the type of the content.");
+        detail::fail<type_error>(
+            "xloom::union_type: the content of a sequence or optional must have a type, but a is ", a,
+            " and b is ", b, ". Give the type of the content.");
     default:
         return a.with_shape(union_shape(a.shape(), b.shape()));
     }
@@ -10422,37 +11050,47 @@ namespace detail {
 constexpr void require_if_counts(std::size_t then_count, std::size_t else_count, std::size_t output_count)
 {
     if (then_count != else_count || then_count != output_count)
-        fail<type_error>("xloom::infer_if: both branches must give as many outputs as the node has, but then_branch gives ", then_count,
-            ", else_branch ", else_count, ", and the node has ", output_count, ". Make the three counts equal.");
+        fail<type_error>("xloom::infer_if: both branches must give as many outputs as the node has, but "
+                         "then_branch gives ",
+            then_count, ", else_branch ", else_count, ", and the node has ", output_count,
+            ". Make the three counts equal.");
 }
 
 /// Refuses branches of which the kinds or element types differ. Before If-13 only tensors are looked into.
-constexpr void require_one_type(std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
+constexpr void require_one_type(
+    std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
 {
     conflict found = find_union_conflict(then_type, else_type);
     if (version < 13 && !then_type.is_tensor() && then_type.kind() == else_type.kind())
         found = conflict::none;
     if (found == conflict::kind)
-        fail<type_error>("xloom::infer_if: both branches must give values of one kind, but output[", i, "] is ", then_type,
-            " by then_branch and ", else_type, " by else_branch. Give both as tensors, sequences or optionals.");
+        fail<type_error>("xloom::infer_if: both branches must give values of one kind, but output[", i,
+            "] is ", then_type, " by then_branch and ", else_type,
+            " by else_branch. Give both as tensors, sequences or optionals.");
     if (found == conflict::element)
-        fail<type_error>("xloom::infer_if: both branches must give the same element type, but output[", i, "] is ", then_type,
-            " by then_branch and ", else_type, " by else_branch. Cast one of them.");
+        fail<type_error>("xloom::infer_if: both branches must give the same element type, but output[", i,
+            "] is ", then_type, " by then_branch and ", else_type, " by else_branch. Cast one of them.");
     if (found == conflict::unknown_type)
-        fail<type_error>("xloom::infer_if: the content of a sequence or optional must have a type, but output[", i, "] is ", then_type,
-            " by then_branch and ", else_type, " by else_branch. Give the type of the content.");
+        fail<type_error>(
+            "xloom::infer_if: the content of a sequence or optional must have a type, but output[", i,
+            "] is ", then_type, " by then_branch and ", else_type,
+            " by else_branch. Give the type of the content.");
 }
 
 /// If-1: the branches describe the same shape.
-constexpr partial_shape merge_branches(std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape)
+constexpr partial_shape merge_branches(
+    std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape)
 {
     if (find_conflict(else_shape, then_shape) != conflict::none)
-        fail<shape_error>("xloom::infer_if: before opset 11 both branches must give the same shape, but output[", i, "] is ", then_shape,
-            " by then_branch and ", else_shape, " by else_branch. Give one shape, or use opset 11.");
+        fail<shape_error>(
+            "xloom::infer_if: before opset 11 both branches must give the same shape, but output[", i,
+            "] is ", then_shape, " by then_branch and ", else_shape,
+            " by else_branch. Give one shape, or use opset 11.");
     return merge_shape(else_shape, then_shape);
 }
 
-constexpr partial_shape join_branches(std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape, std::int64_t version)
+constexpr partial_shape join_branches(
+    std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape, std::int64_t version)
 {
     if (version < 11)
         return merge_branches(i, then_shape, else_shape);
@@ -10462,7 +11100,8 @@ constexpr partial_shape join_branches(std::size_t i, partial_shape const& then_s
     return union_shape(then_shape, else_shape);
 }
 
-constexpr partial_type join_branches(std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
+constexpr partial_type join_branches(
+    std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
 {
     require_one_type(i, then_type, else_type, version);
     if (version < 13 && !then_type.is_tensor())
@@ -10479,10 +11118,10 @@ constexpr bool has_symbol(type_list const& types, std::string_view symbol)
     return false;
 }
 
-/// True if `declared` says nothing that does not follow from the branches. A symbol that neither branch uses is only a name.
-/// Requires that the two can be merged.
-constexpr bool is_sound(
-    partial_shape const& declared, partial_shape const& inferred, type_list const& then_types, type_list const& else_types)
+/// True if `declared` says nothing that does not follow from the branches. A symbol that neither branch uses
+/// is only a name. Requires that the two can be merged.
+constexpr bool is_sound(partial_shape const& declared, partial_shape const& inferred,
+    type_list const& then_types, type_list const& else_types)
 {
     if (!declared.has_rank())
         return true;
@@ -10490,7 +11129,8 @@ constexpr bool is_sound(
         return false;
     for (std::size_t axis = 0; axis < declared.rank(); ++axis) {
         dim const& claim = declared[axis];
-        bool const is_name = claim.has_symbol() && !has_symbol(then_types, claim.symbol()) && !has_symbol(else_types, claim.symbol());
+        bool const is_name = claim.has_symbol() && !has_symbol(then_types, claim.symbol()) &&
+                             !has_symbol(else_types, claim.symbol());
         if (claim != inferred[axis] && !claim.is_unknown() && !is_name)
             return false;
     }
@@ -10499,31 +11139,39 @@ constexpr bool is_sound(
 
 } // namespace detail
 
-/// The types of If's outputs, from those of its branches. A branch is called with an empty type_list and gives a type_list;
-/// `outputs` holds one type per output of the node, untyped where none is declared.
+/// The types of If's outputs, from those of its branches. A branch is called with an empty type_list and
+/// gives a type_list; `outputs` holds one type per output of the node, untyped where none is declared.
 ///
 ///     then_types, else_types = then_branch([]), else_branch([])
 ///     for i in outputs: merge_type(union_type(then_types[i], else_types[i]), outputs[i])
 ///
-/// Shapes    If-13 and later: the union: [2] and [3] give [?], different ranks an unknown rank.
-///           If-11: the union for tensors, an else branch without a shape read as a scalar's; of other kinds then_branch's type.
-///           If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give [3].
-/// Options   opset (latest_opset).  strict (false): a declared output that claims more than both branches give, such as [2] for [2]
-///           and [3], is an error; no shape, [?] and a symbol that no branch uses are not. Otherwise what is declared is kept.
+/// Shapes    If-13 and later: the union: [2] and [3] give [?], different ranks an unknown rank. If-11: the
+///           union for tensors, an else branch without a shape read as a scalar's; of other kinds
+///           then_branch's type. If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give [3].
+/// Options   opset (latest_opset).  strict (false): a declared output that claims more than both branches
+///           give, such as [2] for [2] and [3], is an error; no shape, [?] and a symbol that no branch uses
+///           are not. Otherwise what is declared is kept.
 /// Errors    type_error: numbers of outputs; kinds or element types of the branches, or of a declared output.
 ///           shape_error: If-1's shapes; rank or dimension of a declared output.  option_error: the opset.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it, its inference does not.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it,
+///           its inference does not.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
+///           are on the heap.
 /// Source    ONNX If-1, 11, 13 .. 25. The condition is not looked at; is_allowed has the types.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
-/// auto const two = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(element::float_, {2, 4})}; };
-/// auto const three = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(element::float_, {3, 4})}; };
+/// auto const two = [](xloom::type_list const&) {
+///     return xloom::type_list{xloom::tensor_type(element::float_, {2, 4})};
+/// };
+/// auto const three = [](xloom::type_list const&) {
+///     return xloom::type_list{xloom::tensor_type(element::float_, {3, 4})};
+/// };
 /// xloom::infer_if(two, three, {xloom::untyped}); // = [float[?, 4]]
 /// ```
 template <class Then, class Else>
-constexpr type_list infer_if(Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
+constexpr type_list infer_if(
+    Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::if_, attributes.opset);
     type_list const then_types = then_branch(type_list{});
@@ -10533,10 +11181,12 @@ constexpr type_list infer_if(Then&& then_branch, Else&& else_branch, type_list c
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         partial_type const inferred = detail::join_branches(i, then_types[i], else_types[i], version);
         partial_type const merged = detail::merge_type({"infer_if", "output", i}, inferred, outputs[i]);
-        if (attributes.strict && !detail::is_sound(outputs[i].shape(), inferred.shape(), then_types, else_types))
-            detail::fail<shape_error>("xloom::infer_if: a declared output must hold for both branches, but output[", i, "] is declared as ",
-                outputs[i], ", then_branch gives ", then_types[i], " and else_branch ", else_types[i],
-                ". Declare no shape, or unknown dimensions, or new symbols.");
+        if (attributes.strict &&
+            !detail::is_sound(outputs[i].shape(), inferred.shape(), then_types, else_types))
+            detail::fail<shape_error>(
+                "xloom::infer_if: a declared output must hold for both branches, but output[", i,
+                "] is declared as ", outputs[i], ", then_branch gives ", then_types[i], " and else_branch ",
+                else_types[i], ". Declare no shape, or unknown dimensions, or new symbols.");
         result.push_back(merged);
     }
     return result;
@@ -10552,14 +11202,15 @@ constexpr type_list infer_if(Then&& then_branch, Else&& else_branch, type_list c
 
 namespace xloom {
 
-/// True if there is something to propagate: a tensor's element type, or the content of a sequence or optional.
+/// True if there is something to propagate: a tensor's element type, or the content of a sequence or
+/// optional.
 constexpr bool has_element_type(partial_type const& source)
 {
     return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
 }
 
-/// A type as `source` as far as an operator that only promises its element type can tell: a tensor loses its shape.
-/// A sequence or optional keeps everything, the shape of the tensor inside included.
+/// A type as `source` as far as an operator that only promises its element type can tell: a tensor loses its
+/// shape. A sequence or optional keeps everything, the shape of the tensor inside included.
 ///
 /// Errors    type_error: source is untyped, or its element type is.
 /// Source    ONNX propagateElemTypeFromInputToOutput.
@@ -10568,7 +11219,8 @@ constexpr partial_type propagate_element_type(partial_type const& source)
 {
     if (!has_element_type(source))
         detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source, ". Give its type.");
+            "xloom::propagate_element_type: the element type must be known, but source is ", source,
+            ". Give its type.");
     return source.is_wrapped() ? source : source.with_shape(unknown_rank);
 }
 
@@ -10578,7 +11230,8 @@ constexpr conflict find_propagation_conflict(partial_type const& source, partial
     if (!has_element_type(source))
         return conflict::unknown_type;
     if (source.is_wrapped())
-        return find_propagation_conflict(source.inner(), target.kind() == source.kind() ? target.inner() : untyped);
+        return find_propagation_conflict(
+            source.inner(), target.kind() == source.kind() ? target.inner() : untyped);
     if (target.is_wrapped())
         return conflict::kind;
     bool const known = target.element() != element_type::undefined;
@@ -10599,10 +11252,12 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 
 } // namespace detail
 
-/// `target` with the element type of `source`, which it may not contradict; its shape is kept. A sequence or optional is entered;
-/// a target of another kind than a source that is one is replaced, so that a Loop may carry an optional in and a sequence out.
+/// `target` with the element type of `source`, which it may not contradict; its shape is kept. A sequence or
+/// optional is entered; a target of another kind than a source that is one is replaced, so that a Loop may
+/// carry an optional in and a sequence out.
 ///
-/// Errors    type_error: source or its content is untyped; a tensor meets a sequence or optional; element types differ.
+/// Errors    type_error: source or its content is untyped; a tensor meets a sequence or optional; element
+///           types differ.
 /// Source    ONNX propagateElemTypeWithValidation.
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
@@ -10610,13 +11265,16 @@ constexpr partial_type propagate_element_type(partial_type const& source, partia
     switch (find_propagation_conflict(source, target)) {
     case conflict::unknown_type:
         detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source, ". Give its type.");
+            "xloom::propagate_element_type: the element type must be known, but source is ", source,
+            ". Give its type.");
     case conflict::kind:
-        detail::fail<type_error>("xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ", source,
-            " and target is ", target, ". Give both as tensors.");
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ",
+            source, " and target is ", target, ". Give both as tensors.");
     case conflict::element:
-        detail::fail<type_error>("xloom::propagate_element_type: an element type that is set must stay the same, but source is ", source,
-            " and target is ", target, ". Cast one of them.");
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: an element type that is set must stay the same, but source is ",
+            source, " and target is ", target, ". Cast one of them.");
     default:
         return detail::propagate_compatible(source, target);
     }
@@ -10639,21 +11297,23 @@ inline constexpr std::size_t loop_leading_inputs = 2;
 constexpr void require_loop_counts(std::size_t input_count, std::size_t output_count)
 {
     if (input_count < loop_leading_inputs)
-        fail<option_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, but inputs has ", input_count,
-            " types. Give both.");
+        fail<option_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, "
+                           "but inputs has ",
+            input_count, " types. Give both.");
     if (input_count - loop_leading_inputs > output_count)
-        fail<option_error>("xloom::infer_loop: every carried value must have an output, but inputs has ", input_count - loop_leading_inputs,
-            " carried values and outputs has ", output_count, " types. Give an output for each.");
+        fail<option_error>("xloom::infer_loop: every carried value must have an output, but inputs has ",
+            input_count - loop_leading_inputs, " carried values and outputs has ", output_count,
+            " types. Give an output for each.");
 }
 
 constexpr void require_carried(std::size_t i, partial_type const& type, std::int64_t version)
 {
     if (!has_element_type(type))
-        fail<type_error>(
-            "xloom::infer_loop: a carried value must have a known element type, but input[", i, "] is ", type, ". Give its type.");
+        fail<type_error>("xloom::infer_loop: a carried value must have a known element type, but input[", i,
+            "] is ", type, ". Give its type.");
     if (version < 13 && !type.is_tensor())
-        fail<type_error>(
-            "xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[", i, "] is ", type, ". Use a newer opset.");
+        fail<type_error>("xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[", i,
+            "] is ", type, ". Use a newer opset.");
 }
 
 /// The body's inputs: iteration, cond, and the carried values without shapes, for these may change.
@@ -10668,17 +11328,20 @@ constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t versi
 }
 
 /// Refuses a body output (`i` counts without cond) of a kind that Loop does not have at this version.
-constexpr void require_body_kind(std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
+constexpr void require_body_kind(
+    std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
 {
     type_kind const kind = type.kind();
-    bool const is_known_kind = kind == type_kind::tensor || (version >= sequences_since && kind == type_kind::sequence) ||
+    bool const is_known_kind = kind == type_kind::tensor ||
+                               (version >= sequences_since && kind == type_kind::sequence) ||
                                (version >= optionals_since && kind == type_kind::optional);
     if (!is_known_kind)
-        fail<type_error>("xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), but output[",
+        fail<type_error>("xloom::infer_loop: the body must return tensors (from opset 13 also sequences, "
+                         "from 16 optionals), but output[",
             i, "] is ", type, ". Return another kind, or give its type.");
     if (!is_carried && kind != type_kind::tensor)
-        fail<type_error>(
-            "xloom::infer_loop: a scan output must be a tensor, but the body returned ", type, " for output[", i, "]. Carry it instead.");
+        fail<type_error>("xloom::infer_loop: a scan output must be a tensor, but the body returned ", type,
+            " for output[", i, "]. Carry it instead.");
 }
 
 constexpr partial_type carry(std::size_t i, partial_type const& initial, partial_type const& returned)
@@ -10688,14 +11351,15 @@ constexpr partial_type carry(std::size_t i, partial_type const& initial, partial
     case conflict::none:
         return propagate_element_type(returned, carried);
     case conflict::unknown_type:
-        fail<type_error>(
-            "xloom::infer_loop: the body must return known element types, but output[", i, "] is ", returned, ". Give its type.");
+        fail<type_error>("xloom::infer_loop: the body must return known element types, but output[", i,
+            "] is ", returned, ". Give its type.");
     case conflict::kind:
-        fail<type_error>("xloom::infer_loop: a carried value must keep its kind, but output[", i, "] begins as ", initial,
-            " and the body returned ", returned, ". Return the kind that the value begins with.");
+        fail<type_error>("xloom::infer_loop: a carried value must keep its kind, but output[", i,
+            "] begins as ", initial, " and the body returned ", returned,
+            ". Return the kind that the value begins with.");
     default:
-        fail<type_error>("xloom::infer_loop: a carried value must keep its element type, but output[", i, "] begins as ", initial,
-            " and the body returned ", returned, ". Cast it back in the body.");
+        fail<type_error>("xloom::infer_loop: a carried value must keep its element type, but output[", i,
+            "] begins as ", initial, " and the body returned ", returned, ". Cast it back in the body.");
     }
 }
 
@@ -10703,21 +11367,25 @@ constexpr partial_type carry(std::size_t i, partial_type const& initial, partial
 constexpr partial_type stack_iterations(std::size_t i, partial_type const& element)
 {
     if (!has_element_type(element))
-        fail<type_error>(
-            "xloom::infer_loop: the body must return known element types, but output[", i, "] is ", element, ". Give its type.");
+        fail<type_error>("xloom::infer_loop: the body must return known element types, but output[", i,
+            "] is ", element, ". Give its type.");
     check_rank("xloom::infer_loop", "output", element.shape().rank() + 1, i);
-    return element.shape().has_rank() ? element.with_shape(insert_axis(element.shape(), 0, unknown)) : element;
+    return element.shape().has_rank() ? element.with_shape(insert_axis(element.shape(), 0, unknown))
+                                      : element;
 }
 
 constexpr void require_loop_results(type_list const& returned, std::size_t output_count)
 {
     if (!returned.empty() && returned.size() != output_count + 1)
-        fail<type_error>("xloom::infer_loop: the body must return cond and one value for each output, but outputs has ", output_count,
-            " types and the body returned ", returned.size(), ". Return ", output_count + 1, ".");
+        fail<type_error>(
+            "xloom::infer_loop: the body must return cond and one value for each output, but outputs has ",
+            output_count, " types and the body returned ", returned.size(), ". Return ", output_count + 1,
+            ".");
 }
 
 /// The outputs' types, from what the body returned; before they are merged with what is declared.
-constexpr type_list loop_outputs(type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
+constexpr type_list loop_outputs(
+    type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
 {
     require_loop_results(returned, output_count);
     std::size_t const carried_count = inputs.size() - loop_leading_inputs;
@@ -10727,46 +11395,56 @@ constexpr type_list loop_outputs(type_list const& inputs, type_list const& retur
     for (std::size_t i = 0; i + 1 < returned.size(); ++i) {
         bool const is_carried = i < carried_count;
         require_body_kind(i, returned[i + 1], is_carried, version);
-        inferred[i] = is_carried ? carry(i, inputs[loop_leading_inputs + i], returned[i + 1]) : stack_iterations(i, returned[i + 1]);
+        inferred[i] = is_carried ? carry(i, inputs[loop_leading_inputs + i], returned[i + 1])
+                                 : stack_iterations(i, returned[i + 1]);
     }
     return inferred;
 }
 
 } // namespace detail
 
-/// The types of Loop's outputs, from those of its inputs (M and cond, both untyped if omitted, then v_initial...) and its body.
-/// The body is called with a type_list (iteration, cond, carried...) and gives one (cond, carried..., elements...); if that is
-/// empty, what only the body tells stays unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+/// The types of Loop's outputs, from those of its inputs (M and cond, both untyped if omitted, then
+/// v_initial...) and its body. The body is called with a type_list (iteration, cond, carried...) and gives
+/// one (cond, carried..., elements...); if that is empty, what only the body tells stays unknown. `outputs`
+/// holds one type per output of the node, untyped where none is declared.
 ///
 ///     given = [int64, cond] ++ [v without shape for v in v_initial]
 ///     cond, *finals, *elements = body(given)
 ///     outputs = [v_initial[i]'s element type] ++ [[?] ++ element for element in elements]
 ///
-/// Shapes    a carried tensor has an unknown rank, before the body and after the loop, even if the body keeps its shape; in a sequence
-///           or optional the tensor's initial shape stays. A scan output is [?] ++ the element's shape; M's value is not used.
+/// Shapes    a carried tensor has an unknown rank, before the body and after the loop, even if the body keeps
+///           its shape; in a sequence or optional the tensor's initial shape stays. A scan output is [?] ++
+///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
-/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind the version does not have; the
-///           body's number of outputs; a scan output that is no tensor; kind or element type of a declared output.
-///           shape_error: rank or dimension of a declared output.  option_error: the opset; numbers of inputs or outputs.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs are checked.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
-/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the others.
+/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind the
+///           version does not have; the body's number of outputs; a scan output that is no tensor; kind or
+///           element type of a declared output. shape_error: rank or dimension of a declared output.
+///           option_error: the opset; numbers of inputs or outputs.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs
+///           are checked.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
+///           are on the heap.
+/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the
+///           others.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
 /// auto const body = [](xloom::type_list const& given) {
 ///     return xloom::type_list{given[1], given[2], xloom::tensor_type(element::int64, {2})};
 /// };
-/// xloom::infer_loop({xloom::untyped, xloom::tensor_type(element::bool_, {}), xloom::tensor_type(element::float_, {3})}, body,
-///     {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
+/// xloom::type_list const inputs = {
+///     xloom::untyped, xloom::tensor_type(element::bool_, {}), xloom::tensor_type(element::float_, {3})};
+/// xloom::infer_loop(inputs, body, {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
 /// ```
 template <class Body>
-constexpr type_list infer_loop(type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
+constexpr type_list infer_loop(
+    type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::loop, attributes.opset);
     detail::require_loop_counts(inputs.size(), outputs.size());
     type_list const returned = body(detail::loop_body_inputs(inputs, version));
-    return detail::merge_types({"infer_loop", "output"}, detail::loop_outputs(inputs, returned, outputs.size(), version), outputs);
+    return detail::merge_types(
+        {"infer_loop", "output"}, detail::loop_outputs(inputs, returned, outputs.size(), version), outputs);
 }
 
 } // namespace xloom
@@ -10786,23 +11464,24 @@ struct lstm_types {
     partial_type Y{}, Y_h{}, Y_c{};
 };
 
-/// The types of LSTM's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it says
-/// nothing.
+/// The types of LSTM's outputs, also of those that the node leaves out. `declared` is what the model says of
+/// them, untyped where it says nothing.
 ///
 ///     T, N, I = X.shape
 ///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
 ///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
 ///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
 ///
-/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H].
-///           An X of unknown rank tells neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H]. An X of unknown rank tells
+///           neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
 ///           Before opset 7, without output_sequence: unknown ranks.
 /// Options   recurrent_attributes.
-/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared output.
-///           shape_error: X's rank; rank or dimension of a declared output.
-///           option_error: the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
-///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
+/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared
+///           output. shape_error: X's rank; rank or dimension of a declared output. option_error: the opset;
+///           a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An
+///           attribute that the version does not have is refused, where ONNX does not read it; so is layout
+///           2, which ONNX takes for 1.
 /// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
 /// Example
 /// ```cpp
@@ -10811,8 +11490,8 @@ struct lstm_types {
 /// types.Y; // = float[T, 1, N, 16]
 /// types.Y_h; // = float[1, N, 16]
 /// ```
-constexpr lstm_types infer_lstm(
-    lstm_input_types const& inputs, lstm_types const& declared = {}, recurrent_attributes const& attributes = {})
+constexpr lstm_types infer_lstm(lstm_input_types const& inputs, lstm_types const& declared = {},
+    recurrent_attributes const& attributes = {})
 {
     auto const inferred = detail::infer_recurrent("infer_lstm", recurrent::lstm, inputs.X, attributes);
     return {detail::merge_type({"infer_lstm", "Y"}, inferred.Y, declared.Y),
@@ -10837,25 +11516,27 @@ struct rnn_types {
     partial_type Y{}, Y_h{};
 };
 
-/// The types of RNN's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it says
-/// nothing.
+/// The types of RNN's outputs, also of those that the node leaves out. `declared` is what the model says of
+/// them, untyped where it says nothing.
 ///
 ///     T, N, I = X.shape
 ///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
 ///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
 ///
-/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H].
-///           An X of unknown rank tells neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
-///           Before opset 7, without output_sequence: unknown ranks.
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H]. An X of unknown rank tells neither T nor
+///           N. Of the other inputs nothing is read: R may tell an H that hidden_size does not. Before opset
+///           7, without output_sequence: unknown ranks.
 /// Options   recurrent_attributes.
-/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared output.
-///           shape_error: X's rank; rank or dimension of a declared output.
-///           option_error: the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
-///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
+/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared
+///           output. shape_error: X's rank; rank or dimension of a declared output. option_error: the opset;
+///           a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An
+///           attribute that the version does not have is refused, where ONNX does not read it; so is layout
+///           2, which ONNX takes for 1.
 /// Source    ONNX RNN-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
 /// Example   tests/infer/rnn.test.cpp
-constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& declared = {}, recurrent_attributes const& attributes = {})
+constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& declared = {},
+    recurrent_attributes const& attributes = {})
 {
     auto const inferred = detail::infer_recurrent("infer_rnn", recurrent::rnn, inputs.X, attributes);
     return {detail::merge_type({"infer_rnn", "Y"}, inferred.Y, declared.Y),
@@ -10869,7 +11550,8 @@ constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& de
 
 namespace xloom {
 
-/// The attributes of ONNX that its inference reads; std::nullopt is an absent attribute. Directions are not looked at.
+/// The attributes of ONNX that its inference reads; std::nullopt is an absent attribute. Directions are not
+/// looked at.
 struct scan_attributes {
     std::int64_t opset = latest_opset;
     std::optional<std::int64_t> num_scan_inputs{};
@@ -10889,51 +11571,60 @@ struct scan_layout {
     constexpr std::size_t first_scan_input() const noexcept { return leading_inputs + states; }
 };
 
-constexpr std::size_t count_scan_inputs(std::optional<std::int64_t> const& num_scan_inputs, std::size_t available)
+constexpr std::size_t count_scan_inputs(
+    std::optional<std::int64_t> const& num_scan_inputs, std::size_t available)
 {
     if (!num_scan_inputs)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number of scan inputs.");
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number "
+                          "of scan inputs.");
     if (*num_scan_inputs < 0)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ", *num_scan_inputs,
-            ". Give the number of scan inputs.");
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ",
+            *num_scan_inputs, ". Give the number of scan inputs.");
     if (static_cast<std::uint64_t>(*num_scan_inputs) > available)
-        fail<shape_error>(
-            "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but num_scan_inputs is ",
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan "
+                          "inputs, but num_scan_inputs is ",
             *num_scan_inputs, " and there are ", available, ". Count only the scan inputs.");
     return static_cast<std::size_t>(*num_scan_inputs);
 }
 
-constexpr scan_layout divide_scan(std::size_t input_count, std::size_t output_count, scan_attributes const& attributes, bool is_batched)
+constexpr scan_layout divide_scan(
+    std::size_t input_count, std::size_t output_count, scan_attributes const& attributes, bool is_batched)
 {
     std::size_t const leading = is_batched ? 1 : 0;
-    std::size_t const scan_inputs = count_scan_inputs(attributes.num_scan_inputs, input_count < leading ? 0 : input_count - leading);
+    std::size_t const scan_inputs =
+        count_scan_inputs(attributes.num_scan_inputs, input_count < leading ? 0 : input_count - leading);
     if (input_count < leading)
-        fail<shape_error>("xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. "
-                          "Give it, untyped if it is omitted.");
+        fail<shape_error>(
+            "xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. "
+            "Give it, untyped if it is omitted.");
     std::size_t const states = input_count - leading - scan_inputs;
     if (states > output_count)
         fail<shape_error>("xloom::infer_scan: every state must have an output, but there are ", states,
-            " loop state variables (inputs less num_scan_inputs) and ", output_count, " outputs. Give an output for each.");
+            " loop state variables (inputs less num_scan_inputs) and ", output_count,
+            " outputs. Give an output for each.");
     return {leading, states, scan_inputs, output_count - states};
 }
 
-constexpr void require_axis_count(std::string_view attribute, std::optional<axes> const& given, std::size_t count)
+constexpr void require_axis_count(
+    std::string_view attribute, std::optional<axes> const& given, std::size_t count)
 {
     if (given && given->given() > given->capacity())
-        fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(), " axes (max_operands), but it has ",
-            given->given(), ". Leave the attribute out for axis 0.");
+        fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(),
+            " axes (max_operands), but it has ", given->given(), ". Leave the attribute out for axis 0.");
     if (given && given->size() != count)
-        fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ", given->size(), ": ", *given,
-            ", and there are ", count, ". Give ", count, ", or leave the attribute out.");
+        fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ",
+            given->size(), ": ", *given, ", and there are ", count, ". Give ", count,
+            ", or leave the attribute out.");
 }
 
 /// Axis `i` of an attribute, counted from the front; axis 0 where the attribute is absent.
-constexpr std::size_t scan_axis(std::string_view attribute, std::optional<axes> const& given, std::size_t i, std::size_t rank)
+constexpr std::size_t scan_axis(
+    std::string_view attribute, std::optional<axes> const& given, std::size_t i, std::size_t rank)
 {
     std::int64_t const axis = given ? (*given)[i] : 0;
     if (!is_axis(axis, rank))
-        fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[", i, "] is ", axis,
-            " and the rank is ", rank, ". Name an axis that exists.");
+        fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[",
+            i, "] is ", axis, " and the rank is ", rank, ". Name an axis that exists.");
     return wrap_axis(axis, rank);
 }
 
@@ -10941,8 +11632,8 @@ constexpr void require_tensors(type_list const& inputs, std::size_t first)
 {
     for (std::size_t i = first; i < inputs.size(); ++i)
         if (!inputs[i].is_tensor())
-            fail<type_error>("xloom::infer_scan: states and scan inputs must be tensors, but input[", i, "] is ", inputs[i],
-                ". Give a tensor, with its type.");
+            fail<type_error>("xloom::infer_scan: states and scan inputs must be tensors, but input[", i,
+                "] is ", inputs[i], ". Give a tensor, with its type.");
 }
 
 /// What the scan inputs say together of a dimension that they share.
@@ -10951,8 +11642,8 @@ constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
     dim shared = unknown;
     for (dim const& d : dims) {
         if (find_conflict(d, shared) != conflict::none)
-            fail<shape_error>(
-                "xloom::infer_scan: all scan inputs must agree on the ", name, ", but theirs are ", dims, ". Give inputs of one length.");
+            fail<shape_error>("xloom::infer_scan: all scan inputs must agree on the ", name,
+                ", but theirs are ", dims, ". Give inputs of one length.");
         shared = merge_dim(d, shared);
     }
     return shared;
@@ -10966,7 +11657,8 @@ struct scan_elements {
 };
 
 /// Scan-9 and later: the axis of scan_input_axes is the sequence, and is gone in the body.
-constexpr scan_elements take_unbatched_elements(type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
+constexpr scan_elements take_unbatched_elements(
+    type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
 {
     scan_elements taken{inputs};
     std::vector<dim> lengths;
@@ -10995,8 +11687,10 @@ constexpr void require_batch_size(type_list const& inputs, scan_layout const& la
     for (std::size_t i = 0; i < layout.states; ++i) {
         partial_shape const& state = inputs[layout.leading_inputs + i].shape();
         if (state.rank() > 0 && find_conflict(state[0], batch_size) != conflict::none)
-            fail<shape_error>("xloom::infer_scan: a state must have the batch size of the scan inputs, but state[", i, "] is ", state,
-                " and their batch size is ", batch_size, ". Give a state of that batch size.");
+            fail<shape_error>(
+                "xloom::infer_scan: a state must have the batch size of the scan inputs, but state[", i,
+                "] is ", state, " and their batch size is ", batch_size,
+                ". Give a state of that batch size.");
     }
 }
 
@@ -11020,8 +11714,8 @@ constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layo
     return taken;
 }
 
-constexpr scan_elements take_elements(
-    type_list const& inputs, scan_layout const& layout, bool is_batched, std::optional<axes> const& input_axes)
+constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, bool is_batched,
+    std::optional<axes> const& input_axes)
 {
     if (is_batched)
         return take_batched_elements(inputs, layout);
@@ -11032,8 +11726,9 @@ constexpr scan_elements take_elements(
 constexpr partial_type keep_state(std::size_t i, partial_type const& initial, partial_shape const& result)
 {
     if (find_conflict(result, initial.shape()) != conflict::none)
-        fail<shape_error>("xloom::infer_scan: a state must keep its shape, but state[", i, "] is ", initial.shape(),
-            " and the body makes it ", result, ". Return a state shaped like the initial one.");
+        fail<shape_error>("xloom::infer_scan: a state must keep its shape, but state[", i, "] is ",
+            initial.shape(), " and the body makes it ", result,
+            ". Return a state shaped like the initial one.");
     return initial.with_shape(merge_shape(result, initial.shape()));
 }
 
@@ -11047,11 +11742,13 @@ constexpr partial_shape with_leading(partial_shape dims, dim const& leading)
 constexpr void require_body_outputs(type_list const& returned, std::size_t output_count)
 {
     if (returned.size() != output_count)
-        fail<type_error>("xloom::infer_scan: the body must return one value for each output, but outputs has ", output_count,
-            " types and the body returned ", returned.size(), ". Return ", output_count, ".");
+        fail<type_error>(
+            "xloom::infer_scan: the body must return one value for each output, but outputs has ",
+            output_count, " types and the body returned ", returned.size(), ". Return ", output_count, ".");
     for (std::size_t i = 0; i < returned.size(); ++i)
         if (!returned[i].is_tensor())
-            fail<type_error>("xloom::infer_scan: the body must return tensors, but output[", i, "] is ", returned[i], ". Return a tensor.");
+            fail<type_error>("xloom::infer_scan: the body must return tensors, but output[", i, "] is ",
+                returned[i], ". Return a tensor.");
 }
 
 /// The shape that stacking elements gives.
@@ -11063,7 +11760,8 @@ constexpr partial_shape stack_elements(partial_shape const& element, std::size_t
     check_rank("xloom::infer_scan", "output", element.rank() + (is_batched ? 2 : 1), output);
     if (is_batched)
         return with_leading(with_leading(element, taken.length), taken.batch_size);
-    return insert_axis(element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
+    return insert_axis(
+        element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
 }
 
 /// The initial states' types, as far as they are the outputs' types whatever the body does; then untyped.
@@ -11073,15 +11771,15 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
     for (std::size_t i = 0; i < layout.states; ++i) {
         outputs[i] = inputs[layout.leading_inputs + i];
         if (!has_element_type(outputs[i]))
-            fail<type_error>("xloom::infer_scan: a state must have a known element type, but state[", i, "] is ", outputs[i],
-                ". Give its element type.");
+            fail<type_error>("xloom::infer_scan: a state must have a known element type, but state[", i,
+                "] is ", outputs[i], ". Give its element type.");
     }
     return outputs;
 }
 
 /// The outputs' types, from what the body returned; before they are merged with what is declared.
-constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout, scan_elements const& taken,
-    bool is_batched, std::optional<axes> const& output_axes)
+constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout,
+    scan_elements const& taken, bool is_batched, std::optional<axes> const& output_axes)
 {
     if (!returned.empty())
         require_body_outputs(returned, inferred.size());
@@ -11089,58 +11787,72 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
         partial_shape const& result = returned[i].shape();
         if (i < layout.states && is_batched)
             check_rank("xloom::infer_scan", "output", result.rank() + 1, i);
-        inferred[i] = i < layout.states
-                          ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
-                          : returned[i].with_shape(stack_elements(result, i, i - layout.states, output_axes, is_batched, taken));
+        inferred[i] =
+            i < layout.states
+                ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
+                : returned[i].with_shape(
+                      stack_elements(result, i, i - layout.states, output_axes, is_batched, taken));
     }
     return inferred;
 }
 
 } // namespace detail
 
-/// The types of Scan's outputs, from those of its inputs (states..., scan inputs...; Scan-8: sequence_lens, untyped if omitted, before
-/// them) and its body. The body is called with a type_list (states..., elements...) and gives one (states..., elements...); if that is
-/// empty, what only the body tells stays unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+/// The types of Scan's outputs, from those of its inputs (states..., scan inputs...; Scan-8: sequence_lens,
+/// untyped if omitted, before them) and its body. The body is called with a type_list (states...,
+/// elements...) and gives one (states..., elements...); if that is empty, what only the body tells stays
+/// unknown. `outputs` holds one type per output of the node, untyped where none is declared.
 ///
 ///     given = states ++ [x without axis scan_input_axes[k] for k, x in enumerate(scan_inputs)]
 ///     T = all x.shape[scan_input_axes[k]], merged
 ///     *finals, *elements = body(given)
-///     outputs = [finals[i] merged into states[i]] ++ [e with T inserted at scan_output_axes[k] for k, e in enumerate(elements)]
+///     outputs = [finals[i] merged into states[i]] ++
+///               [e with T inserted at scan_output_axes[k] for k, e in enumerate(elements)]
 ///
-/// Shapes    a state keeps its shape. A scan output is the element's shape with T as a new axis; axes may be negative, and count on
-///           the rank with T. A scan input of unknown rank tells nothing of T.
-///           Scan-8: state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan inputs of rank 3
-///           and more tell N and T; a shape too short for them leaves a scalar.
-/// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for all): not read by Scan-8.
-/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its rank; lengths or batch
-///           sizes that differ; a state that changes its shape; an output over max_rank; rank or dimension of a declared output.
-///           type_error: an input or body output that is no tensor; an undefined element type of a state; the body's number of
-///           outputs; kind or element type of a declared output.  option_error: the opset; more axes than max_operands.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
-///           Scan-8's states must have the scan inputs' batch size, also where the body says nothing of their shapes.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
+/// Shapes    a state keeps its shape. A scan output is the element's shape with T as a new axis; axes may be
+///           negative, and count on the rank with T. A scan input of unknown rank tells nothing of T. Scan-8:
+///           state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan
+///           inputs of rank 3 and more tell N and T; a shape too short for them leaves a scalar.
+/// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for
+///           all): not read by Scan-8.
+/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its
+///           rank; lengths or batch sizes that differ; a state that changes its shape; an output over
+///           max_rank; rank or dimension of a declared output. type_error: an input or body output that is no
+///           tensor; an undefined element type of a state; the body's number of outputs; kind or element type
+///           of a declared output.  option_error: the opset; more axes than max_operands.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not
+///           outnumber the outputs. Scan-8's states must have the scan inputs' batch size, also where the
+///           body says nothing of their shapes.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
+///           are on the heap.
 /// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
 /// Example
 /// ```cpp
 /// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[0], given[1]}; };
 /// using element = xloom::element_type;
-/// xloom::infer_scan({xloom::tensor_type(element::float_, {3}), xloom::tensor_type(element::float_, {"T", 2})}, body,
-///     {xloom::untyped, xloom::untyped}, {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
+/// xloom::type_list const inputs = {
+///     xloom::tensor_type(element::float_, {3}), xloom::tensor_type(element::float_, {"T", 2})};
+/// xloom::infer_scan(inputs, body, {xloom::untyped, xloom::untyped},
+///     {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
 /// ```
 template <class Body>
-constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
+constexpr type_list infer_scan(
+    type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
 {
     bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;
-    detail::scan_layout const layout = detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
+    detail::scan_layout const layout =
+        detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
     if (!is_batched) {
         detail::require_axis_count("scan_input_axes", attributes.scan_input_axes, layout.scan_inputs);
         detail::require_axis_count("scan_output_axes", attributes.scan_output_axes, layout.scan_outputs);
     }
     detail::require_tensors(inputs, layout.leading_inputs);
     type_list inferred = detail::initial_outputs(inputs, layout);
-    detail::scan_elements const taken = detail::take_elements(inputs, layout, is_batched, attributes.scan_input_axes);
+    detail::scan_elements const taken =
+        detail::take_elements(inputs, layout, is_batched, attributes.scan_input_axes);
     type_list const returned = body(taken.body_inputs);
-    inferred = detail::scan_outputs(std::move(inferred), returned, layout, taken, is_batched, attributes.scan_output_axes);
+    inferred = detail::scan_outputs(
+        std::move(inferred), returned, layout, taken, is_batched, attributes.scan_output_axes);
     return detail::merge_types({"infer_scan", "output"}, inferred, outputs);
 }
 
@@ -11184,10 +11896,12 @@ namespace detail {
 constexpr void require_reduction(scatter_nd_attributes const& attributes)
 {
     if (!has_reduction(attributes.opset, attributes.reduction))
-        fail<option_error>("xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max and min, but "
+        fail<option_error>("xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and "
+                           "mul, from 18 on max and min, but "
                            "reduction is ",
             name_of(attributes.reduction), " and opset is ", attributes.opset,
-            has_reduction(latest_opset, attributes.reduction) ? ". Use a newer opset." : ". Use one of these.");
+            has_reduction(latest_opset, attributes.reduction) ? ". Use a newer opset."
+                                                              : ". Use one of these.");
 }
 
 } // namespace detail
@@ -11196,20 +11910,25 @@ constexpr void require_reduction(scatter_nd_attributes const& attributes)
 ///
 ///     output = merge_type(data, declared)
 ///
-/// Shapes    as data. Nothing is read of indices and updates: theirs may be wrong, or tell a rank that data does not.
+/// Shapes    as data. Nothing is read of indices and updates: theirs may be wrong, or tell a rank that data
+///           does not.
 /// Options   opset (latest_opset).  reduction (none).
-/// Errors    type_error: data is no tensor, or its element type is undefined; kind or element type of the declared output.
-///           shape_error: rank or dimension of the declared output.  option_error: the opset; a reduction that it does not have.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction are checked.
+/// Errors    type_error: data is no tensor, or its element type is undefined; kind or element type of the
+///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
+///           opset; a reduction that it does not have.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction
+///           are checked.
 /// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed has data's.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
-/// auto const data = xloom::tensor_type(element::float_, {"N", 4}), updates = xloom::tensor_type(element::float_, {"K", 4});
+/// auto const data = xloom::tensor_type(element::float_, {"N", 4});
+/// auto const updates = xloom::tensor_type(element::float_, {"K", 4});
 /// xloom::infer_scatter_nd(data, xloom::tensor_type(element::int64, {"K", 1}), updates); // = float[N, 4]
 /// ```
-constexpr partial_type infer_scatter_nd(partial_type const& data, [[maybe_unused]] partial_type const& indices,
-    [[maybe_unused]] partial_type const& updates, partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
+constexpr partial_type infer_scatter_nd(partial_type const& data,
+    [[maybe_unused]] partial_type const& indices, [[maybe_unused]] partial_type const& updates,
+    partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
 {
     detail::require_reduction(attributes);
     detail::require_data("infer_scatter_nd", data);
@@ -11228,9 +11947,10 @@ namespace xloom::detail {
 
 /// Scan outputs along axis 0, of at most `limit` iterations.
 ///
-/// Room for all of them is taken at once where they are certain to come, and where it is at most a mebibyte that nothing is written to: a
-/// loop that reaches such a limit copies nothing. Otherwise the room begins small and doubles, and at most 3 times the final size is held
-/// at any time: a limit is often a guard, far above the iterations that come.
+/// Room for all of them is taken at once where they are certain to come, and where it is at most a mebibyte
+/// that nothing is written to: a loop that reaches such a limit copies nothing. Otherwise the room begins
+/// small and doubles, and at most 3 times the final size is held at any time: a limit is often a guard, far
+/// above the iterations that come.
 template <class Outputs>
 class growing_stack {
 public:
@@ -11238,8 +11958,8 @@ public:
 
     growing_stack(std::string_view op, std::int64_t limit, std::int64_t certain)
         : op_(op),
-          limit_(static_cast<std::size_t>(
-              std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
+          limit_(static_cast<std::size_t>(std::min<std::uint64_t>(
+              static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
           is_certain_(certain == limit)
     {}
 
@@ -11306,12 +12026,12 @@ namespace xloom {
 ///
 /// Errors    option_error: neither a trip count nor a condition nor a way to stop the loop from outside.
 /// Source    ONNX Loop-25: without M and cond the loop never ends, and the body's cond is ignored.
-constexpr std::int64_t check_loop(
-    std::string_view op, std::optional<std::int64_t> max_trip_count, std::optional<bool> cond, bool can_be_stopped)
+constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_t> max_trip_count,
+    std::optional<bool> cond, bool can_be_stopped)
 {
     if (!max_trip_count && !cond && !can_be_stopped)
-        detail::fail<option_error>(
-            op, ": a loop must be able to end, but max_trip_count and cond are both absent and stop has no state. Give one of them.");
+        detail::fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
+                                       "absent and stop has no state. Give one of them.");
     if (!max_trip_count)
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
@@ -11337,10 +12057,12 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 }
 
 /// The loop goes on, and there is no room for the results of this iteration.
-[[noreturn]] inline void fail_full(std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
+[[noreturn]] inline void fail_full(
+    std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
 {
-    fail<shape_error>(op, ": a scan output must have room for every iteration, but ", describe_room(outputs, iteration + 1),
-        " and the loop goes on at iteration ", iteration, ". Give it a longer leading axis.");
+    fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
+        describe_room(outputs, iteration + 1), " and the loop goes on at iteration ", iteration,
+        ". Give it a longer leading axis.");
 }
 
 } // namespace detail
@@ -11348,15 +12070,17 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 /// How many iterations all outputs have room for, along axis 0; the largest integer without outputs.
 ///
 /// Errors    shape_error: rank 0; less room than `needed`, the iterations that are certain to come.
-constexpr std::int64_t check_loop_outputs(std::string_view op, std::span<shape const> outputs, std::int64_t needed)
+constexpr std::int64_t check_loop_outputs(
+    std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
     detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", {});
     std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
     for (shape const& dims : outputs)
         room = (std::min)(room, detail::room_of(dims));
     if (room < needed)
-        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ", detail::describe_room(outputs, needed),
-            " and there will be ", needed, ". Give it a longer leading axis.");
+        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
+            detail::describe_room(outputs, needed), " and there will be ", needed,
+            ". Give it a longer leading axis.");
     return room;
 }
 
@@ -11394,11 +12118,13 @@ namespace xloom {
 /// When a loop ends. ONNX's omitted inputs are std::nullopt.
 struct loop_options {
     std::optional<std::int64_t> max_trip_count{}; ///< at most so many iterations; negative counts as 0
-    std::optional<bool> cond = true;              ///< tested before each iteration; std::nullopt: true, and what the body says is ignored
-    stop_token stop{};                            ///< asked before each iteration
+    std::optional<bool> cond =
+        true; ///< tested before each iteration; std::nullopt: true, and what the body says is ignored
+    stop_token stop{}; ///< asked before each iteration
 };
 
-/// How a loop ended. `cond` is the last condition, true if it was omitted; `stopped` tells that options.stop ended it.
+/// How a loop ended. `cond` is the last condition, true if it was omitted; `stopped` tells that options.stop
+/// ended it.
 struct loop_status {
     bool cond;
     std::int64_t trip_count;
@@ -11410,8 +12136,8 @@ namespace detail {
 /// The one place that decides whether another iteration follows.
 class loop_control {
 public:
-    /// `limit` comes from check_loop. Why it is not called here: a constructor that the compiler does not inline keeps the members in
-    /// memory during the whole loop.
+    /// `limit` comes from check_loop. Why it is not called here: a constructor that the compiler does not
+    /// inline keeps the members in memory during the whole loop.
     loop_control(std::int64_t limit, loop_options const& options)
         : limit_(limit),
           has_cond_(options.cond.has_value()),
@@ -11432,7 +12158,8 @@ public:
 
     /// The same of a loop that has no stop token; of others false.
     ///
-    /// Why a loop inside the loop asks this: it holds no atomic operation, after which the compiler reloads all that lies in memory.
+    /// Why a loop inside the loop asks this: it holds no atomic operation, after which the compiler reloads
+    /// all that lies in memory.
     bool goes_on_unasked(std::int64_t end) const { return !can_stop_ && may_go_on(end); }
 
     void finish_iteration(bool cond)
@@ -11472,12 +12199,13 @@ using is_loop_state = std::bool_constant<!lazy<X>>;
 } // namespace xloom
 
 // ==== xloom/adapt/step_report.hpp ====
-// What a compile error names of a step that does not fit: which state, its type and the type that the body returned for it.
+// What a compile error names of a step that does not fit: which state, its type and the type that the body
+// returned for it.
 
 namespace xloom::detail {
 
-/// A carried value by its number, with its type, or that of its items, at first and as the body returned it. A compiler prints these
-/// with a static_assert that reads `fits`.
+/// A carried value by its number, with its type, or that of its items, at first and as the body returned it.
+/// A compiler prints these with a static_assert that reads `fits`.
 template <std::size_t StateNumber, class InitialType, class ReturnedType, step_fault Fault>
 struct carried_state {
     static constexpr bool fits(step_fault asked) noexcept { return asked != Fault; }
@@ -11492,10 +12220,10 @@ template <class To, class... Tos, class From, class... Froms, std::size_t I>
 struct first_at_fault<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I> {
     static constexpr step_fault fault = find_carried_fault<To, From>();
     static constexpr bool is_item_type = fault == step_fault::item_type;
-    using found =
-        carried_state<I, std::conditional_t<is_item_type, item_t<To>, To>, std::conditional_t<is_item_type, item_t<From>, From>, fault>;
-    using type = typename std::conditional_t<fault == step_fault::none, first_at_fault<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1>,
-        std::type_identity<found>>::type;
+    using found = carried_state<I, std::conditional_t<is_item_type, item_t<To>, To>,
+        std::conditional_t<is_item_type, item_t<From>, From>, fault>;
+    using type = typename std::conditional_t<fault == step_fault::none,
+        first_at_fault<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1>, std::type_identity<found>>::type;
 };
 
 /// As first_at_fault; none if it is not the types of carried values that are wrong.
@@ -11505,7 +12233,8 @@ struct carried_at_fault {
 };
 template <class State, class Step, step_fault Wrong>
     requires(Wrong >= step_fault::kind)
-struct carried_at_fault<State, Step, Wrong> : first_at_fault<leaves_t<State>, leaves_t<decltype(Step::state)>> {};
+struct carried_at_fault<State, Step, Wrong>
+    : first_at_fault<leaves_t<State>, leaves_t<decltype(Step::state)>> {};
 
 /// Stands for the values of a step that were not put into tuples: scan_step{a, b, y}.
 struct loose_values {};
@@ -11523,7 +12252,18 @@ namespace xloom {
 namespace detail {
 
 /// What loop_into's arguments can be found guilty of at compile time.
-enum class loop_into_fault { none, pack, state, state_const, state_temporary, output, output_const, output_temporary, arity, result };
+enum class loop_into_fault {
+    none,
+    pack,
+    state,
+    state_const,
+    state_temporary,
+    output,
+    output_const,
+    output_temporary,
+    arity,
+    result
+};
 
 template <class Body, class States, class Outputs>
 consteval loop_into_fault find_loop_into_fault()
@@ -11545,16 +12285,19 @@ consteval loop_into_fault find_loop_into_fault()
     else if constexpr (!outlives_call<Outputs>)
         return loop_into_fault::output_temporary;
     else {
-        using call = call_of<Body, joined_t<std::tuple<std::int64_t>, states, typename walk<outputs, true>::output_arguments>>;
+        using call = call_of<Body,
+            joined_t<std::tuple<std::int64_t>, states, typename walk<outputs, true>::output_arguments>>;
         if constexpr (!call::is_valid)
             return loop_into_fault::arity;
         else
-            return std::is_same_v<typename call::result, bool> ? loop_into_fault::none : loop_into_fault::result;
+            return std::is_same_v<typename call::result, bool> ? loop_into_fault::none
+                                                               : loop_into_fault::result;
     }
 }
 
 template <class Body, class... States, class... Outputs>
-loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
+loop_status run_loop_into(
+    Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
 {
     static constexpr std::string_view op = "xloom::loop_into";
     loop_control control(limit_of(op, options), options);
@@ -11568,7 +12311,8 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
     std::int64_t const end = (std::min)(control.limit(), room);
     {
         std::tuple<held_state<States>...> held(states);
-        auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+        auto const current =
+            std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
         auto const iteration = [&] { return control.status().trip_count; };
         detail::run_bodies(op, y, iteration, [&] {
             while (control.goes_on(end))
@@ -11576,7 +12320,8 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
                     detail::enter_all(y);
                     detail::for_each_leaf(y, [](auto, auto& cursor) { detail::poison(cursor.element()); });
                     bool const cond =
-                        detail::call_body(body, std::tuple<std::int64_t>(control.status().trip_count), current, detail::output_elements(y));
+                        detail::call_body(body, std::tuple<std::int64_t>(control.status().trip_count),
+                            current, detail::output_elements(y));
                     detail::leave_all(y);
                     control.finish_iteration(cond);
                 } while (control.goes_on_unasked(end));
@@ -11591,46 +12336,59 @@ loop_status run_loop_into(Body& body, std::tuple<States&...> states, std::tuple<
 
 /// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
 ///
-/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is the caller's own variable (a
-/// scalar one a copy that goes home at the end) and may change its shape. The leading axis of an output is room for iterations, of which
-/// the first status.trip_count are written; an output element is as in scan_into.
+/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is
+/// the caller's own variable (a scalar one a copy that goes home at the end) and may change its shape. The
+/// leading axis of an output is room for iterations, of which the first status.trip_count are written; an
+/// output element is as in scan_into.
 ///
-/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first write. shape_error: the room
-///           is used up and the loop goes on. body_error: an output element was assigned another shape. After these, and what the body
-///           throws, carried values and outputs hold what was written so far; of the element of that iteration this may be nothing.
-/// Aliasing  any overlap is an overlap_error. A body that captured an output's tensor finds the elements of earlier iterations in it; what
-///           it finds there of the current one is unspecified.
+/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first
+///           write. shape_error: the room is used up and the loop goes on. body_error: an output element was
+///           assigned another shape. After these, and what the body throws, carried values and outputs hold
+///           what was written so far; of the element of that iteration this may be nothing.
+/// Aliasing  any overlap is an overlap_error. A body that captured an output's tensor finds the elements of
+///           earlier iterations in it; what it finds there of the current one is unspecified.
 /// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
 /// double v = 6;
 /// auto y = xt::xtensor<double, 1>::from_shape({10});
-/// auto const halve = [](std::int64_t, double& value, double& y_t) { return (value = (y_t = value) / 2) > 1; };
+/// auto const halve = [](std::int64_t, double& value, double& y_t) {
+///     y_t = value;
+///     return (value /= 2) > 1;
+/// };
 /// auto const status = xloom::loop_into(halve, v, y);
 /// v; // = 0.75
 /// status.trip_count; // = 3
 /// ```
 template <class Body, class States, class Outputs = std::tuple<>>
-loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
+loop_status loop_into(
+    Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
 {
     using namespace detail;
     constexpr loop_into_fault fault = find_loop_into_fault<Body, States, Outputs>();
     static_assert(fault != loop_into_fault::pack,
-        "xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
+        "xloom::loop_into: a pack is one value or a flat std::tuple of "
+        "values, but a std::tuple stands inside a std::tuple");
     static_assert(fault != loop_into_fault::state,
-        "xloom::loop_into: a carried value must be a variable that can be written, but a lazy xtensor expression was passed");
-    static_assert(fault != loop_into_fault::state_const, "xloom::loop_into: a carried value is updated in place, so it must not be const");
+        "xloom::loop_into: a carried value must be a variable that can be "
+        "written, but a lazy xtensor expression was passed");
+    static_assert(fault != loop_into_fault::state_const,
+        "xloom::loop_into: a carried value is updated in place, so it must not be const");
     static_assert(fault != loop_into_fault::state_temporary,
-        "xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; pass several as std::tie(v, n)");
-    static_assert(
-        fault != loop_into_fault::output, "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
-    static_assert(fault != loop_into_fault::output_const, "xloom::loop_into: a scan output is written, so it must not be const");
+        "xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; "
+        "pass several as std::tie(v, n)");
+    static_assert(fault != loop_into_fault::output,
+        "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
+    static_assert(fault != loop_into_fault::output_const,
+        "xloom::loop_into: a scan output is written, so it must not be const");
     static_assert(fault != loop_into_fault::output_temporary,
-        "xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
+        "xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; "
+        "pass several as std::tie(y, z)");
+    static_assert(fault != loop_into_fault::arity,
+        "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
     static_assert(
-        fault != loop_into_fault::arity, "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
-    static_assert(fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
+        fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
     if constexpr (fault == loop_into_fault::none)
         return run_loop_into(body, detail::leaves(states), detail::leaves(scan_outputs), options);
     else
@@ -11642,7 +12400,8 @@ loop_status loop_into(Body&& body, States&& states, Outputs&& scan_outputs = {},
 namespace xloom {
 
 /// What the body of loop returns: whether to go on, the next carried values, and this iteration's outputs.
-/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
+/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the
+/// body's variables.
 template <class State, class ScanOutputs = std::tuple<>>
 struct loop_step {
     bool cond;
@@ -11670,8 +12429,7 @@ struct loop_step<detail::no_bool> {
 /// Makes the step that loop refuses.
 template <class Cond, class... Values>
     requires(!std::is_convertible_v<Cond const&, bool>)
-loop_step(Cond const&, Values const&...)
-->loop_step<detail::no_bool>;
+loop_step(Cond const&, Values const&...) -> loop_step<detail::no_bool>;
 
 /// What loop returns: the carried values at its end, the stacked outputs, and how it ended (loop_status).
 template <class State, class ScanOutputs>
@@ -11715,14 +12473,16 @@ consteval loop_fault find_loop_fault()
     }
 }
 
-/// A carried value may take any shape that its type has room for: a fixed shape no other, a static rank none of another rank.
+/// A carried value may take any shape that its type has room for: a fixed shape no other, a static rank none
+/// of another rank.
 template <class To, class From>
 void require_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
 {
     if (!detail::has_room_for(to, from))
-        fail<body_error>(op, ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ",
-            detail::shape_of(to), " and the body made it ", detail::shape_of(from), " at iteration ", iteration,
-            ". Carry an xt::xarray to change it.");
+        fail<body_error>(op,
+            ": a state of a fixed shape or rank must keep it in every iteration, but states[", i, "] was ",
+            detail::shape_of(to), " and the body made it ", detail::shape_of(from), " at iteration ",
+            iteration, ". Carry an xt::xarray to change it.");
 }
 
 template <class Step, class Body, class State>
@@ -11737,17 +12497,20 @@ auto run_loop(Body& body, State state, loop_options const& options)
     block_cache recycled;
     while (control.goes_on(control.limit())) {
         loop_status const now = control.status();
-        Step step = detail::call_body(body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
+        Step step = detail::call_body(
+            body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));
         detail::check_ranks(op, "states", detail::leaves(step.state));
-        detail::for_each_leaf(detail::leaves(step.state),
-            [&](auto i, auto const& value) { detail::require_room(op, i, std::get<i>(carried), value, now.trip_count); });
+        detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto const& value) {
+            detail::require_room(op, i, std::get<i>(carried), value, now.trip_count);
+        });
         outputs.push(detail::leaves(step.scan_outputs), now.trip_count);
-        detail::for_each_leaf(
-            detail::leaves(step.state), [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
+        detail::for_each_leaf(detail::leaves(step.state),
+            [&](auto i, auto& value) { detail::assign_carried(std::get<i>(carried), value); });
         control.finish_iteration(step.cond);
     }
     auto const [cond, trip_count, stopped] = control.status();
-    return loop_result<State, typename stack::type>{std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
+    return loop_result<State, typename stack::type>{
+        std::move(state), std::move(outputs).finish(trip_count), cond, trip_count, stopped};
 }
 
 } // namespace detail
@@ -11761,17 +12524,22 @@ auto run_loop(Body& body, State state, loop_options const& options)
 ///         y[iteration] = y_t
 ///     return states, y, cond, iteration
 ///
-/// body(std::int64_t iteration, bool cond, carried value const&...) -> loop_step. init and the members of a step are each one value or a
-/// flat std::tuple of values; a value is a tensor, a scalar, a sequence (std::vector) or a std::optional. Other values are captured.
+/// body(std::int64_t iteration, bool cond, carried value const&...) -> loop_step. init and the members of a
+/// step are each one value or a flat std::tuple of values; a value is a tensor, a scalar, a sequence
+/// (std::vector) or a std::optional. Other values are captured.
 ///
-/// Shapes    carried values may change their shapes from one iteration to the next, never their item types. Output k: [trips, element...].
-/// Options   max_trip_count (none), cond (true; std::nullopt ignores what the body says), stop (never): see loop_options.
-/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What the body throws passes through.
-/// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration: states = init, outputs of
-///           length 0, dimensions that no type tells 0, an xarray's shape [0].
-/// Cost      outputs: room for max_trip_count iterations at once where these are certain to come or take at most 1 MiB, otherwise doubled:
-///           at most 3 times the final size.
-/// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is ignored.
+/// Shapes    carried values may change their shapes from one iteration to the next, never their item types.
+///           Output k: [trips, element...].
+/// Options   max_trip_count (none), cond (true; std::nullopt ignores what the body says), stop (never): see
+///           loop_options.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What
+///           the body throws passes through.
+/// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration:
+///           states = init, outputs of length 0, dimensions that no type tells 0, an xarray's shape [0].
+/// Cost      outputs: room for max_trip_count iterations at once where these are certain to come or take at
+///           most 1 MiB, otherwise doubled: at most 3 times the final size.
+/// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is
+///           ignored.
 /// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.
 /// Example
 /// ```cpp
@@ -11787,40 +12555,52 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
     using namespace detail;
     using state = owned_t<Init>;
     constexpr loop_fault fault = find_loop_fault<Body, state>();
-    static_assert(fault != loop_fault::pack,
-        "xloom::loop: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != loop_fault::arity, "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
+    static_assert(fault != loop_fault::pack, "xloom::loop: a pack is one value or a flat std::tuple of "
+                                             "values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != loop_fault::arity,
+        "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
     static_assert(fault != loop_fault::loose,
-        "xloom::loop: a step holds a condition, one state and one scan output, each a value or a std::tuple of values; return "
+        "xloom::loop: a step holds a condition, one state and one scan output, each a value or a std::tuple "
+        "of values; return "
         "loop_step{cond, std::tuple{a, b}, y}, or loop_step{cond, a, std::tuple{y, z}}");
     static_assert(fault != loop_fault::condition,
-        "xloom::loop: the condition of a step must be a bool; of a tensor of rank 0 give the item, as in loop_step{cond(), state}");
-    static_assert(fault != loop_fault::result, "xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}");
+        "xloom::loop: the condition of a step must be a bool; of a tensor of "
+        "rank 0 give the item, as in loop_step{cond(), state}");
+    static_assert(fault != loop_fault::result,
+        "xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}");
     if constexpr (fault == loop_fault::none) {
-        using step = bare<typename call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<state const>>>::result>;
+        using step = bare<
+            typename call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<state const>>>::result>;
         constexpr step_fault wrong = find_step_fault<state, step>();
         static_assert(wrong != step_fault::reference,
-            "xloom::loop: the body returned references, which could outlive the body's variables; return xloom::loop_step{...} without "
+            "xloom::loop: the body returned references, which could outlive the body's variables; return "
+            "xloom::loop_step{...} without "
             "template arguments");
         using carried = typename carried_at_fault<state, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy, "xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to "
-                                                 "the body's dead local variables; return "
-                                                 "xloom::loop_step{...} without template arguments, or a container");
-        static_assert(
-            wrong != step_fault::output, "xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead");
+        static_assert(wrong != step_fault::lazy,
+            "xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to "
+            "the body's dead local variables; return "
+            "xloom::loop_step{...} without template arguments, or a container");
+        static_assert(wrong != step_fault::output,
+            "xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead");
         static_assert(wrong != step_fault::output_item,
-            "xloom::loop: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "xloom::loop: the items of a scan output must be default-constructible, copyable and no more "
+            "aligned than xtensor "
             "aligns items; hold others by std::shared_ptr");
-        static_assert(wrong != step_fault::count, "xloom::loop: the body must return as many carried values as init has");
+        static_assert(wrong != step_fault::count,
+            "xloom::loop: the body must return as many carried values as init has");
         static_assert(carried::fits(step_fault::kind),
-            "xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence");
+            "xloom::loop: a carried tensor must be replaced by a tensor, a "
+            "scalar by a scalar, a sequence by a sequence");
         static_assert(carried::fits(step_fault::item_type),
-            "xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns, or give init "
+            "xloom::loop: a carried value may change its shape, but never its element type; convert what the "
+            "body returns, or give init "
             "that type (0.0, not 0, for a double)");
-        static_assert(carried::fits(step_fault::rank),
-            "xloom::loop: a carried value of a static rank must keep it; carry an xt::xarray to change the rank");
+        static_assert(carried::fits(step_fault::rank), "xloom::loop: a carried value of a static rank must "
+                                                       "keep it; carry an xt::xarray to change the rank");
         static_assert(carried::fits(step_fault::fixed_shape),
-            "xloom::loop: a carried value of a fixed shape must keep it; carry an xt::xtensor to change the shape");
+            "xloom::loop: a carried value of a fixed shape must keep "
+            "it; carry an xt::xtensor to change the shape");
         if constexpr (wrong == step_fault::none)
             return run_loop<step>(body, state(static_cast<Init&&>(init)), options);
         else
@@ -11847,11 +12627,12 @@ template <tensor Y>
 inline constexpr bool is_output_list<std::vector<Y>> = is_self_contained<Y>;
 
 /// What a body returned as many of as it must.
-inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned, std::size_t expected, std::size_t iteration)
+inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned,
+    std::size_t expected, std::size_t iteration)
 {
     if (returned != expected)
-        fail<body_error>(op, ": the body must return a list of ", expected, " ", what, ", but it returned ", returned, " at iteration ",
-            iteration, ". Return as many in every iteration.");
+        fail<body_error>(op, ": the body must return a list of ", expected, " ", what, ", but it returned ",
+            returned, " at iteration ", iteration, ". Return as many in every iteration.");
 }
 
 /// The scan outputs of a list: made when the first elements show their shapes, then filled.
@@ -11871,19 +12652,22 @@ public:
             open(values);
         for (std::size_t k = 0; k < values.size(); ++k)
             if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
-                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::describe_shape(values[k]), t);
+                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(),
+                    detail::describe_shape(values[k]), t);
         for (std::size_t k = 0; k < values.size(); ++k)
             writers_[k].push(values[k]);
     }
 
-    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but [0].
+    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but
+    /// [0].
     std::vector<stacked> finish() &&
     {
         if (length_ == 0)
             for (std::size_t k = 0; k < results_.size(); ++k)
-                detail::make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
-                                                    ? shape{0}
-                                                    : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+                detail::make_shape(results_[k],
+                    enable_tensor<stacked>::rank == dynamic_rank
+                        ? shape{0}
+                        : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
         return std::move(results_);
     }
 
@@ -11892,12 +12676,14 @@ private:
     {
         std::vector<shape> dims;
         for (std::size_t k = 0; k < values.size(); ++k)
-            dims.push_back(stacked_shape(op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
+            dims.push_back(stacked_shape(
+                op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
             detail::make_shape(results_[k], dims[k]);
             std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
             writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
-                kernel::time_axis(detail::layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));
+                kernel::time_axis(detail::layout_of(results_[k]), axis, length_,
+                    is_reverse(options_.output_directions, k)));
         }
     }
 
@@ -11926,7 +12712,8 @@ consteval loop_list_fault find_loop_list_fault()
         return loop_list_fault::result;
     else {
         using step = bare<typename call::result>;
-        constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<V>> && is_output_list<decltype(step::scan_outputs)>;
+        constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<V>> &&
+                                  is_output_list<decltype(step::scan_outputs)>;
         return is_right ? loop_list_fault::none : loop_list_fault::result;
     }
 }
@@ -11949,8 +12736,8 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         detail::check_ranks(op, "scan_outputs", step.scan_outputs);
         for (std::size_t k = 0; k < outputs && t != 0; ++k)
             if (!detail::have_same_shape(elements[0][k], step.scan_outputs[k]))
-                detail::fail_reshaped(
-                    op, "scan_outputs", k, detail::shape_of(elements[0][k]), detail::describe_shape(step.scan_outputs[k]), t);
+                detail::fail_reshaped(op, "scan_outputs", k, detail::shape_of(elements[0][k]),
+                    detail::describe_shape(step.scan_outputs[k]), t);
         elements.push_back(std::move(step.scan_outputs));
         carried = std::move(step.state);
         control.finish_iteration(step.cond);
@@ -11961,32 +12748,37 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         stack.push(std::exchange(elements[t], {}), t);
     using stacked = typename list_stack<output>::stacked;
     auto const [cond, trip_count, stopped] = control.status();
-    return loop_result<std::vector<V>, std::vector<stacked>>{std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};
+    return loop_result<std::vector<V>, std::vector<stacked>>{
+        std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};
 }
 
 } // namespace detail
 
-/// Loop where the numbers of carried values and outputs are known at run time only: lists in place of tuples. For interpreters; a program
-/// that knows them has loop, which costs less.
+/// Loop where the numbers of carried values and outputs are known at run time only: lists in place of tuples.
+/// For interpreters; a program that knows them has loop, which costs less.
 ///
 ///     while iteration < max_trip_count and cond:
 ///         cond, states, y_t = body(iteration, cond, states)
 ///         for k: y[k].append(y_t[k])
 ///     return states, [stack(y_k) for y_k in y], cond, iteration
 ///
-/// body(std::int64_t iteration, bool cond, std::span<V const> states) -> loop_step{bool, std::vector<V>, std::vector<Y>}. All carried
-/// values are of one type, such as a std::variant; what is in them may change. All outputs are of one type.
+/// body(std::int64_t iteration, bool cond, std::span<V const> states) -> loop_step{bool, std::vector<V>,
+/// std::vector<Y>}. All carried values are of one type, such as a std::variant; what is in them may change.
+/// All outputs are of one type.
 ///
 /// Shapes    as loop. `outputs` is the number of outputs, which no iteration tells if there is none.
 /// Types     V any type that can be moved; Y a tensor.
 /// Errors    as loop; body_error: another number of carried values or outputs.
 /// Order     as loop.
-/// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice their memory.
+/// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice
+///           their memory.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
 /// using list = std::vector<xt::xarray<double>>;
-/// auto const twice = [](std::int64_t, bool, auto states) { return xloom::loop_step{true, list{2 * states[0]}, list{states[0]}}; };
+/// auto const twice = [](std::int64_t, bool, auto states) {
+///     return xloom::loop_step{true, list{2 * states[0]}, list{states[0]}};
+/// };
 /// auto const result = xloom::loop_list(twice, list{1.0}, 1, {.max_trip_count = 3});
 /// result.final_state; // = [8]
 /// result.scan_outputs; // = [[1, 2, 4]]
@@ -11996,10 +12788,11 @@ auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_optio
 {
     using namespace detail;
     constexpr loop_list_fault fault = find_loop_list_fault<Body, V>();
-    static_assert(fault != loop_list_fault::arity,
-        "xloom::loop_list: the body must be callable as body(iteration, cond, std::span<carried value const>)");
+    static_assert(fault != loop_list_fault::arity, "xloom::loop_list: the body must be callable as "
+                                                   "body(iteration, cond, std::span<carried value const>)");
     static_assert(fault != loop_list_fault::result,
-        "xloom::loop_list: the body must return xloom::loop_step{cond, std::vector of carried values, std::vector of outputs}");
+        "xloom::loop_list: the body must return xloom::loop_step{cond, "
+        "std::vector of carried values, std::vector of outputs}");
     if constexpr (fault == loop_list_fault::none) {
         using step = bare<typename call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>::result>;
         return run_loop_list<step>(body, std::move(init), outputs, options);
@@ -12015,7 +12808,8 @@ auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_optio
 
 namespace xloom {
 
-/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
+/// layout.
 template <class Item>
 struct lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -12062,8 +12856,9 @@ struct lstm_result {
 /// ONNX's attributes. Names and lists are read during the call that they are handed to.
 struct lstm_options {
     xloom::direction direction = xloom::direction::forward;
-    option_list<std::string_view, max_activations> activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
-    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<std::string_view, max_activations>
+        activations{}; ///< f, g, h of each direction; none: Sigmoid, Tanh, Tanh
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
@@ -12071,8 +12866,8 @@ struct lstm_options {
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory, moves copy;
-/// const is thread-safe.
+/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory,
+/// moves copy; const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
@@ -12091,10 +12886,13 @@ public:
     {}
 
 private:
-    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options, detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::lstm_parameters<T>>(checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-              return detail::pack_lstm<T>(constants, checked.sizes, options, checked.functions, d, memory);
-          })
+    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options,
+        detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::lstm_parameters<T>>(
+              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+                  return detail::pack_lstm<T>(
+                      constants, checked.sizes, options, checked.functions, d, memory);
+              })
     {}
 };
 
@@ -12133,26 +12931,29 @@ struct lstm_states {
 };
 
 template <class Item>
-batch_sizes check_lstm_call(std::string_view op, input_ref<Item> const& X, lstm_weights<Item> const& weights, lstm_start<Item> const& start)
+batch_sizes check_lstm_call(std::string_view op, input_ref<Item> const& X, lstm_weights<Item> const& weights,
+    lstm_start<Item> const& start)
 {
     check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
     check_states(op, weights, batch,
-        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)}, named_shape{"initial_c", shape_if_given(start.initial_c)}});
+        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
+            named_shape{"initial_c", shape_if_given(start.initial_c)}});
     check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
     return batch;
 }
 
 template <class Item>
-void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch, input_ref<Item> const& X,
-    lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
+void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, batch_sizes const& batch,
+    input_ref<Item> const& X, lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
 {
     std::int64_t const layout = weights.layout();
     shape const state = state_shape(weights.sizes(), batch, layout);
     check_outputs<Item>(
         op, [&] { return describe(weights.sizes(), batch); },
         std::array{
-            output_law<Item>{"Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
+            output_law<Item>{
+                "Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
             output_law<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
             output_law<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
         },
@@ -12160,12 +12961,13 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
 }
 
 template <class Item, class Policy>
-void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch, lstm_start<Item> const& start,
-    lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
+void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch_sizes const& batch,
+    lstm_start<Item> const& start, lstm_outputs<Item> const& outputs, recurrent_workspace<Item>& workspace,
+    Policy const& policy)
 {
     std::int64_t const layout = weights.layout();
-    lstm_states<Item> const states{
-        weights, {start.initial_h, layout}, {start.initial_c, layout}, {outputs.Y_h, layout}, {outputs.Y_c, layout}};
+    lstm_states<Item> const states{weights, {start.initial_h, layout}, {start.initial_c, layout},
+        {outputs.Y_h, layout}, {outputs.Y_c, layout}};
     run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
 }
 
@@ -12173,27 +12975,31 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 
 /// ONNX's LSTM.
 ///
-///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         i, o, f, g = split(W[d] x_t + Wb[d] + R[d] h + Rb[d], 4)
 ///         i, f = act_f(i + Pi[d] * c), act_f(f + Pf[d] * c)
 ///         c = f * c + i * act_g(g)
 ///         h = act_f(o + Po[d] * c) * act_h(c)
 ///         Y[t, d, n] = h
 ///
-/// Shapes    X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H] = [Wb, Rb], sequence_lens [N], initial_h and initial_c [D, N, H],
-///           P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i, o, f, g, peepholes i, o, f. Layout 1: X [N, T, I],
-///           Y [N, T, D, H], states [N, D, H]. D is 2 for bidirectional, else 1. Any strides.
-/// Types     X's: float, double; float16 and its like, computed as float and rounded in Y, Y_h and Y_c only; scalars of your own.
+/// Shapes    X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H] = [Wb, Rb], sequence_lens [N], initial_h and
+///           initial_c [D, N, H], P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i,
+///           o, f, g, peepholes i, o, f. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. D is 2 for
+///           bidirectional, else 1. Any strides.
+/// Types     X's: float, double; float16 and its like, computed as float and rounded in Y, Y_h and Y_c only;
+///           scalars of your own.
 /// Options   lstm_options; given with the weights, if these are packed.
 /// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
-/// Order     each sum is bias, then W's products, then R's, in chains of 128. So the bits of a row depend on nothing but the row: not on
-///           the batch, the threads, nor on how a sequence is cut into calls (float and wider types).
+/// Order     each sum is bias, then W's products, then R's, in chains of 128. So the bits of a row depend on
+///           nothing but the row: not on the batch, the threads, nor on how a sequence is cut into calls
+///           (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
 ///           NaN stays NaN. What lies beyond a row's length is not read.
-/// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights; lstm_weights are packed
-///           once. Memory: X and the sums of up to 96 rows or of one step.
-/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of length 0 keeps its states.
+/// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
+///           weights; lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
+/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of
+///           length 0 keeps its states.
 /// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
 /// Example
 /// ```cpp
@@ -12204,35 +13010,41 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 /// Y; // = [[[[0.17427]]], [[[0.613983]]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-lstm_result<Item> lstm(
-    Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
+lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
+    std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
     detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
     recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
-        detail::make_state<Item>(sizes, batch, weights.layout()), detail::make_state<Item>(sizes, batch, weights.layout())};
+        detail::make_state<Item>(sizes, batch, weights.layout()),
+        detail::make_state<Item>(sizes, batch, weights.layout())};
     recurrent_workspace<Item> workspace;
-    detail::run_lstm<Item>(input, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
+    detail::run_lstm<Item>(
+        input, weights, batch, start, {result.Y, result.Y_h, result.Y_c}, workspace, policy);
     return result;
 }
 
 /// With weights as they are: packs them first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-lstm_result<Item> lstm(
-    Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs, lstm_options const& options = {}, Policy const& policy = {})
+lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
+    lstm_options const& options = {}, Policy const& policy = {})
 {
     lstm_weights<Item> const weights("xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options);
     return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
+/// large enough.
 ///
-/// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h and
-///           Y_c may be the very tensors initial_h and initial_c, so that a stream carries its state in place.
+/// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input
+///           or another output; but Y_h and Y_c may be the very tensors initial_h and initial_c, so that a
+///           stream carries its state in place.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_identity_t<lstm_start<Item>> const& start,
-    std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+void lstm_into(Input const& X, lstm_weights<Item> const& weights,
+    std::type_identity_t<lstm_start<Item>> const& start,
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::lstm_into";
     detail::input_ref<Item> const input = X;
@@ -12245,7 +13057,8 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights, std::type_iden
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
-recurrent_workspace<Item> lstm_workspace(lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+recurrent_workspace<Item> lstm_workspace(
+    lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>(
         "xloom::lstm_workspace", weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);
@@ -12265,8 +13078,10 @@ namespace xloom {
 ///     h = act_f(o + Po * c) * act_h(c)
 ///     y_t = h
 ///
-/// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved from has N = 0 rows.
+/// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
+///           contiguous.
+/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved
+///           from has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
 /// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
 /// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
@@ -12285,13 +13100,14 @@ class lstm_cell {
     using T = detail::compute_t<Item>;
 
 public:
-    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a d that is none an
-    /// option_error.
-    explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0) : weights_(std::move(weights)), N_(N), d_(d)
+    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a
+    /// d that is none an option_error.
+    explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
+        : weights_(std::move(weights)), N_(N), d_(d)
     {
         if (d >= weights_.sizes().D)
-            detail::fail<option_error>(
-                name, ": d must be less than D = ", weights_.sizes().D, ", but d is ", d, ". Choose one of the weights' directions.");
+            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
+                d, ". Choose one of the weights' directions.");
         detail::check_rows(name, weights_.sizes(), N);
         kernel::arena<T> size;
         take_memory(size);
@@ -12308,11 +13124,12 @@ public:
     template <class Hidden, class Cell, class Element>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t)
     {
-        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() && detail::is_cell_x_t<Item, Element>()) {
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_x_t<Item, Element>()) {
             auto const& [D, I, H] = weights_.sizes();
             using namespace detail;
-            check_step(name,
-                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c), detail::sized("x_t", "N I", N_ * I, x_t)});
+            check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                                 detail::sized("x_t", "N I", N_ * I, x_t)});
             step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), nullptr);
         }
     }
@@ -12321,13 +13138,15 @@ public:
     template <class Hidden, class Cell, class Element, class Output>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
     {
-        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() && detail::is_cell_x_t<Item, Element>() &&
-                      detail::is_cell_y_t<Item, Output>()) {
+        if constexpr (detail::is_cell_h<Item, Hidden>() && detail::is_cell_c<Item, Cell>() &&
+                      detail::is_cell_x_t<Item, Element>() && detail::is_cell_y_t<Item, Output>()) {
             auto const& [D, I, H] = weights_.sizes();
             using namespace detail;
-            check_step(name, {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
-                                 detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
-            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t), detail::first_item(y_t));
+            check_step(name,
+                {detail::sized("h", "N H", N_ * H, h), detail::sized("c", "N H", N_ * H, c),
+                    detail::sized("x_t", "N I", N_ * I, x_t), detail::sized("y_t", "N H", N_ * H, y_t)});
+            step(detail::first_item(h), detail::first_item(c), detail::first_item(x_t),
+                detail::first_item(y_t));
         }
     }
 
@@ -12383,12 +13202,13 @@ namespace xloom {
 ///
 ///     C = A B + bias
 ///
-/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and C so many items apart, those of A overlapping if you like (the windows
-///           of a convolution). B and bias of any strides.
+/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and C so many items apart, those of A
+///           overlapping if you like (the windows of a convolution). B and bias of any strides.
 /// Types     float, double, scalars of your own.
 /// Errors    shape_error: the rank of B, the shape of bias, sizes that cannot be counted in bytes.
 /// Order     each sum is bias, then the products along K in chains of 128: its bits do not depend on M.
-/// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of its cache. Allocates nothing.
+/// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of
+///           its cache. Allocates nothing.
 /// Aliasing  C overlaps neither A nor the matrix.
 /// Threads   const is thread-safe. Copies share the memory, moves copy.
 /// Example
@@ -12426,7 +13246,8 @@ public:
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
-            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest}, {bias + whole, 0}, {last.data(), width});
+            kernel::multiply<T>(count, {A + row * a_step, a_step}, {panels + whole * K, K, rest},
+                {bias + whole, 0}, {last.data(), width});
             for (std::size_t r = 0; r < count; ++r)
                 std::copy_n(last.data() + r * width, rest, C + (row + r) * c_step + whole);
         }
@@ -12440,7 +13261,8 @@ private:
         T const* bias;
     };
 
-    static detail::shared_parameters<parameters> pack(detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
+    static detail::shared_parameters<parameters> pack(
+        detail::named_ref<tensor_ref<T const>, detail::names::B> const& B,
         detail::named_ref<tensor_ref<T const>, detail::names::bias> const& bias)
     {
         static constexpr std::string_view op = "xloom::packed_matrix";
@@ -12449,7 +13271,8 @@ private:
         std::size_t const K = B.shape()[0], J = B.shape()[1];
         if (!has_strides({K, J}, detail::padded_bytes))
             detail::fail<shape_error>(op, ": B must fit in memory, but it is ", B.shape(), ". Shorten it.");
-        detail::check_shapes(op, std::array{detail::shape_law{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
+        detail::check_shapes(op,
+            std::array{detail::shape_law{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
         return {1, [&](std::size_t, kernel::arena<T>& memory) {
                     kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};
@@ -12573,7 +13396,8 @@ kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& 
 
 namespace xloom {
 
-/// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any layout.
+/// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
+/// layout.
 template <class Item>
 struct rnn_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -12616,7 +13440,7 @@ struct rnn_result {
 struct rnn_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
-    option_list<double, max_operands> activation_alpha{};         ///< taken in order by the activations that have one
+    option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
     std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
@@ -12629,16 +13453,16 @@ namespace detail {
 inline rnn_options without_schema_default(rnn_options options)
 {
     auto& names = options.activations;
-    if (options.direction != direction::bidirectional && names.size() == 2 && is_same_name(names[0], "Tanh") &&
-        is_same_name(names[1], "Tanh"))
+    if (options.direction != direction::bidirectional && names.size() == 2 &&
+        is_same_name(names[0], "Tanh") && is_same_name(names[1], "Tanh"))
         names.resize(1);
     return options;
 }
 
 } // namespace detail
 
-/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory, moves copy;
-/// const is thread-safe.
+/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory, moves
+/// copy; const is thread-safe.
 ///
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
@@ -12653,32 +13477,36 @@ public:
     rnn_weights(std::string_view op, rnn_constants<Item> const& constants, rnn_options const& options)
         : rnn_weights(constants, options,
               detail::checked_weights{detail::check_rnn_constants(op, constants, options),
-                  detail::check_activations(
-                      op, detail::without_schema_default(options), detail::rnn_activations, activation_dialect::onnx)})
+                  detail::check_activations(op, detail::without_schema_default(options),
+                      detail::rnn_activations, activation_dialect::onnx)})
     {}
 
 private:
-    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options, detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::rnn_parameters<T>>(checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-              return detail::pack_rnn<T>(constants, checked.sizes, options, checked.functions, d, memory);
-          })
+    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options,
+        detail::checked_weights const& checked)
+        : detail::packed_weights<kernel::rnn_parameters<T>>(
+              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
+                  return detail::pack_rnn<T>(constants, checked.sizes, options, checked.functions, d, memory);
+              })
     {}
 };
 
 /// ONNX's RNN.
 ///
-///     for each direction d, each row n, each t < sequence_lens[n], in reverse from the row's last step to its first:
+///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         h = act_f(W[d] x_t + Wb[d] + R[d] h + Rb[d])
 ///         Y[t, d, n] = h
 ///
-/// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N, H] -> Y [T, D, N, H],
-///           Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. Any strides.
+/// Shapes    X [T, N, I], W [D, H, I], R [D, H, H], B [D, 2H] = [Wb, Rb], sequence_lens [N], initial_h [D, N,
+///           H] -> Y [T, D, N, H], Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H].
+///           Any strides.
 /// Types     as lstm.
 /// Options   rnn_options; given with the weights, if these are packed.
 /// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend on nothing but the row.
-/// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the weights.
+/// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
+///           weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
 /// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.
 /// Example
@@ -12689,61 +13517,69 @@ private:
 /// Y; // = [[[[0.462117]]], [[[0.961251]]]]
 /// ```
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-rnn_result<Item> rnn(
-    Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
+rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights,
+    std::type_identity_t<rnn_start<Item>> const& start = {}, Policy const& policy = {})
 {
-    return detail::run_hidden<rnn_result<Item>, rnn_outputs<Item>, kernel::rnn_rows<detail::compute_t<Item>>, Item>(
-        "xloom::rnn", X, weights, start, policy);
+    return detail::run_hidden<rnn_result<Item>, rnn_outputs<Item>, kernel::rnn_rows<detail::compute_t<Item>>,
+        Item>("xloom::rnn", X, weights, start, policy);
 }
 
 /// With weights as they are: packs them first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-rnn_result<Item> rnn(
-    Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs, rnn_options const& options = {}, Policy const& policy = {})
+rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
+    rnn_options const& options = {}, Policy const& policy = {})
 {
     rnn_weights<Item> const weights("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options);
     return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is large enough.
+/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
+/// large enough.
 ///
-/// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or another output; but Y_h
-///           may be the very tensor initial_h.
+/// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or
+///           another output; but Y_h may be the very tensor initial_h.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
-void rnn_into(Input const& X, rnn_weights<Item> const& weights, std::type_identity_t<rnn_start<Item>> const& start,
-    std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy = {})
+void rnn_into(Input const& X, rnn_weights<Item> const& weights,
+    std::type_identity_t<rnn_start<Item>> const& start,
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::rnn_into";
     detail::input_ref<Item> const input = X;
     batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
-    detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(input, weights, batch, start, outputs, workspace, policy);
+    detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(
+        input, weights, batch, start, outputs, workspace, policy);
 }
 
 /// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
-recurrent_workspace<Item> rnn_workspace(rnn_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+recurrent_workspace<Item> rnn_workspace(
+    rnn_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>("xloom::rnn_workspace", weights,
-        detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{weights, {}, {}}, batch, policy);
+        detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{
+            weights, {}, {}},
+        batch, policy);
 }
 
 } // namespace xloom
 
 // ==== xloom/scan.hpp ====
-// Scan: a body runs over the elements of its inputs in order, carries states and stacks outputs. With scan_into and scan_batched.
+// Scan: a body runs over the elements of its inputs in order, carries states and stacks outputs. With
+// scan_into and scan_batched.
 
 // ==== xloom/adapt/scan_body.hpp ====
 // What the body of a pure scan returns, and the iterations that scan and scan_batched share.
 
 namespace xloom {
 
-/// What the body of scan returns: the next states, and this iteration's outputs.
-/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
-/// A body with several returns names one type, for a container and a lazy expression make two different ones:
-/// `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
+/// What the body of scan returns: the next states, and this iteration's outputs. Lazy xtensor expressions are
+/// evaluated right here, inside the body, so that none of them outlives the body's variables. A body with
+/// several returns names one type, for a container and a lazy expression make two different ones: `->
+/// xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
 template <class State, class ScanOutputs = std::tuple<>>
 struct scan_step {
     State state;
@@ -12787,10 +13623,11 @@ void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan
     }
 }
 
-/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left them.
+/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left
+/// them.
 template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length, Push&& push,
-    std::optional<std::size_t> row = {})
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
+    Push&& push, std::optional<std::size_t> row = {})
 {
     for (std::size_t t = 0; t < length; ++t) {
         detail::enter_all(elements);
@@ -12799,10 +13636,12 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
         auto const returned = detail::leaves(step.state);
         detail::for_each_leaf(returned, [&](auto i, auto const& value) {
             if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)), detail::describe_shape(value), t, row);
+                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
+                    detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
-        detail::for_each_leaf(returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+        detail::for_each_leaf(
+            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
     }
 }
 
@@ -12847,7 +13686,8 @@ inline fact_list describe_low_ranks(std::span<shape const> states, std::span<sha
 }
 
 /// States need a batch axis, scan inputs a batch and a sequence axis.
-constexpr void check_batch_ranks(std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+constexpr void check_batch_ranks(
+    std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
 {
     bool agree = true;
     for (shape const& state : states)
@@ -12855,7 +13695,8 @@ constexpr void check_batch_ranks(std::string_view op, std::span<shape const> sta
     for (shape const& input : inputs)
         agree = agree && input.size() >= 2;
     if (!agree)
-        fail<shape_error>(op, ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
+        fail<shape_error>(op,
+            ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
             describe_low_ranks(states, inputs), ". Give it the axes, of size 1 if need be.");
 }
 
@@ -12884,7 +13725,8 @@ fact_list describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
 }
 
 /// The size of a batch that all operands agree on; none without operands. Requires check_batch_ranks.
-constexpr std::optional<std::size_t> check_batch(std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+constexpr std::optional<std::size_t> check_batch(
+    std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
 {
     std::optional<std::size_t> batch;
     bool agree = true;
@@ -12894,18 +13736,18 @@ constexpr std::optional<std::size_t> check_batch(std::string_view op, std::span<
             batch = dims[0];
         }
     if (!agree)
-        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ", describe_batches(states, inputs),
-            ". Cut them to the same rows.");
+        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ",
+            describe_batches(states, inputs), ". Cut them to the same rows.");
     return batch;
 }
 
 } // namespace detail
 
-/// Errors    option_error: over max_operands, number of directions, a direction that is none; no inputs and no length.
-///           shape_error: ranks, unequal batch sizes or sequence lengths.
+/// Errors    option_error: over max_operands, number of directions, a direction that is none; no inputs and
+///           no length. shape_error: ranks, unequal batch sizes or sequence lengths.
 /// Source    ONNX Scan-8.
-constexpr batch_extent check_scan_batched(
-    std::string_view op, std::span<shape const> states, std::span<shape const> inputs, scan_batched_options const& options)
+constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape const> states,
+    std::span<shape const> inputs, scan_batched_options const& options)
 {
     detail::check_count(op, inputs.size(), "scan inputs");
     detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
@@ -12913,8 +13755,8 @@ constexpr batch_extent check_scan_batched(
     detail::check_batch_ranks(op, states, inputs);
     std::optional<std::size_t> const batch = detail::check_batch(op, states, inputs);
     if (!batch)
-        detail::fail<option_error>(
-            op, ": the batch size comes from the operands, but there are no states and no scan inputs. Give one of them.");
+        detail::fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
+                                       "and no scan inputs. Give one of them.");
 
     axes const time(inputs.size(), 1);
     std::optional<std::size_t> length;
@@ -12925,11 +13767,14 @@ constexpr batch_extent check_scan_batched(
     }
     if (!agree)
         detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, time), ". Pad them, and say in sequence_lens how long each row is.");
+            detail::describe_lengths("scan_inputs", inputs, time),
+            ". Pad them, and say in sequence_lens how long each row is.");
     if (!length && !options.length)
-        detail::fail<option_error>(op, ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
+        detail::fail<option_error>(op,
+            ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
-        detail::fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
+        detail::fail<option_error>(op,
+            ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
             detail::describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
     return {*batch, length ? *length : *options.length};
 }
@@ -12937,21 +13782,25 @@ constexpr batch_extent check_scan_batched(
 namespace detail {
 
 template <class Integer>
-constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
+constexpr void check_sequence_lens(
+    std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
 {
     if (dims != shape{extent.batch})
-        fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch, " rows, but its shape is ", dims,
-            ". Give it the shape ", shape{extent.batch}, ".");
-    auto const is_wrong = [&](Integer len) { return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length); };
+        fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch,
+            " rows, but its shape is ", dims, ". Give it the shape ", shape{extent.batch}, ".");
+    auto const is_wrong = [&](Integer len) {
+        return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length);
+    };
     if (std::any_of(lens.begin(), lens.end(), is_wrong))
-        fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ", describe_lens(lens, is_wrong),
-            ". Count only the elements that the row has.");
+        fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ",
+            describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 
 } // namespace detail
 
 /// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
-constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
+constexpr void check_sequence_lens(
+    std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
 {
     detail::check_sequence_lens(op, dims, lens, extent);
 }
@@ -12986,7 +13835,8 @@ template <class X>
 auto row_of(X& operand, std::size_t b)
 {
     kernel::time_axis const rows(detail::layout_of(operand), 0, 1, false);
-    return std::pair(enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
+    return std::pair(
+        enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
 }
 
 template <class State, class Row>
@@ -12995,7 +13845,8 @@ void load_row(State const& state, std::size_t b, Row& row)
     auto const [first, rows] = detail::row_of(state, b);
     if constexpr (tensor<Row>) {
         detail::make_shape(row, rows.element.dims);
-        kernel::strided_copy(rows.element.dims, rows.element.steps, detail::layout_of(row).steps)(first, enable_tensor<Row>::data(row));
+        kernel::strided_copy(rows.element.dims, rows.element.steps, detail::layout_of(row).steps)(
+            first, enable_tensor<Row>::data(row));
     } else {
         row = *first;
     }
@@ -13014,19 +13865,19 @@ struct row_walk;
 template <class... Xs>
 struct row_walk<std::tuple<Xs...>> {
     template <class X>
-    using cursor_type =
-        cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type, is_always_row_major<bare<X>>>;
+    using cursor_type = cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type,
+        is_always_row_major<bare<X>>>;
 
     using cursors = std::tuple<cursor_type<Xs>...>;
-    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
+    using input_arguments =
+        std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
 
-    static cursors start(std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
+    static cursors start(
+        std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
     {
-        return [&]<std::size_t... I>(std::index_sequence<I...>)
-        {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{start_one<Xs>(std::get<I>(inputs), b, length, is_reverse(directions, I))...};
-        }
-        (std::index_sequence_for<Xs...>{});
+        }(std::index_sequence_for<Xs...>{});
     }
 
 private:
@@ -13062,14 +13913,16 @@ public:
     void push(Values const& values, std::size_t t)
     {
         if (!is_open_) {
-            detail::for_each_leaf(values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
+            detail::for_each_leaf(
+                values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
             is_open_ = true;
             start_row(row_);
         }
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
+                detail::fail_reshaped(
+                    op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
@@ -13077,7 +13930,8 @@ public:
     type&& finish() &&
     {
         if (!is_open_)
-            detail::for_each_leaf(results_, [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
+            detail::for_each_leaf(results_,
+                [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
         return std::move(results_);
     }
 
@@ -13122,14 +13976,15 @@ using has_batch_axis = std::bool_constant<is_scan_output<X>::value>;
 template <class X>
 struct has_batch_and_time_axes : std::bool_constant<lazy<X>> {};
 template <tensor X>
-struct has_batch_and_time_axes<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0 && enable_tensor<bare<X>>::rank != 1> {};
+struct has_batch_and_time_axes<X>
+    : std::bool_constant<enable_tensor<bare<X>>::rank != 0 && enable_tensor<bare<X>>::rank != 1> {};
 
 /// The length of each row: integers, or nothing.
 template <class X>
 inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
 template <tensor X>
-inline constexpr bool is_sequence_lens<X> = std::is_integral_v<item_t<X>> &&
-                                            (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
+inline constexpr bool is_sequence_lens<X> =
+    std::is_integral_v<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
 
 enum class scan_batched_fault { none, pack, state, foreign, input, lens, arity, loose, result };
 
@@ -13148,13 +14003,15 @@ consteval scan_batched_fault find_scan_batched_fault()
         return scan_batched_fault::lens;
     else {
         using rows = typename row_pack<leaves_t<State>>::type;
-        using call = call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<Inputs>::input_arguments>>;
+        using call =
+            call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<Inputs>::input_arguments>>;
         if constexpr (!call::is_valid)
             return scan_batched_fault::arity;
         else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
             return scan_batched_fault::loose;
         else
-            return is_scan_step<bare<typename call::result>> ? scan_batched_fault::none : scan_batched_fault::result;
+            return is_scan_step<bare<typename call::result>> ? scan_batched_fault::none
+                                                             : scan_batched_fault::result;
     }
 }
 
@@ -13170,20 +14027,23 @@ auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_exte
         using number = std::conditional_t<std::is_unsigned_v<item_t<Lens>>, std::uint64_t, std::int64_t>;
         std::vector<number> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
         for (std::size_t b = 0; b < lengths.size(); ++b)
-            lengths[b] = static_cast<number>(enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.steps[0]]);
+            lengths[b] = static_cast<number>(
+                enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.steps[0]]);
         detail::check_sequence_lens(op, layout.dims, std::span<number const>(lengths), extent);
         return lengths;
     }
 }
 
 template <class Step, class Body, class State, class Inputs, class Lens>
-auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens, scan_batched_options const& options)
+auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens,
+    scan_batched_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_batched";
     auto const states = detail::leaves(state);
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);
-    batch_extent const extent = check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
+    batch_extent const extent =
+        check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
     auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
 
     typename row_pack<leaves_t<State>>::type row{};
@@ -13192,19 +14052,22 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     block_cache recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
         auto const length = static_cast<std::size_t>(lengths[b]);
-        detail::for_each_leaf(states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
+        detail::for_each_leaf(
+            states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
         auto elements = row_walk<Inputs>::start(inputs, b, length, options.input_directions);
         outputs.start_row(b);
         auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
         detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
-        detail::for_each_leaf(states, [&](auto i, auto& each) { detail::store_row(each, b, std::get<i>(row)); });
+        detail::for_each_leaf(
+            states, [&](auto i, auto& each) { detail::store_row(each, b, std::get<i>(row)); });
     }
 
     auto stacked = std::move(outputs).finish();
     if constexpr (is_tuple<decltype(Step::scan_outputs)>)
         return scan_result<State, typename stack::type>{std::move(state), std::move(stacked)};
     else
-        return scan_result<State, std::tuple_element_t<0, typename stack::type>>{std::move(state), std::move(std::get<0>(stacked))};
+        return scan_result<State, std::tuple_element_t<0, typename stack::type>>{
+            std::move(state), std::move(std::get<0>(stacked))};
 }
 
 } // namespace detail
@@ -13217,14 +14080,18 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 ///             states, y[b, t] = body(states, x[b, t])
 ///         final_state[b] = states
 ///
-/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body sees neither.
+/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body sees
+/// neither.
 ///
-/// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for every row.
-///           Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
-/// Options   input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs start at 0.
-/// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside [0, T]. body_error as in scan.
+/// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
+///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
+/// Options   input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
+///           start at 0.
+/// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
+///           [0, T]. body_error as in scan.
 /// Order     rows in order, each from its first iteration to its last.
-/// Differs   from ONNX Runtime: a sequence length of 0 is legal. The text leaves the tail undefined; zeros as in ONNX Runtime.
+/// Differs   from ONNX Runtime: a sequence length of 0 is legal. The text leaves the tail undefined; zeros as
+///           in ONNX Runtime.
 /// Source    ONNX Scan-8; infer_scan has the shape rule.
 /// Example
 /// ```cpp
@@ -13236,55 +14103,70 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 /// running; // = [[1, 3, 6], [4, 0, 0]]
 /// ```
 template <class Body, class Init, class Inputs, class Lens = std::nullopt_t>
-auto scan_batched(
-    Body&& body, Init&& init, Inputs const& scan_inputs, Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})
+auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
+    Lens const& sequence_lens = std::nullopt, scan_batched_options const& options = {})
 {
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     constexpr scan_batched_fault fault = find_scan_batched_fault<Body, state, inputs, Lens>();
     static_assert(fault != scan_batched_fault::pack,
-        "xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_batched_fault::state, "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
+        "xloom::scan_batched: a pack is one value or a flat std::tuple of "
+        "values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != scan_batched_fault::state,
+        "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
     static_assert(fault != scan_batched_fault::foreign,
-        "xloom::scan_batched: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise "
+        "xloom::scan_batched: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen "
+        "matrix by xt::adapt, or specialise "
         "xloom::enable_tensor for its type");
-    static_assert(
-        fault != scan_batched_fault::input, "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
-    static_assert(
-        fault != scan_batched_fault::lens, "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
-    static_assert(
-        fault != scan_batched_fault::arity, "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
+    static_assert(fault != scan_batched_fault::input,
+        "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
+    static_assert(fault != scan_batched_fault::lens,
+        "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
+    static_assert(fault != scan_batched_fault::arity,
+        "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
     static_assert(fault != scan_batched_fault::loose,
-        "xloom::scan_batched: a step holds one state and one scan output, each a value or a std::tuple of values; return "
+        "xloom::scan_batched: a step holds one state and one scan output, each a value or a std::tuple of "
+        "values; return "
         "scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
-    static_assert(fault != scan_batched_fault::result, "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
+    static_assert(fault != scan_batched_fault::result,
+        "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
     if constexpr (fault == scan_batched_fault::none) {
         using rows = typename row_pack<leaves_t<state>>::type;
-        using step = bare<typename call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<inputs>::input_arguments>>::result>;
+        using step = bare<typename call_of<Body,
+            joined_t<leaves_t<rows const>, typename row_walk<inputs>::input_arguments>>::result>;
         constexpr step_fault wrong = find_step_fault<rows, step>();
-        static_assert(wrong != step_fault::reference, "xloom::scan_batched: the body returned references, which could outlive the body's "
-                                                      "variables; return xloom::scan_step{...} without "
-                                                      "template arguments");
+        static_assert(wrong != step_fault::reference,
+            "xloom::scan_batched: the body returned references, which could outlive the body's "
+            "variables; return xloom::scan_step{...} without "
+            "template arguments");
         using carried = typename carried_at_fault<rows, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy, "xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would "
-                                                 "refer to the body's dead local variables; return "
-                                                 "xloom::scan_step{...} without template arguments, or a container");
-        static_assert(wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
+        static_assert(wrong != step_fault::lazy,
+            "xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would "
+            "refer to the body's dead local variables; return "
+            "xloom::scan_step{...} without template arguments, or a container");
+        static_assert(
+            wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
         static_assert(wrong != step_fault::output_item,
-            "xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no "
+            "more aligned than xtensor "
             "aligns items; hold others by std::shared_ptr");
-        static_assert(wrong != step_fault::count, "xloom::scan_batched: the body must return as many states as init has");
+        static_assert(wrong != step_fault::count,
+            "xloom::scan_batched: the body must return as many states as init has");
         static_assert(carried::fits(step_fault::kind),
-            "xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar");
-        static_assert(carried::fits(step_fault::item_type), "xloom::scan_batched: a state must keep its element type; convert what the "
-                                                            "body returns, or give init that type (0.0, not 0, for "
-                                                            "a double)");
-        static_assert(carried::fits(step_fault::rank), "xloom::scan_batched: a row of a state must keep its rank");
-        static_assert(carried::fits(step_fault::fixed_shape), "xloom::scan_batched: a row of a state must keep its shape");
+            "xloom::scan_batched: a row of a state that is a tensor must be "
+            "replaced by a tensor, a scalar one by a scalar");
+        static_assert(carried::fits(step_fault::item_type),
+            "xloom::scan_batched: a state must keep its element type; convert what the "
+            "body returns, or give init that type (0.0, not 0, for "
+            "a double)");
+        static_assert(
+            carried::fits(step_fault::rank), "xloom::scan_batched: a row of a state must keep its rank");
+        static_assert(carried::fits(step_fault::fixed_shape),
+            "xloom::scan_batched: a row of a state must keep its shape");
         if constexpr (wrong == step_fault::none)
-            return run_scan_batched<step>(
-                body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), sequence_lens, options);
+            return run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
+                detail::evaluated_inputs(scan_inputs), sequence_lens, options);
         else
             return scan_result<state, std::tuple<>>{};
     } else {
@@ -13346,8 +14228,8 @@ consteval scan_into_fault find_scan_into_fault()
     else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
         return scan_into_fault::lengths;
     else {
-        using call = call_of<Body,
-            joined_t<states, typename walk<Inputs, LeadingAxis>::input_arguments, typename walk<outputs, LeadingAxis>::output_arguments>>;
+        using call = call_of<Body, joined_t<states, typename walk<Inputs, LeadingAxis>::input_arguments,
+                                       typename walk<outputs, LeadingAxis>::output_arguments>>;
         if constexpr (!call::is_valid)
             return scan_into_fault::arity;
         else
@@ -13355,7 +14237,8 @@ consteval scan_into_fault find_scan_into_fault()
     }
 }
 
-/// Gives an input and an output that are one tensor one memory for the current element. That of packed elements is one already.
+/// Gives an input and an output that are one tensor one memory for the current element. That of packed
+/// elements is one already.
 template <class Input, class Output>
 void share_element(Input&, Output&)
 {}
@@ -13365,11 +14248,12 @@ void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<
     input.share_buffer_of(output);
 }
 
-/// Finds the outputs that are an input's own tensor, whose elements must not be touched before the body, and lets the body see its
-/// writes to them through the input. Requires check_overlap.
+/// Finds the outputs that are an input's own tensor, whose elements must not be touched before the body, and
+/// lets the body see its writes to them through the input. Requires check_overlap.
 template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
-std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places, std::tuple<Inputs...>& inputs,
-    std::array<placed_operand, K> const& output_places, std::tuple<Outputs...>& outputs)
+std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places,
+    std::tuple<Inputs...>& inputs, std::array<placed_operand, K> const& output_places,
+    std::tuple<Outputs...>& outputs)
 {
     std::array<bool, K> holds_input{};
     detail::for_each_leaf(outputs, [&](auto k, auto& output) {
@@ -13384,8 +14268,8 @@ std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_pla
 }
 
 template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
-void run_scan_into(
-    Body& body, std::tuple<States&...> states, Inputs const& inputs, std::tuple<Outputs&...> outputs, scan_options const& options)
+void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+    std::tuple<Outputs&...> outputs, scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_into";
     detail::check_ranks(op, "states", states);
@@ -13401,11 +14285,14 @@ void run_scan_into(
 
     auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
     auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
-    std::array<bool, sizeof...(Outputs)> const holds_input = detail::join_in_place(input_places, x, output_places, y);
-    auto const guards =
-        std::apply([](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); }, states);
+    std::array<bool, sizeof...(Outputs)> const holds_input =
+        detail::join_in_place(input_places, x, output_places, y);
+    auto const guards = std::apply(
+        [](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); },
+        states);
     std::tuple<held_state<States>...> held(states);
-    auto const current = std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    auto const current =
+        std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;
     auto const iteration = [&] { return t; };
     detail::run_bodies(op, y, iteration, [&] {
@@ -13421,66 +14308,81 @@ void run_scan_into(
             detail::leave_all(y);
             detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
                 if (!guard.holds(std::get<i>(current)))
-                    detail::fail_reshaped(op, "states", i, guard.expected(), detail::describe_shape(std::get<i>(current)), t);
+                    detail::fail_reshaped(
+                        op, "states", i, guard.expected(), detail::describe_shape(std::get<i>(current)), t);
             });
         }
     });
 }
 
 template <bool LeadingAxis, class Body, class States, class Inputs, class Outputs>
-void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
+void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
+    scan_options const& options)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     constexpr scan_into_fault fault = find_scan_into_fault<Body, States, inputs, Outputs, LeadingAxis>();
     static_assert(fault != scan_into_fault::pack,
-        "xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_into_fault::state,
-        "xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into");
+        "xloom::scan_into: a pack is one value or a flat std::tuple of "
+        "values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != scan_into_fault::state, "xloom::scan_into: a state is a tensor or a scalar; carry "
+                                                   "sequences and optionals with xloom::loop_into");
     static_assert(fault != scan_into_fault::state_const,
         "xloom::scan_into: a state is updated in place, so it must not be const; the "
-        "arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state");
+        "arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is "
+        "no state");
     static_assert(fault != scan_into_fault::state_temporary,
-        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)");
-    static_assert(fault != scan_into_fault::foreign, "xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a "
-                                                     "std::vector or an Eigen matrix by xt::adapt, or specialise "
-                                                     "xloom::enable_tensor for its type");
-    static_assert(fault != scan_into_fault::input,
-        "xloom::scan_into: a scan input is a tensor with an axis to walk along; capture other values in the body");
-    static_assert(fault != scan_into_fault::output, "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
-    static_assert(fault != scan_into_fault::output_const, "xloom::scan_into: a scan output is written, so it must not be const");
+        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass "
+        "several as std::tie(h, c)");
+    static_assert(fault != scan_into_fault::foreign,
+        "xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a "
+        "std::vector or an Eigen matrix by xt::adapt, or specialise "
+        "xloom::enable_tensor for its type");
+    static_assert(fault != scan_into_fault::input, "xloom::scan_into: a scan input is a tensor with an axis "
+                                                   "to walk along; capture other values in the body");
+    static_assert(fault != scan_into_fault::output,
+        "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
+    static_assert(fault != scan_into_fault::output_const,
+        "xloom::scan_into: a scan output is written, so it must not be const");
     static_assert(fault != scan_into_fault::output_temporary,
-        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)");
-    static_assert(fault != scan_into_fault::lengths, "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
+        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; "
+        "pass several as std::tie(y, z)");
+    static_assert(fault != scan_into_fault::lengths,
+        "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
     static_assert(fault != scan_into_fault::arity,
         "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...); "
-        "the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state");
-    static_assert(fault != scan_into_fault::result, "xloom::scan_into: the body writes through its references and must return void");
+        "the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there "
+        "is no state");
+    static_assert(fault != scan_into_fault::result,
+        "xloom::scan_into: the body writes through its references and must return void");
     if constexpr (fault == scan_into_fault::none)
-        run_scan_into<LeadingAxis>(
-            body, detail::leaves(states), detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options);
+        run_scan_into<LeadingAxis>(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
+            detail::leaves(scan_outputs), options);
 }
 
 } // namespace detail
 
-/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is allocated in the loop.
+/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is
+/// allocated in the loop.
 ///
 ///     for t in range(T):
 ///         body(states, x[t], y[t])
 ///
-/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one a copy of it that is
-/// written back at the end. An output element is an element_view, or one item where the output's rank is statically 1. It is unspecified
-/// at first (NaN in debug builds), so write all of it; that of an input's own tensor is the input's element. `xt::noalias(y_t) = ...` and
-/// raw loops allocate nothing.
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one
+/// a copy of it that is written back at the end. An output element is an element_view, or one item where the
+/// output's rank is statically 1. It is unspecified at first (NaN in debug builds), so write all of it; that
+/// of an input's own tensor is the input's element. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
 ///
 /// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
-/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an iteration: a state or an output
-///           element changed its shape. After a body_error or what the body throws, states and outputs hold what was written so far;
-///           of the element of that iteration this may be nothing.
-/// Aliasing  an output may be an input's own tensor on the same axis in the same direction: x_t and y_t are then one memory, whatever the
-///           layout. Any other overlap is an overlap_error. A body that captured an output's tensor finds the elements of earlier
-///           iterations in it; what it finds there of the current one is unspecified.
-/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands that are lazy expressions
-///           and for elements whose items do not lie side by side.
+/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an
+///           iteration: a state or an output element changed its shape. After a body_error or what the body
+///           throws, states and outputs hold what was written so far; of the element of that iteration this
+///           may be nothing.
+/// Aliasing  an output may be an input's own tensor on the same axis in the same direction: x_t and y_t are
+///           then one memory, whatever the layout. Any other overlap is an overlap_error. A body that
+///           captured an output's tensor finds the elements of earlier iterations in it; what it finds there
+///           of the current one is unspecified.
+/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands
+///           that are lazy expressions and for elements whose items do not lie side by side.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -13494,14 +14396,17 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
 {
-    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
+    detail::scan_into<true>(
+        body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
 }
 
 /// With axes, directions or a length.
 template <class Body, class States, class Inputs, class Outputs>
-void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs, scan_options const& options)
+void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
+    scan_options const& options)
 {
-    detail::scan_into<false>(body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
+    detail::scan_into<false>(
+        body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), options);
 }
 
 } // namespace xloom
@@ -13527,7 +14432,8 @@ consteval scan_fault find_scan_fault()
     else if constexpr (LeadingAxis && !static_length<Inputs>::agrees)
         return scan_fault::lengths;
     else {
-        using call = call_of<Body, joined_t<leaves_t<State const>, typename walk<Inputs, LeadingAxis>::input_arguments>>;
+        using call = call_of<Body,
+            joined_t<leaves_t<State const>, typename walk<Inputs, LeadingAxis>::input_arguments>>;
         if constexpr (!call::is_valid)
             return scan_fault::arity;
         else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
@@ -13546,18 +14452,20 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
 
     detail::check_ranks(op, "init", detail::leaves(state));
     detail::check_ranks(op, "scan_inputs", inputs);
-    std::size_t const length = check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
+    std::size_t const length =
+        check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);
     auto places = detail::places_of(inputs);
     detail::place_in_time(places, options.input_axes, options.input_directions);
     auto elements = walk<Inputs, LeadingAxis>::start(inputs, places, length);
     stack outputs;
     block_cache recycled;
-    detail::iterate<Step>(op, body, detail::leaves(state), elements, length, [&](auto const& values, std::size_t t) {
-        if (t == 0)
-            outputs.open(op, values, length, options);
-        outputs.push(op, values, t);
-    });
+    detail::iterate<Step>(
+        op, body, detail::leaves(state), elements, length, [&](auto const& values, std::size_t t) {
+            if (t == 0)
+                outputs.open(op, values, length, options);
+            outputs.push(op, values, t);
+        });
     if (length == 0)
         outputs.open_empty(op, options);
     return scan_result<State, typename stack::type>{std::move(state), std::move(outputs).finish()};
@@ -13570,41 +14478,52 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
 
     constexpr scan_fault fault = find_scan_fault<Body, state, inputs, LeadingAxis>();
-    static_assert(fault != scan_fault::pack,
-        "xloom::scan: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple");
-    static_assert(
-        fault != scan_fault::state, "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
+    static_assert(fault != scan_fault::pack, "xloom::scan: a pack is one value or a flat std::tuple of "
+                                             "values, but a std::tuple stands inside a std::tuple");
+    static_assert(fault != scan_fault::state,
+        "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
     static_assert(fault != scan_fault::foreign,
-        "xloom::scan: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by xt::adapt, or specialise "
+        "xloom::scan: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by "
+        "xt::adapt, or specialise "
         "xloom::enable_tensor for its type");
+    static_assert(fault != scan_fault::input,
+        "xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body");
     static_assert(
-        fault != scan_fault::input, "xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body");
-    static_assert(fault != scan_fault::lengths, "xloom::scan: all scan inputs must have the same sequence length");
-    static_assert(fault != scan_fault::arity, "xloom::scan: the body must be callable as body(state const&..., element const&...)");
+        fault != scan_fault::lengths, "xloom::scan: all scan inputs must have the same sequence length");
+    static_assert(fault != scan_fault::arity,
+        "xloom::scan: the body must be callable as body(state const&..., element const&...)");
     static_assert(fault != scan_fault::loose,
-        "xloom::scan: a step holds one state and one scan output, each a value or a std::tuple of values; return "
+        "xloom::scan: a step holds one state and one scan output, each a value or a std::tuple of values; "
+        "return "
         "scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
-    static_assert(fault != scan_fault::result, "xloom::scan: the body must return xloom::scan_step{state, scan_outputs}");
+    static_assert(fault != scan_fault::result,
+        "xloom::scan: the body must return xloom::scan_step{state, scan_outputs}");
     if constexpr (fault == scan_fault::none) {
-        using arguments = joined_t<leaves_t<state const>, typename walk<inputs, LeadingAxis>::input_arguments>;
+        using arguments =
+            joined_t<leaves_t<state const>, typename walk<inputs, LeadingAxis>::input_arguments>;
         using step = bare<typename call_of<Body, arguments>::result>;
         constexpr step_fault wrong = find_step_fault<state, step>();
         static_assert(wrong != step_fault::reference,
-            "xloom::scan: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without "
+            "xloom::scan: the body returned references, which could outlive the body's variables; return "
+            "xloom::scan_step{...} without "
             "template arguments");
         using carried = typename carried_at_fault<state, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy, "xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to "
-                                                 "the body's dead local variables; return "
-                                                 "xloom::scan_step{...} without template arguments, or a container");
+        static_assert(wrong != step_fault::lazy,
+            "xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to "
+            "the body's dead local variables; return "
+            "xloom::scan_step{...} without template arguments, or a container");
         static_assert(wrong != step_fault::output, "xloom::scan: a scan output must be a tensor or a scalar");
         static_assert(wrong != step_fault::output_item,
-            "xloom::scan: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor "
+            "xloom::scan: the items of a scan output must be default-constructible, copyable and no more "
+            "aligned than xtensor "
             "aligns items; hold others by std::shared_ptr");
-        static_assert(wrong != step_fault::count, "xloom::scan: the body must return as many states as init has");
         static_assert(
-            carried::fits(step_fault::kind), "xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar");
+            wrong != step_fault::count, "xloom::scan: the body must return as many states as init has");
+        static_assert(carried::fits(step_fault::kind),
+            "xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar");
         static_assert(carried::fits(step_fault::item_type),
-            "xloom::scan: a state must keep its element type; convert what the body returns, or give init that type (0.0, not 0, for "
+            "xloom::scan: a state must keep its element type; convert what the body returns, or give init "
+            "that type (0.0, not 0, for "
             "a double)");
         static_assert(carried::fits(step_fault::rank), "xloom::scan: a state must keep its rank");
         static_assert(carried::fits(step_fault::fixed_shape), "xloom::scan: a state must keep its shape");
@@ -13630,20 +14549,26 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 ///         y[t] = y_t
 ///     return states, y
 ///
-/// init, scan_inputs and the two members of a step are each one value or a flat std::tuple of values (std::tie for variables,
-/// std::tuple{} for none). The body gets them flat, in ONNX's order: body(state const&..., element const&...) -> scan_step. An element
-/// is an element_view, or one item where the input's rank is statically 1. Other values are captured.
+/// init, scan_inputs and the two members of a step are each one value or a flat std::tuple of values
+/// (std::tie for variables, std::tuple{} for none). The body gets them flat, in ONNX's order: body(state
+/// const&..., element const&...) -> scan_step. An element is an element_view, or one item where the input's
+/// rank is statically 1. Other values are captured.
 ///
-/// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init. Output k stacks its elements
-///           along output_axes[k]. K outputs for M inputs, any K and M; without inputs T is options.length.
-/// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>, xtensor<Y, r> gives
-///           xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in give fixed shapes out.
-/// Errors    before the first iteration: shape_error, option_error (see check_scan). body_error: a state or an output element changed
-///           its shape. What the body throws passes through; nothing of the caller's is changed.
-/// Order     t = 0 .. T-1; a reverse input shows element T-1-t, a reverse output is filled from its end. The two are independent.
-///           T = 0 is legal: states = init, outputs of length 0; dimensions that no type tells are 0, an xarray's shape is [0].
-/// Cost      one pass; the outputs are allocated once, elements that do not lie side by side go through a buffer, and what the body
-///           returns lives in recycled memory. scan_into with an in-place body does without that.
+/// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init.
+///           Output k stacks its elements along output_axes[k]. K outputs for M inputs, any K and M; without
+///           inputs T is options.length.
+/// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>,
+///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in
+///           give fixed shapes out.
+/// Errors    before the first iteration: shape_error, option_error (see check_scan). body_error: a state or
+///           an output element changed its shape. What the body throws passes through; nothing of the
+///           caller's is changed.
+/// Order     t = 0 .. T-1; a reverse input shows element T-1-t, a reverse output is filled from its end. The
+///           two are independent. T = 0 is legal: states = init, outputs of length 0; dimensions that no type
+///           tells are 0, an xarray's shape is [0].
+/// Cost      one pass; the outputs are allocated once, elements that do not lie side by side go through a
+///           buffer, and what the body returns lives in recycled memory. scan_into with an in-place body does
+///           without that.
 /// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
 /// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
 /// Example
@@ -13697,7 +14622,8 @@ consteval scan_list_fault find_scan_list_fault()
             return scan_list_fault::result;
         else {
             using step = bare<typename call::result>;
-            constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<S>> && is_output_list<decltype(step::scan_outputs)>;
+            constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<S>> &&
+                                      is_output_list<decltype(step::scan_outputs)>;
             return is_right ? scan_list_fault::none : scan_list_fault::result;
         }
     }
@@ -13713,8 +14639,9 @@ public:
     {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             strided_layout const layout = detail::layout_of(inputs[i]);
-            kernel::time_axis const time(
-                layout, wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length, is_reverse(options.input_directions, i));
+            kernel::time_axis const time(layout,
+                wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length,
+                is_reverse(options.input_directions, i));
             cursors_.emplace_back(enable_tensor<X>::data(inputs[i]), time, length);
             elements_.push_back(cursors_.back().element());
         }
@@ -13740,7 +14667,8 @@ private:
 };
 
 template <class Step, class Body, class S, class X>
-auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inputs, std::size_t outputs, scan_options const& options)
+auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inputs, std::size_t outputs,
+    scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan_list";
     using output = typename decltype(Step::scan_outputs)::value_type;
@@ -13761,7 +14689,8 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
         check_list_count(op, "states", step.state.size(), states.size(), t);
         for (std::size_t i = 0; i < states.size(); ++i)
             if (!detail::have_same_shape(states[i], step.state[i]))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(states[i]), detail::describe_shape(step.state[i]), t);
+                detail::fail_reshaped(
+                    op, "states", i, detail::shape_of(states[i]), detail::describe_shape(step.state[i]), t);
         stack.push(step.scan_outputs, t);
         states = std::move(step.state);
     }
@@ -13771,19 +14700,20 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 
 } // namespace detail
 
-/// Scan where the numbers of states, inputs and outputs are known at run time only: lists in place of tuples. For interpreters; a program
-/// that knows them has scan, which costs less.
+/// Scan where the numbers of states, inputs and outputs are known at run time only: lists in place of tuples.
+/// For interpreters; a program that knows them has scan, which costs less.
 ///
 ///     for t in range(T):
 ///         states, y_t = body(states, [x[t] for x in scan_inputs])
 ///         for k: y[k][t] = y_t[k]
 ///     return states, y
 ///
-/// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>, std::vector<Y>}. All states are
-/// of one type, all inputs of one type, all outputs of one type.
+/// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>,
+/// std::vector<Y>}. All states are of one type, all inputs of one type, all outputs of one type.
 ///
 /// Shapes    as scan. `outputs` is the number of outputs, which no iteration tells if T = 0.
-/// Types     S any value whose shape can be told, X a tensor whose elements are tensors (not of a static rank 1), Y a tensor.
+/// Types     S any value whose shape can be told, X a tensor whose elements are tensors (not of a static rank
+///           1), Y a tensor.
 /// Errors    as scan; body_error: another number of states or outputs.
 /// Order     as scan.
 /// Cost      as scan, and whatever the body's lists cost.
@@ -13792,24 +14722,31 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 /// ```cpp
 /// using list = std::vector<xt::xarray<double>>;
 /// xt::xarray<double> const x = {1, 2, 3};
-/// auto const add = [](auto states, auto elements) { return xloom::scan_step{list{states[0] + elements[0]}, list{states[0]}}; };
+/// auto const add = [](auto states, auto elements) {
+///     return xloom::scan_step{list{states[0] + elements[0]}, list{states[0]}};
+/// };
 /// auto const result = xloom::scan_list(add, list{0.0}, list{x}, 1);
 /// result.final_state; // = [6]
 /// result.scan_outputs; // = [[0, 1, 3]]
 /// ```
 template <class Body, class S, tensor X>
-auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inputs, std::size_t outputs, scan_options const& options = {})
+auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inputs, std::size_t outputs,
+    scan_options const& options = {})
 {
     using namespace detail;
     constexpr scan_list_fault fault = find_scan_list_fault<Body, S, X>();
     static_assert(fault != scan_list_fault::input,
-        "xloom::scan_list: a scan input is a tensor whose elements are tensors: an xt::xarray, or an xt::xtensor of rank 2 or more");
+        "xloom::scan_list: a scan input is a tensor whose elements are "
+        "tensors: an xt::xarray, or an xt::xtensor of rank 2 or more");
     static_assert(fault != scan_list_fault::arity,
-        "xloom::scan_list: the body must be callable as body(std::span<state const>, std::span<element_view const>)");
+        "xloom::scan_list: the body must be callable as "
+        "body(std::span<state const>, std::span<element_view const>)");
     static_assert(fault != scan_list_fault::result,
-        "xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}");
+        "xloom::scan_list: the body must return "
+        "xloom::scan_step{std::vector of states, std::vector of outputs}");
     if constexpr (fault == scan_list_fault::none) {
-        using step = bare<typename call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>::result>;
+        using step = bare<
+            typename call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>::result>;
         return run_scan_list<step>(body, std::move(init), scan_inputs, outputs, options);
     } else {
         return scan_result<std::vector<S>, std::vector<X>>{};
@@ -13822,13 +14759,16 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
 // ScatterND: updates written to, or reduced into, the slices that indices name.
 
 // ==== xloom/adapt/scatter_copy.hpp ====
-// ScatterND into a copy of data: row by row while it is copied where that pays, otherwise first the copy, then the updates.
+// ScatterND into a copy of data: row by row while it is copied where that pays, otherwise first the copy,
+// then the updates.
 
 // ==== xloom/adapt/scatter_run.hpp ====
-// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came before.
+// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came
+// before.
 
 // ==== xloom/adapt/any_reduction.hpp ====
-// What reduces in a ScatterND call: a callable, a function object of xloom's, or one that an option names at run time.
+// What reduces in a ScatterND call: a callable, a function object of xloom's, or one that an option names at
+// run time.
 
 // ==== xloom/core/element_type_of.hpp ====
 // Which ONNX element type a C++ type holds.
@@ -13840,11 +14780,13 @@ namespace detail {
 template <class T>
 inline constexpr element_type element_type_of_bare = element_type::undefined;
 
-// Integers by size and sign, whatever their name: long and long long may both be int64. Characters are no numbers, __int128 no element.
+// Integers by size and sign, whatever their name: long and long long may both be int64. Characters are no
+// numbers, __int128 no element.
 template <class T>
     requires(std::signed_integral<T> || std::unsigned_integral<T>)
 inline constexpr element_type element_type_of_bare<T> = [] {
-    constexpr element_type by_size[2][4] = {{element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
+    constexpr element_type by_size[2][4] = {
+        {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
         {element_type::int8, element_type::int16, element_type::int32, element_type::int64}};
     constexpr std::size_t row = std::is_signed_v<T> ? 1 : 0;
     return sizeof(T) == 1   ? by_size[row][0]
@@ -13898,8 +14840,8 @@ namespace xloom::kernel {
 template <class Function, class T>
 inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
 
-/// Calls f(function) with the function object that reduces: `reduce` itself or, if it is a `reduction`, the one that it names, which values
-/// of type T must have. The mean adds; who counts the updates divides.
+/// Calls f(function) with the function object that reduces: `reduce` itself or, if it is a `reduction`, the
+/// one that it names, which values of type T must have. The mean adds; who counts the updates divides.
 template <class T, class Reduce, class F>
 void with_reduction(Reduce& reduce, F const& f)
 {
@@ -13933,7 +14875,8 @@ namespace xloom::detail {
 template <class T>
 constexpr std::string_view element_name()
 {
-    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know" : name_of(element_type_of<T>);
+    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know"
+                                                         : name_of(element_type_of<T>);
 }
 
 template <class Reduce, class... Reductions>
@@ -13943,10 +14886,12 @@ inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, R
 template <class Reduce>
 inline constexpr bool is_named = is_one_of<Reduce, reduction>;
 
-/// True if the reduction is one of xloom's. The order in which they are called, and with which type, is not observable.
+/// True if the reduction is one of xloom's. The order in which they are called, and with which type, is not
+/// observable.
 template <class Reduce>
 inline constexpr bool is_built_in =
-    is_named<Reduce> || is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
+    is_named<Reduce> ||
+    is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
 
 /// True if updates replace what is there.
 template <class Reduce>
@@ -13974,19 +14919,21 @@ constexpr bool has_reduction(reduction kind)
     case reduction::min:
         return kernel::can_reduce<reduce_min_t, T>;
     case reduction::mean:
-        return kernel::can_reduce<reduce_add_t, T> && std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+        return kernel::can_reduce<reduce_add_t, T> &&
+               std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
     }
     return false;
 }
 
 /// The options with the reduction that an argument names.
 template <class Reduce>
-scatter_nd_options options_with(std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
+scatter_nd_options options_with(
+    std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
 {
     if constexpr (is_named<Reduce>) {
         if (options.reduction != reduction::none && options.reduction != reduce)
-            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce), " and options.reduction is ",
-                name_of(options.reduction), ". Leave options.reduction out.");
+            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce),
+                " and options.reduction is ", name_of(options.reduction), ". Leave options.reduction out.");
         options.reduction = reduce;
     }
     return options;
@@ -13998,23 +14945,23 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
 {
     if constexpr (is_named<Reduce>) {
         if (options.reduction > reduction::mean)
-            fail<option_error>(
-                op, ": options.reduction must be a reduction, but it is number ", static_cast<int>(options.reduction), ". Choose one.");
+            fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
+                static_cast<int>(options.reduction), ". Choose one.");
         if (!has_reduction<T>(options.reduction))
-            fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ", name_of(options.reduction),
-                " and data holds ", element_name<T>(), ". Choose another.");
+            fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ",
+                name_of(options.reduction), " and data holds ", element_name<T>(), ". Choose another.");
     } else {
         if (options.reduction != reduction::none)
-            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(options.reduction),
-                ". Leave it out.");
+            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
+                name_of(options.reduction), ". Leave it out.");
         if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
-            fail<option_error>(op,
-                ": accumulate_in_float goes with the reductions of xloom alone, but a callable of yours reduces. Leave it "
-                "out, or convert data and updates to float.");
+            fail<option_error>(op, ": accumulate_in_float goes with the reductions of xloom alone, but a "
+                                   "callable of yours reduces. Leave it "
+                                   "out, or convert data and updates to float.");
         if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
-            fail<option_error>(op,
-                ": that the first update counts means something for reduction none alone, but a callable reduces. Choose "
-                "duplicates::last, with which every update counts.");
+            fail<option_error>(op, ": that the first update counts means something for reduction none alone, "
+                                   "but a callable reduces. Choose "
+                                   "duplicates::last, with which every update counts.");
     }
 }
 
@@ -14058,7 +15005,8 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 {
     std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // which slice, by which tuple
     named.reserve(read.count());
-    for_each_named(read, 0, read.count(), [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
+    for_each_named(read, 0, read.count(),
+        [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
     std::sort(named.begin(), named.end());
     std::optional<tuple_pair> first;
     for (std::size_t i = 1; i < named.size(); ++i)
@@ -14069,15 +15017,16 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 
 } // namespace detail
 
-/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or `dropped`.
-/// Cost: a number for each slice or, where the tuples are few, two for each tuple.
+/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or
+/// `dropped`. Cost: a number for each slice or, where the tuples are few, two for each tuple.
 inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
 {
     bool const are_few = read.count() < slices / 8;
     return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
 }
 
-/// The first tuple that names a slice before that of the one which precedes it; left-out tuples are passed over.
+/// The first tuple that names a slice before that of the one which precedes it; left-out tuples are passed
+/// over.
 inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
     std::ptrdiff_t before = dropped;
@@ -14099,7 +15048,8 @@ inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 
 namespace xloom::detail {
 
-/// The operands of a call whose shapes, indices and promises are right. `data` may be moved or copied afterwards.
+/// The operands of a call whose shapes, indices and promises are right. `data` may be moved or copied
+/// afterwards.
 template <class Indices, class Updates>
 class scatter_call {
 public:
@@ -14107,7 +15057,8 @@ public:
     using item = item_t<Updates>;
 
     template <class Data>
-    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options)
+    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+        scatter_nd_options const& options)
         : op_(op),
           options_(options),
           data_shape_(detail::shape_of(data)),
@@ -14117,8 +15068,8 @@ public:
           updates_(updates)
     {
         shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
-        tuples_ = {
-            indices_.data(), element_count(drop_axis(indices_shape_, indices_shape_.size() - 1)), {indexed, row_major_strides(indexed)}};
+        tuples_ = {indices_.data(), element_count(drop_axis(indices_shape_, indices_shape_.size() - 1)),
+            {indexed, row_major_strides(indexed)}};
         check_indices(op, tuples_, indices_shape_, options.bounds);
         check_repeats();
     }
@@ -14127,7 +15078,10 @@ public:
     scatter_nd_options const& options() const { return options_; }
     item const* updates() const { return updates_.data(); }
     std::size_t slices() const { return element_count(tuples_.axes.dims); }
-    std::size_t slice_size() const { return element_count(shape(data_shape_.begin() + width_, data_shape_.end())); }
+    std::size_t slice_size() const
+    {
+        return element_count(shape(data_shape_.begin() + width_, data_shape_.end()));
+    }
     /// Nothing to do: also where data has no items, for then every update is dropped.
     bool is_empty() const { return tuples_.count == 0 || slice_size() == 0 || slices() == 0; }
 
@@ -14154,15 +15108,17 @@ private:
         kernel::offset_reader const read(tuples_, options_.bounds);
         if (options_.duplicates == duplicates::error)
             if (auto const pair = kernel::find_repeated(read, slices()))
-                fail<index_error>(
-                    op_, ": with duplicates::error a slice may be named once, but ", describe(*pair), ". Choose duplicates::last.");
+                fail<index_error>(op_, ": with duplicates::error a slice may be named once, but ",
+                    describe(*pair), ". Choose duplicates::last.");
 #ifndef NDEBUG
         if (options_.unique)
             if (auto const pair = kernel::find_repeated(read, slices()))
-                fail<index_error>(op_, ": indices must keep the promise options.unique, but ", describe(*pair), ". Do not promise it.");
+                fail<index_error>(op_, ": indices must keep the promise options.unique, but ",
+                    describe(*pair), ". Do not promise it.");
         if (options_.sorted)
             if (auto const pair = kernel::find_descent(read))
-                fail<index_error>(op_, ": indices must keep the promise options.sorted, but ", describe(*pair), ". Do not promise it.");
+                fail<index_error>(op_, ": indices must keep the promise options.sorted, but ",
+                    describe(*pair), ". Do not promise it.");
 #endif
     }
 
@@ -14173,8 +15129,9 @@ private:
         for (std::size_t const number : {pair.earlier, pair.later}) {
             std::ptrdiff_t slice;
             kernel::offset_reader(tuples_, options_.bounds)(number, 1, &slice);
-            facts.push_back(concat("indices", unravel(number, drop_axis(indices_shape_, indices_shape_.size() - 1)), " names slice ",
-                unravel(static_cast<std::size_t>(slice), tuples_.axes.dims)));
+            facts.push_back(
+                concat("indices", unravel(number, drop_axis(indices_shape_, indices_shape_.size() - 1)),
+                    " names slice ", unravel(static_cast<std::size_t>(slice), tuples_.axes.dims)));
         }
         return join(facts);
     }
@@ -14192,7 +15149,8 @@ private:
 } // namespace xloom::detail
 
 // ==== xloom/kernel/owned_updates.hpp ====
-// Scatter on several threads with the bits of one: every slice has one owner, who applies its updates in their order.
+// Scatter on several threads with the bits of one: every slice has one owner, who applies its updates in
+// their order.
 
 namespace xloom::kernel {
 
@@ -14215,8 +15173,9 @@ struct owned_updates {
     }
 };
 
-/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All others are spread evenly over
-/// groups, whatever the distance between them, and the groups dealt out so that each owner gets about as many updates of a sample.
+/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All
+/// others are spread evenly over groups, whatever the distance between them, and the groups dealt out so that
+/// each owner gets about as many updates of a sample.
 class slice_owners {
 public:
     /// Requires updates.
@@ -14225,7 +15184,8 @@ public:
         while (std::size_t{1} << shift_ < neighbourhood)
             ++shift_;
         std::size_t const samples = (std::min)(std::size_t{1024}, read.count());
-        std::size_t const distance = read.count() / 8 * 5 | 1; // no multiple of a period that the indices may have
+        std::size_t const distance =
+            read.count() / 8 * 5 | 1; // no multiple of a period that the indices may have
         std::array<std::size_t, groups> sizes{};
         for (std::size_t i = 0; i < samples; ++i) {
             std::ptrdiff_t offset;
@@ -14248,7 +15208,8 @@ private:
     /// Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
     std::size_t group_of(std::ptrdiff_t offset) const
     {
-        return static_cast<std::size_t>((static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
+        return static_cast<std::size_t>(
+            (static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
     }
 
     /// To each owner the next groups, until all owners so far have their parts of the sum.
@@ -14280,13 +15241,16 @@ public:
     /// So many updates at most: what they take up stays in a core's own cache.
     static constexpr std::size_t most = std::size_t{1} << 13;
 
-    sorted_share(std::size_t size, std::size_t owners) : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners) {}
+    sorted_share(std::size_t size, std::size_t owners)
+        : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)
+    {}
 
     /// Takes updates `from` .. `to` - 1.
     void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
     {
         std::fill(ends_.begin(), ends_.end(), std::size_t{0});
-        for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
+        for_each_named(
+            read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
         std::size_t begin = 0;
         for (std::size_t& end : ends_)
             begin += std::exchange(end, begin);
@@ -14306,13 +15270,15 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-/// Calls apply(owned_updates) until every update was in one; those of a slice in their order and from one part at a time. In rounds: first
-/// each part sorts its share of the updates by owner, then each owner applies its updates, share after share.
+/// Calls apply(owned_updates) until every update was in one; those of a slice in their order and from one
+/// part at a time. In rounds: first each part sorts its share of the updates by owner, then each owner
+/// applies its updates, share after share.
 ///
-/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first update is applied; the offsets
-/// read twice.
+/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first
+/// update is applied; the offsets read twice.
 template <class Policy, class Apply>
-void for_each_owned(Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
+void for_each_owned(
+    Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
 {
     std::size_t const count = read.count(), parts = owner_of.count();
     std::size_t const size = (std::min)(sorted_share::most, count / parts + 1);
@@ -14335,7 +15301,8 @@ void for_each_owned(Policy const& policy, offset_reader const& read, slice_owner
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/scatter_nd.hpp ====
-// ScatterND over raw memory: updates are applied to the slices that index tuples name, those of one slice in their order.
+// ScatterND over raw memory: updates are applied to the slices that index tuples name, those of one slice in
+// their order.
 
 namespace xloom::kernel {
 
@@ -14389,29 +15356,33 @@ struct strided_slices {
     void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
         updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            pairs.for_each_pair(
-                values + number * size, data + offset, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+            pairs.for_each_pair(values + number * size, data + offset,
+                [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
         });
     }
 };
 
-/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` that `read` names. Allocates nothing.
+/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` that `read` names.
+/// Allocates nothing.
 template <class T, class Slices, class Reduce>
-void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values, std::size_t step,
-    Slices const& slices, Reduce& reduce)
+void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
+    std::size_t step, Slices const& slices, Reduce& reduce)
 {
     kernel::for_each_block(read, from, to, data, step, [&](offset_block<T> const& block) {
         kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
     });
 }
 
-/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is negative or out of range.
-/// Allocates nothing.
+/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is
+/// negative or out of range. Allocates nothing.
 template <class T, std::integral Index, class Reduce>
-void scatter_single(index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
+void scatter_single(
+    index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
 {
     single_indices<T, Index> const updates(tuples, 0, tuples.count, data, size);
-    kernel::with_reduction<T>(reduce, [&](auto& function) { contiguous_slices{size, size}(updates, data, values, function); });
+    kernel::with_reduction<T>(reduce, [&](auto& function) {
+        contiguous_slices{size, size}(updates, data, values, function);
+    });
 }
 
 } // namespace xloom::kernel
@@ -14428,9 +15399,10 @@ struct tracking {
     bool is_mean = false;     ///< divide by the number of what counted
 };
 
-/// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`, the type that computes.
-/// Used as `slices` of kernel::scatter_nd, then finish() writes what was kept. Slices of their own may be updated from several threads at
-/// once. Cost: a count for each slice, and a Sum for each item of data if that is another type than T.
+/// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`,
+/// the type that computes. Used as `slices` of kernel::scatter_nd, then finish() writes what was kept. Slices
+/// of their own may be updated from several threads at once. Cost: a count for each slice, and a Sum for each
+/// item of data if that is another type than T.
 template <class T, class Sum>
 class tracked_slices {
 public:
@@ -14527,8 +15499,8 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
     return begin;
 }
 
-/// True if sorting updates by owner is worth it: sorting one takes about as long as 50 items, applying it as long as its own and 11 more,
-/// `load` of which one owner has to do.
+/// True if sorting updates by owner is worth it: sorting one takes about as long as 50 items, applying it as
+/// long as its own and 11 more, `load` of which one owner has to do.
 constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
 {
     double const sorting = 50.0 / static_cast<double>(parts);
@@ -14540,7 +15512,8 @@ constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, doubl
 template <class Policy>
 class update_runner {
 public:
-    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options, std::size_t slice_size, Policy const& policy)
+    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options,
+        std::size_t slice_size, Policy const& policy)
         : read_(read), options_(options), slice_size_(slice_size), policy_(policy)
     {
         if constexpr (has_threads<Policy>) {
@@ -14566,19 +15539,24 @@ public:
         if constexpr (has_threads<Policy>) {
             if (parts_ > 1 && can_be_cut())
                 return policy_.for_each(parts_, [&](std::size_t part) {
-                    std::size_t const begin = begin_of_part(part, parts_, count), end = begin_of_part(part + 1, parts_, count);
-                    apply_range(options_.unique ? begin : begin_of_run(read_, begin), options_.unique ? end : begin_of_run(read_, end));
+                    std::size_t const begin = begin_of_part(part, parts_, count),
+                                      end = begin_of_part(part + 1, parts_, count);
+                    apply_range(options_.unique ? begin : begin_of_run(read_, begin),
+                        options_.unique ? end : begin_of_run(read_, end));
                 });
             if (parts_ > 1)
-                return kernel::for_each_owned(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
-                    kernel::with_reduction<T>(reduce, [&](auto& function) { slices(updates, data, values, function); });
-                });
+                return kernel::for_each_owned(
+                    policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                        kernel::with_reduction<T>(
+                            reduce, [&](auto& function) { slices(updates, data, values, function); });
+                    });
         }
         apply_range(0, count);
     }
 
 private:
-    /// True if the updates may be cut between any two, or any two of different slices: between equal ones, one left out may stand.
+    /// True if the updates may be cut between any two, or any two of different slices: between equal ones,
+    /// one left out may stand.
     bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
 
     kernel::offset_reader const& read_;
@@ -14590,24 +15568,29 @@ private:
 };
 
 /// True if slices of items side by side are so long that every thread can take a piece of each.
-constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts) { return parts > 1 && slice_size >= parts * thread_distance; }
+constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
+{
+    return parts > 1 && slice_size >= parts * thread_distance;
+}
 
 /// Applies every update to a piece of its slice on each of `parts` threads.
 template <class T, class Reduce, class Policy>
-void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size, Reduce& reduce, Policy const& policy,
-    std::size_t parts)
+void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
+    Reduce& reduce, Policy const& policy, std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slice_size), end = begin_of_part(part + 1, parts, slice_size);
-        kernel::scatter_nd(
-            read, 0, read.count(), data + begin, values + begin, slice_size, kernel::contiguous_slices{end - begin, slice_size}, reduce);
+        std::size_t const begin = begin_of_part(part, parts, slice_size),
+                          end = begin_of_part(part + 1, parts, slice_size);
+        kernel::scatter_nd(read, 0, read.count(), data + begin, values + begin, slice_size,
+            kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
 }
 
 /// What the options ask for of a reduction.
 inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
 {
-    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces, options.reduction == reduction::mean};
+    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
+        options.reduction == reduction::mean};
 }
 
 constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
@@ -14617,7 +15600,8 @@ constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
 
 /// Tracked slices lie side by side; others are tracked in a copy of data.
 template <class Sum, class Call, tensor Data, class Reduce, class Policy>
-void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
+void run_tracked(
+    Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
     strided_layout const layout = detail::layout_of(data);
@@ -14634,7 +15618,8 @@ void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Red
     update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
     std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
     policy.for_each(parts, [&](std::size_t part) {
-        slices.finish(begin_of_part(part, parts, slices.slices()), begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
+        slices.finish(begin_of_part(part, parts, slices.slices()),
+            begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
     });
 
     if (copy)
@@ -14649,8 +15634,8 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     auto const tuples = call.tuples(layout.steps);
     kernel::offset_reader const read(tuples, call.options().bounds);
     std::size_t const size = call.slice_size();
-    strided_layout const slice{
-        shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
+    strided_layout const slice{shape(layout.dims.begin() + tuples.width(), layout.dims.end()),
+        strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
 
     bool const is_contiguous = is_row_major(slice);
     std::size_t const pieces = parts_for(policy, tuples.count * size);
@@ -14663,7 +15648,8 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     else if (is_contiguous)
         run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     else
-        run(items, call.updates(), kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.steps}, size}, reduce);
+        run(items, call.updates(),
+            kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.steps}, size}, reduce);
 }
 
 /// Updates `data` in place; it has the shape that the call was checked with, and memory of its own.
@@ -14686,32 +15672,37 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
 } // namespace xloom::detail
 
 // ==== xloom/kernel/scatter_rows.hpp ====
-// ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while it is near, and written.
+// ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while
+// it is near, and written.
 
 // ==== xloom/kernel/updates_by_slice.hpp ====
 // The updates of a scatter ordered by the slices that they go to.
 
 namespace xloom::kernel {
 
-/// The numbers of the updates, slice after slice, those of one slice in their order, at the positions first(slice) .. end(slice) - 1.
+/// The numbers of the updates, slice after slice, those of one slice in their order, at the positions
+/// first(slice) .. end(slice) - 1.
 ///
 /// Cost: a number for each slice and each update; the offsets read twice.
 class updates_by_slice {
 public:
     /// `read` gives numbers of slices, below `slices`, or `dropped`.
     updates_by_slice(offset_reader const& read, std::size_t slices)
-        : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())), numbers_(ends_.get() + slices)
+        : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())),
+          numbers_(ends_.get() + slices)
     {
         std::fill_n(ends_.get(), slices, std::size_t{0});
-        for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t) { ++ends_[static_cast<std::size_t>(slice)]; });
+        for_each_named(read, 0, read.count(),
+            [&](std::ptrdiff_t slice, std::size_t) { ++ends_[static_cast<std::size_t>(slice)]; });
         for (std::size_t slice = 0; slice < slices; ++slice) {
             std::size_t const count = ends_[slice];
             ends_[slice] = count_;
             count_ += count;
         }
         // From where a slice's updates begin, its end is moved on by each of them.
-        for_each_named(read, 0, read.count(),
-            [&](std::ptrdiff_t slice, std::size_t number) { numbers_[ends_[static_cast<std::size_t>(slice)]++] = number; });
+        for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
+            numbers_[ends_[static_cast<std::size_t>(slice)]++] = number;
+        });
     }
 
     std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
@@ -14732,7 +15723,8 @@ namespace xloom::kernel {
 
 namespace detail {
 
-/// to = reduce(old, update), where `to` may be `old`. Every line of the memory at `coming` is asked for when one of the work is done.
+/// to = reduce(old, update), where `to` may be `old`. Every line of the memory at `coming` is asked for when
+/// one of the work is done.
 ///
 /// Why so: slices lie side by side, updates do not, and asked for all at once they would wait for each other.
 template <class T, class Reduce>
@@ -14754,10 +15746,11 @@ void meet_row(T const* old, T const* update, T const* coming, T* to, std::size_t
 
 } // namespace detail
 
-/// Writes slices `from` .. `to` - 1 of `output`: data's, of `size` items side by side, met by their updates. Allocates nothing.
+/// Writes slices `from` .. `to` - 1 of `output`: data's, of `size` items side by side, met by their updates.
+/// Allocates nothing.
 template <class T, class Reduce>
-void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data, T const* updates, T* output,
-    std::size_t size, Reduce& reduce)
+void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
+    T const* updates, T* output, std::size_t size, Reduce& reduce)
 {
     constexpr std::size_t ahead = 2;
     constexpr auto keep = [](T item, T const&) { return item; };
@@ -14768,7 +15761,8 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
             detail::meet_row(old, old, old, row, size, keep);
         for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
             kernel::with_reduction<T>(reduce, [&](auto& function) {
-                detail::meet_row(old, updates + order.number(i) * size, updates + order.number(i + ahead) * size, row, size, function);
+                detail::meet_row(old, updates + order.number(i) * size,
+                    updates + order.number(i + ahead) * size, row, size, function);
             });
     }
 }
@@ -14777,10 +15771,12 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
 
 namespace xloom::detail {
 
-/// May slices be copied one after the other, into memory that nothing was written to? Not strings, and no types that set their items.
+/// May slices be copied one after the other, into memory that nothing was written to? Not strings, and no
+/// types that set their items.
 template <class Data, class Reduce>
-inline constexpr bool can_go_by_row = is_built_in<Reduce>&& std::is_trivial_v<item_t<Data>>&& is_always_row_major<owned_t<Data>> &&
-                                      !is_fixed_shape<shape_type_t<owned_t<Data>>>;
+inline constexpr bool can_go_by_row =
+    is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
+    !is_fixed_shape<shape_type_t<owned_t<Data>>>;
 
 /// True if something must be remembered of a slice from one update to the next.
 template <class T, class Reduce>
@@ -14790,16 +15786,16 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
     return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
 }
 
-/// Data so large that it is far away again when the updates come, in slices so long that ordering them is little, many of them named, and
-/// so many that each of `threads` has some.
+/// Data so large that it is far away again when the updates come, in slices so long that ordering them is
+/// little, many of them named, and so many that each of `threads` has some.
 template <class Call>
 bool is_going_by_row_worth(Call const& call, std::size_t threads)
 {
     constexpr std::size_t least_slice_bytes = 1024, least_bytes = std::size_t{1} << 20;
     std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
     std::size_t const slices = call.slices(), updates = call.tuples().count;
-    return slice_bytes >= least_slice_bytes && slices * slice_bytes >= least_bytes && slices / 8 >= threads && updates >= slices / 4 &&
-           updates / 4 <= slices;
+    return slice_bytes >= least_slice_bytes && slices * slice_bytes >= least_bytes && slices / 8 >= threads &&
+           updates >= slices / 4 && updates / 4 <= slices;
 }
 
 /// Slice after slice from `data` to `output`, each thread a range of them.
@@ -14810,13 +15806,14 @@ void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Poli
     kernel::updates_by_slice const order(kernel::offset_reader(call.tuples(), call.options().bounds), slices);
     std::size_t const parts = parts_for(policy, slices * size);
     policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slices), end = begin_of_part(part + 1, parts, slices);
+        std::size_t const begin = begin_of_part(part, parts, slices),
+                          end = begin_of_part(part + 1, parts, slices);
         kernel::scatter_rows(order, begin, end, data, call.updates(), output, size, reduce);
     });
 }
 
-/// True if the items of a tensor and those of its copy are all different ones: not if the type is a view or shares its items, nor if
-/// strides of 0, which a copy keeps, repeat an item.
+/// True if the items of a tensor and those of its copy are all different ones: not if the type is a view or
+/// shares its items, nor if strides of 0, which a copy keeps, repeat an item.
 template <tensor Data>
 bool is_copied(Data const& data, owned_t<Data> const& copy)
 {
@@ -14839,7 +15836,8 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
         copy_items(data, made);
         return made;
     }
-    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's type refer to data's items or "
+    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
+                            "type refer to data's items or "
                             "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
 }
 
@@ -14852,7 +15850,8 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
         if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
             is_going_by_row_worth(call, policy.concurrency())) {
             owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
-            run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result), reduce, policy);
+            run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
+                reduce, policy);
             return result;
         }
     owned_t<Data> result = copy_of(call.op(), data);
@@ -14867,14 +15866,21 @@ namespace xloom {
 namespace detail {
 
 /// What a ScatterND call can be found guilty of at compile time.
-enum class scatter_nd_fault { none, data, data_const, data_temporary, indices_container, indices, updates, reduction };
+enum class scatter_nd_fault {
+    none,
+    data,
+    data_const,
+    data_temporary,
+    indices_container,
+    indices,
+    updates,
+    reduction
+};
 
 /// reduce(old item, update item) gives a new one.
 template <class Reduce, class T>
-concept reduces_items = requires(Reduce& reduce, T old, T const& update)
-{
-    static_cast<T>(reduce(std::move(old), update));
-};
+concept reduces_items =
+    requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
 
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
 consteval scatter_nd_fault find_scatter_nd_fault()
@@ -14898,27 +15904,34 @@ consteval scatter_nd_fault find_scatter_nd_fault()
         return scatter_nd_fault::none;
 }
 
-/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it may be a view.
+/// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
+/// may be a view.
 template <class Data>
-inline constexpr bool is_moved_in =
-    !std::is_reference_v<Data> && !std::is_const_v<Data> && !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
+inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
+                                    !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
 
-/// In place, in a copy of data, or in data that is moved in: then it moves on when all is done, so that no error loses it.
+/// In place, in a copy of data, or in data that is moved in: then it moves on when all is done, so that no
+/// error loses it.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
-auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates, Reduce& reduce, Policy const& policy,
-    scatter_nd_options const& options)
+auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
+    Reduce& reduce, Policy const& policy, scatter_nd_options const& options)
 {
     constexpr scatter_nd_fault fault = find_scatter_nd_fault<InPlace, Data, Indices, Updates, Reduce>();
-    static_assert(fault != scatter_nd_fault::data, "xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory");
-    static_assert(fault != scatter_nd_fault::data_const, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
+    static_assert(fault != scatter_nd_fault::data,
+        "xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory");
+    static_assert(fault != scatter_nd_fault::data_const,
+        "xloom::scatter_nd_into: data is updated in place, so it must not be const");
     static_assert(fault != scatter_nd_fault::data_temporary,
         "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
     static_assert(fault != scatter_nd_fault::indices_container,
-        "xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k");
+        "xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, "
+        "k}) for n tuples of k");
     static_assert(fault != scatter_nd_fault::indices, "xloom::scatter_nd: indices must hold integers");
-    static_assert(fault != scatter_nd_fault::updates, "xloom::scatter_nd: updates must have data's element type; convert them first");
+    static_assert(fault != scatter_nd_fault::updates,
+        "xloom::scatter_nd: updates must have data's element type; convert them first");
     static_assert(fault != scatter_nd_fault::reduction,
-        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can "
+        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for "
+        "data's elements; strings can "
         "be joined only (reduce_add), complex numbers have no order");
     if constexpr (fault != scatter_nd_fault::none) {
         return owned_t<Data>(data);
@@ -14930,12 +15943,14 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "updates", detail::rank_of(update_tensor));
         scatter_nd_options const chosen = options_with(op, reduce, options);
-        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(op, data, index_tensor, update_tensor, chosen);
+        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
+            op, data, index_tensor, update_tensor, chosen);
         check_reduction<item_t<Data>, Reduce>(op, chosen);
         if constexpr (!InPlace && !is_moved_in<Data>) {
             return scattered_copy(call, data, reduce, policy);
         } else {
-            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor), detail::memory_of(update_tensor));
+            check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
+                detail::memory_of(update_tensor));
             run_scatter_nd(call, data, reduce, policy);
             if constexpr (!InPlace)
                 return owned_t<Data>(std::move(data));
@@ -14947,39 +15962,45 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
 template <class F>
 concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
 
-inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter_nd_into_name = "xloom::scatter_nd_into";
+inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
+                                  scatter_nd_into_name = "xloom::scatter_nd_into";
 
 } // namespace detail
 
-/// Copies data and writes updates to, or reduces them into, the slices that indices name. Data that is moved in is not copied:
-/// x = scatter_nd(std::move(x), indices, updates).
+/// Copies data and writes updates to, or reduces them into, the slices that indices name. Data that is moved
+/// in is not copied: x = scatter_nd(std::move(x), indices, updates).
 ///
 ///     output = data
 ///     for i in ndindex(indices.shape[:-1]):                       # in row-major order
 ///         output[indices[i]] = reduce(output[indices[i]], updates[i])
 ///
-/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)]; q, r >= 1, 0 <= k <= r; the
-///           result as data. With k = r an update is one item; a single one (q = 1) may be a plain number. Any layout.
-/// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the end of its axis.
-/// Options   reduction (none): named at run time; an option_error where it means nothing for the type. mean divides the sum of the old
-///           value and the updates by their number. bounds (check). duplicates (last). include_self (true). accumulate_in_float
-///           (false): else 16-bit and smaller floats are rounded after each update. unique, sorted (false): promises, verified in debug
-///           builds, that spare threads the sorting by owner.
-/// Reduce    instead of options.reduction a reduction (reduction::add), any callable reduce(old item, update item) -> new item, or
-///           reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that lacks the operation is a compile error.
-/// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order: the bits are those of
-///           serial. Threads are used where they help: for long slices from two on, for single items from eight on unless most updates go
-///           to a few slices, or with a promise.
-///           Several threads may call a callable at once, never for the same item: a long slice is cut among them.
-/// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error, index_error (all offending
-///           positions and values), overlap_error, std::bad_alloc. What a callable throws passes through; then data that was moved in
-///           holds what scatter_nd_into's would.
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)]; q,
+///           r >= 1, 0 <= k <= r; the result as data. With k = r an update is one item; a single one (q = 1)
+///           may be a plain number. Any layout.
+/// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the
+///           end of its axis.
+/// Options   reduction (none): named at run time; an option_error where it means nothing for the type. mean
+///           divides the sum of the old value and the updates by their number. bounds (check). duplicates
+///           (last). include_self (true). accumulate_in_float (false): else 16-bit and smaller floats are
+///           rounded after each update. unique, sorted (false): promises, verified in debug builds, that
+///           spare threads the sorting by owner.
+/// Reduce    instead of options.reduction a reduction (reduction::add), any callable reduce(old item, update
+///           item) -> new item, or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that
+///           lacks the operation is a compile error.
+/// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order:
+///           the bits are those of serial. Threads are used where they help: for long slices from two on, for
+///           single items from eight on unless most updates go to a few slices, or with a promise. Several
+///           threads may call a callable at once, never for the same item: a long slice is cut among them.
+/// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error,
+///           index_error (all offending positions and values), overlap_error, std::bad_alloc. What a callable
+///           throws passes through; then data that was moved in holds what scatter_nd_into's would.
 /// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
-/// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data unless it is moved in, and of
-///           operands that are not row-major. duplicates::first, include_self = false, mean: a count for each slice besides;
-///           duplicates::error, and unique in debug builds: a number for each slice, or two for each update where these are few. Where
-///           many long slices are copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are read a third
-///           time, and one allocation holds a number for each slice and update.
+/// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data
+///           unless it is moved in, and of operands that are not row-major. duplicates::first, include_self =
+///           false, mean: a count for each slice besides; duplicates::error, and unique in debug builds: a
+///           number for each slice, or two for each update where these are few. Where many long slices are
+///           copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are
+///           read a third time, and one allocation holds a number for each slice and update.
 ///           accumulate_in_float: also a float for each item. Threads: at most 128 KiB for each.
 /// Aliasing  data that is moved in shares no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
@@ -14994,78 +16015,91 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd", scatter
 /// x; // = [20, 2, 30]
 /// ```
 template <class Data, class Indices, class Updates>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+auto scatter_nd(
+    Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, options.reduction, serial, options);
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
+        options.reduction, serial, options);
 }
 
 /// On the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
+    scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, options.reduction, policy, options);
+    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
+        options.reduction, policy, options);
 }
 
 /// With a callable as the reduction.
 template <class Data, class Indices, class Updates, detail::reduces Reduce>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, scatter_nd_options const& options = {})
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+    return detail::scatter_nd<false>(
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
 }
 
 /// With a callable as the reduction, on the threads of a policy.
 template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, Policy const& policy,
-    scatter_nd_options const& options = {})
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    Policy const& policy, scatter_nd_options const& options = {})
 {
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+    return detail::scatter_nd<false>(
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
 }
 
 /// The same in place: data is the caller's variable, or a view of one, of any layout.
 ///
-/// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as in a broadcast view. After
-///           what a callable throws, data holds what was written so far (nothing, if slices are counted in a copy of data that is not
-///           row-major; an item that the callable took by value may have been moved from).
+/// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as
+///           in a broadcast view. After what a callable throws, data holds what was written so far (nothing,
+///           if slices are counted in a copy of data that is not row-major; an item that the callable took by
+///           value may have been moved from).
 /// Cost      as scatter_nd without the copy of data; allocates nothing but what is named there.
 /// Aliasing  data shares no memory with indices or updates.
 template <class Data, class Indices, class Updates>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+void scatter_nd_into(
+    Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, options.reduction, serial, options);
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
+        options.reduction, serial, options);
 }
 
 /// On the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
-void scatter_nd_into(
-    Data&& data, Indices const& indices, Updates const& updates, Policy const& policy, scatter_nd_options const& options = {})
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
+    scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, options.reduction, policy, options);
+    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
+        options.reduction, policy, options);
 }
 
 /// With a callable as the reduction.
 template <class Data, class Indices, class Updates, detail::reduces Reduce>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, scatter_nd_options const& options = {})
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+    detail::scatter_nd<true>(
+        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
 }
 
 /// With a callable as the reduction, on the threads of a policy.
 template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce, Policy const& policy,
-    scatter_nd_options const& options = {})
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
+    Policy const& policy, scatter_nd_options const& options = {})
 {
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+    detail::scatter_nd<true>(
+        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
 }
 
 } // namespace xloom
 
 // ==== xloom/storage_types.hpp ====
-// The element types of ONNX that C++ lacks, float16 to uint2, ready for xtensor: its where, amax, amin, maximum, minimum and clip may
-// choose between two of one type.
+// The element types of ONNX that C++ lacks, float16 to uint2, ready for xtensor: its where, amax, amin,
+// maximum, minimum and clip may choose between two of one type.
 //
-// Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one says.
+// Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one
+// says.
 
 namespace xtl {
 
@@ -15090,9 +16124,9 @@ struct all_scalar<bool, xloom::small_int<Element>, xloom::small_int<Element>> : 
 
 namespace xloom {
 
-/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling one included, nor more than
-/// the processor has. Copies share the arena, moves copy. May be used from many threads at once.
-/// Example
+/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling
+/// one included, nor more than the processor has. Copies share the arena, moves copy. May be used from many
+/// threads at once. Example
 /// ```cpp
 /// xt::xtensor<int, 1> const x = {1, 2, 3};
 /// xt::xtensor<int, 2> const indices = {{0}, {2}};
@@ -15101,7 +16135,8 @@ namespace xloom {
 class tbb_policy {
 public:
     explicit tbb_policy(std::size_t concurrency)
-        : concurrency_(std::clamp<std::size_t>(concurrency, 1, static_cast<std::size_t>(tbb::info::default_concurrency()))),
+        : concurrency_(std::clamp<std::size_t>(
+              concurrency, 1, static_cast<std::size_t>(tbb::info::default_concurrency()))),
           arena_(std::make_shared<tbb::task_arena>(static_cast<int>(concurrency_)))
     {}
     tbb_policy(tbb_policy const&) = default;
@@ -15122,7 +16157,8 @@ private:
     {
         arena_->execute([&] {
             tbb::parallel_for(
-                std::size_t{0}, parts, [&](std::size_t part) { part_of(f, part); }, tbb::simple_partitioner{});
+                std::size_t{0}, parts, [&](std::size_t part) { part_of(f, part); },
+                tbb::simple_partitioner{});
         });
     }
 

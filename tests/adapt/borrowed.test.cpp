@@ -28,7 +28,8 @@ using strided_of = decltype(xt::strided_view(std::declval<X>(), xt::xstrided_sli
 template <class X>
 using transpose_of = decltype(xt::transpose(std::declval<X>()));
 template <class Buffer>
-using adapted = decltype(xt::adapt(std::declval<Buffer>(), std::declval<std::array<std::size_t, 2> const&>()));
+using adapted =
+    decltype(xt::adapt(std::declval<Buffer>(), std::declval<std::array<std::size_t, 2> const&>()));
 
 template <class X>
 constexpr bool is_kept = detail::find_ref_fault<X, float const>() == detail::ref_fault::none;
@@ -46,7 +47,8 @@ TEST_CASE("a tensor_ref refers to variables, views of them, and adaptors of othe
     static_assert(is_kept<matrix&> && is_kept<matrix const&> && is_written<matrix&>);
     static_assert(is_kept<row_of<matrix&>> && is_written<row_of<matrix&>> && is_kept<row_of<matrix const&>>);
     static_assert(is_kept<row_of<row_of<array&>>> && is_kept<strided_of<row_of<matrix&>>>);
-    static_assert(is_kept<strided_of<array&>> && is_kept<transpose_of<matrix&>> && is_kept<strided_of<transpose_of<array const&>>>);
+    static_assert(is_kept<strided_of<array&>> && is_kept<transpose_of<matrix&>> &&
+                  is_kept<strided_of<transpose_of<array const&>>>);
     static_assert(is_kept<adapted<std::vector<float>&>> && is_kept<adapted<std::vector<float> const&>>);
     static_assert(is_kept<row_of<adapted<std::vector<float>&>>>);
     static_assert(is_kept<element_view<float, 1>> && is_written<fixed_element_view<float, 2>>);
@@ -64,13 +66,16 @@ TEST_CASE("a tensor_ref refers to variables, views of them, and adaptors of othe
 TEST_CASE("a tensor_ref refers to no temporary, nor to a view or an adaptor that holds one")
 {
     static_assert(!is_kept<matrix> && !is_written<matrix> && !is_kept<matrix const>);
-    static_assert(!is_kept<row_of<matrix>> && !is_written<row_of<matrix>> && !is_kept<row_of<row_of<matrix>>>);
-    static_assert(!is_kept<strided_of<array>> && !is_kept<transpose_of<matrix>> && !is_kept<strided_of<transpose_of<array>>>);
+    static_assert(
+        !is_kept<row_of<matrix>> && !is_written<row_of<matrix>> && !is_kept<row_of<row_of<matrix>>>);
+    static_assert(!is_kept<strided_of<array>> && !is_kept<transpose_of<matrix>> &&
+                  !is_kept<strided_of<transpose_of<array>>>);
     static_assert(!is_kept<adapted<std::vector<float>>> && !is_kept<row_of<adapted<std::vector<float>>>>);
-    using owner = decltype(xt::adapt(
-        std::declval<float*>(), std::size_t{6}, xt::acquire_ownership(), std::declval<std::array<std::size_t, 2> const&>()));
+    using owner = decltype(xt::adapt(std::declval<float*>(), std::size_t{6}, xt::acquire_ownership(),
+        std::declval<std::array<std::size_t, 2> const&>()));
     static_assert(!is_kept<owner>);
-    using shared = decltype(xt::adapt_smart_ptr(std::declval<std::shared_ptr<float[]>>(), std::declval<std::vector<std::size_t> const&>()));
+    using shared = decltype(xt::adapt_smart_ptr(
+        std::declval<std::shared_ptr<float[]>>(), std::declval<std::vector<std::size_t> const&>()));
     static_assert(!is_kept<shared>);
     using lens = xt::xtensor<int, 1>;
     static_assert(!is_length<lens> && !is_length<decltype(xt::view(std::declval<lens>(), xt::range(0, 2)))>);
@@ -87,8 +92,8 @@ TEST_CASE("a view that holds a temporary can be named, and is then a variable")
 TEST_CASE("a cell writes states that outlive the step")
 {
     using state = xt::xtensor<float, 1>;
-    static_assert(
-        is_carried<state&> && is_carried<std::vector<float>&> && is_carried<std::span<float>> && is_carried<element_view<float, 1>>);
+    static_assert(is_carried<state&> && is_carried<std::vector<float>&> && is_carried<std::span<float>> &&
+                  is_carried<element_view<float, 1>>);
     static_assert(is_carried<row_of<matrix&>>);
     static_assert(!is_carried<state> && !is_carried<std::vector<float>> && !is_carried<row_of<matrix>>);
 }

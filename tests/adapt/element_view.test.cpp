@@ -76,10 +76,7 @@ void check_as_expression()
 }
 
 template <class T>
-concept std_swaps = requires(T& a, T& b)
-{
-    std::swap(a, b);
-};
+concept std_swaps = requires(T& a, T& b) { std::swap(a, b); };
 
 /// Everything but fixed shapes, for which it is a compile error.
 template <class View>
@@ -88,8 +85,9 @@ void check_keeps_its_shape()
     items memory = counted(6);
     View y(memory.data(), {2, 3});
     auto const text = [](char const* assigned) {
-        return std::string("xloom: an element must keep its shape, but one of the shape [2, 3] was assigned ") + assigned +
-               ". Assign the shape it has.";
+        return std::string(
+                   "xloom: an element must keep its shape, but one of the shape [2, 3] was assigned ") +
+               assigned + ". Assign the shape it has.";
     };
     CHECK_THROWS_WITH_AS(y = matrix(xt::ones<float>({3, 2})), text("[3, 2]").c_str(), body_error);
     CHECK_THROWS_WITH_AS((y = xt::ones<float>({6})), text("[6]").c_str(), body_error);
@@ -210,14 +208,16 @@ TEST_CASE("what an element_view is part of is evaluated to a container")
     fixed_element_view<float, 2, 3> fixed(memory.data(), {});
     static_assert(std::is_same_v<std::decay_t<decltype(xt::eval(ranked + ranked))>, matrix>);
     static_assert(std::is_same_v<std::decay_t<decltype(xt::eval(dynamic + dynamic))>, xt::xarray<float>>);
-    static_assert(std::is_same_v<std::decay_t<decltype(xt::eval(fixed + fixed))>, xt::xtensor_fixed<float, xt::xshape<2, 3>>>);
+    static_assert(std::is_same_v<std::decay_t<decltype(xt::eval(fixed + fixed))>,
+        xt::xtensor_fixed<float, xt::xshape<2, 3>>>);
     static_assert(std::is_same_v<std::decay_t<decltype(xt::eval(ranked + dynamic))>, xt::xarray<float>>);
     CHECK(xt::eval(ranked + dynamic) == matrix{{2, 4, 6}, {8, 10, 12}});
     CHECK(xt::eval(fixed + fixed) == matrix{{2, 4, 6}, {8, 10, 12}});
 
     static_assert(std::is_same_v<detail::owned_t<view2>, matrix>);
     static_assert(std::is_same_v<detail::owned_t<element_view<float const>>, xt::xarray<float>>);
-    static_assert(std::is_same_v<detail::owned_t<decltype(fixed)>, xt::xtensor_fixed<float, xt::xshape<2, 3>>>);
+    static_assert(
+        std::is_same_v<detail::owned_t<decltype(fixed)>, xt::xtensor_fixed<float, xt::xshape<2, 3>>>);
 }
 
 TEST_CASE("a copy of an element_view is another view of the same memory")
@@ -255,8 +255,10 @@ TEST_CASE("swapping two element_views swaps their values")
 
 TEST_CASE("std::swap, which would leave two element_views equal, does not compile")
 {
-    static_assert(!std_swaps<view2> && !std_swaps<element_view<float>> && !std_swaps<fixed_element_view<float, 2>>);
-    static_assert(std::is_copy_constructible_v<view2> && std::is_copy_assignable_v<view2> && std::is_move_constructible_v<view2>);
+    static_assert(
+        !std_swaps<view2> && !std_swaps<element_view<float>> && !std_swaps<fixed_element_view<float, 2>>);
+    static_assert(std::is_copy_constructible_v<view2> && std::is_copy_assignable_v<view2> &&
+                  std::is_move_constructible_v<view2>);
 }
 
 TEST_CASE("an element_view moves to other memory")
@@ -276,7 +278,8 @@ TEST_CASE("an element_view comes through the door, as its own row-major layout")
     items memory = counted(6);
     view2 const y(memory.data(), {2, 3});
     static_assert(tensor<view2> && tensor<element_view<float>> && tensor<fixed_element_view<float, 2>>);
-    static_assert(enable_tensor<view2>::rank == 2 && enable_tensor<element_view<float>>::rank == dynamic_rank);
+    static_assert(
+        enable_tensor<view2>::rank == 2 && enable_tensor<element_view<float>>::rank == dynamic_rank);
     CHECK(detail::shape_of(y) == shape{2, 3});
     CHECK(detail::layout_of(y).steps == strides{3, 1});
     CHECK(enable_tensor<view2>::data(y) == memory.data());

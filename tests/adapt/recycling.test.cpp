@@ -1,5 +1,5 @@
-// Memory of what bodies return: reused within a running operator, its own affair in nested ones, freed at the end (run under a leak
-// checker), and no concern of values that live on.
+// Memory of what bodies return: reused within a running operator, its own affair in nested ones, freed at the
+// end (run under a leak checker), and no concern of values that live on.
 
 #include <doctest/doctest.h>
 
@@ -110,7 +110,8 @@ TEST_CASE("values are freed on another thread than they were made on")
 TEST_CASE("too many items are refused, not wrapped around")
 {
     detail::recycling_allocator<double> allocator;
-    CHECK_THROWS_AS(static_cast<void>(allocator.allocate(static_cast<std::size_t>(-1) / 4)), std::bad_array_new_length);
+    CHECK_THROWS_AS(
+        static_cast<void>(allocator.allocate(static_cast<std::size_t>(-1) / 4)), std::bad_array_new_length);
 }
 
 TEST_CASE("what a body keeps of its step lives on after the operator")
@@ -142,7 +143,8 @@ TEST_CASE("results are ordinary containers, whatever lived in recycled memory")
         },
         vector{0, 0}, x);
     static_assert(std::is_same_v<decltype(result.final_state), vector>);
-    static_assert(std::is_same_v<std::tuple_element_t<0, decltype(result.scan_outputs)>, xt::xtensor<float, 2>>);
+    static_assert(
+        std::is_same_v<std::tuple_element_t<0, decltype(result.scan_outputs)>, xt::xtensor<float, 2>>);
     CHECK(result.final_state == vector{4, 6});
 }
 
@@ -172,7 +174,9 @@ TEST_CASE("strings in recycled containers are destroyed")
 {
     using strings = xt::xtensor<std::string, 1>;
     strings const init{"a string that is too long to be stored in place", "b"};
-    auto const body = [](std::int64_t, bool, auto const& s) { return loop_step{true, s + s, s + strings{"!", "?"}}; };
+    auto const body = [](std::int64_t, bool, auto const& s) {
+        return loop_step{true, s + s, s + strings{"!", "?"}};
+    };
     auto const result = loop(body, init, {.max_trip_count = 3});
     CHECK(result.final_state(1) == "bbbbbbbb");
     CHECK(result.scan_outputs(2, 1) == "bbbb?");

@@ -39,8 +39,8 @@ struct constants {
 
     attn_lstm_weights<float> packed() const
     {
-        return attn_lstm_weights<float>(
-            {.W = W, .R = R, .B = B, .QW = QW, .MW = MW, .V = V, .AW = AW}, {.direction = direction::bidirectional});
+        return attn_lstm_weights<float>({.W = W, .R = R, .B = B, .QW = QW, .MW = MW, .V = V, .AW = AW},
+            {.direction = direction::bidirectional});
     }
 };
 
@@ -69,7 +69,8 @@ struct call_memory {
     }
 
     template <class... More>
-    void run(attn_lstm_weights<float> const& weights, attn_lstm_workspace<float>& workspace, More const&... more)
+    void run(
+        attn_lstm_weights<float> const& weights, attn_lstm_workspace<float>& workspace, More const&... more)
     {
         attn_lstm_into(X, weights, {sequence_lens, h, c, M, memory_seq_lens, attention, alignment},
             {Y, h, c, alignments, attention, alignment}, workspace, more...);
@@ -124,7 +125,8 @@ TEST_CASE("the meter sees what attn_lstm_into allocates in an empty workspace, o
     CHECK(allocations() == first);
 }
 
-TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_workspace_for makes, nor for smaller batches")
+TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_workspace_for makes, nor for "
+          "smaller batches")
 {
     auto const weights = constants().packed();
     // 49 rows are taken one step at a time, 48 rows two.
@@ -132,7 +134,8 @@ TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_work
         auto workspace = attn_lstm_workspace_for(weights, sizes);
         CHECK(most_allocations(sizes, [&](call_memory& memory) { memory.run(weights, workspace); }) == 0);
         auto scored = attn_lstm_workspace_for(weights, sizes, first_step_alone);
-        CHECK(most_allocations(sizes, [&](call_memory& memory) { memory.run(weights, scored, first_step_alone); }) == 0);
+        CHECK(most_allocations(
+                  sizes, [&](call_memory& memory) { memory.run(weights, scored, first_step_alone); }) == 0);
     }
 }
 
@@ -140,7 +143,8 @@ TEST_CASE("the bytes of a workspace are those of what its rows attend to, too")
 {
     auto const workspace = attn_lstm_workspace_for(constants().packed(), {4, 9, 7});
     recurrent_workspace<float> const& without = workspace;
-    CHECK(workspace.bytes() - without.bytes() == workspace.attending.capacity() * sizeof(workspace.attending[0]));
+    CHECK(workspace.bytes() - without.bytes() ==
+          workspace.attending.capacity() * sizeof(workspace.attending[0]));
     CHECK(workspace.attending.capacity() >= 2 * 9);
 }
 
@@ -150,14 +154,17 @@ TEST_CASE("attn_lstm_into allocates nothing for several threads, nor without att
     attn_lstm_sizes const sizes{40, 13, 7};
     for (std::size_t const threads : {2u, 3u, 5u}) {
         auto workspace = attn_lstm_workspace_for(weights, sizes, bahdanau(), in_parts{threads});
-        CHECK(most_allocations(sizes, [&](call_memory& memory) { memory.run(weights, workspace, bahdanau(), in_parts{threads}); }) == 0);
+        CHECK(most_allocations(sizes, [&](call_memory& memory) {
+            memory.run(weights, workspace, bahdanau(), in_parts{threads});
+        }) == 0);
     }
     constants const all;
     matrices const W = 0.25f * xt::ones<float>({std::size_t{2}, 4 * H, I});
     attn_lstm_weights<float> const plain({.W = W, .R = all.R}, {.direction = direction::bidirectional});
     auto workspace = attn_lstm_workspace_for(plain, {40, 13});
     CHECK(most_allocations({40, 13}, [&](call_memory& memory) {
-        attn_lstm_into(memory.X, plain, {memory.sequence_lens, memory.h, memory.c}, {memory.Y, memory.h, memory.c}, workspace);
+        attn_lstm_into(memory.X, plain, {memory.sequence_lens, memory.h, memory.c},
+            {memory.Y, memory.h, memory.c}, workspace);
     }) == 0);
 }
 
@@ -177,7 +184,8 @@ TEST_CASE("a step of attn_lstm_cell allocates nothing, nor does a memory that is
 
     // A smaller memory, and the large one again; the spans are as many rows of the states.
     cell.set_memory(small.M, small.memory_seq_lens);
-    cell(std::span(h).first(3 * H), std::span(c).first(3 * H), std::span(attention).first(3 * L), std::span<float const>(x).first(3 * I));
+    cell(std::span(h).first(3 * H), std::span(c).first(3 * H), std::span(attention).first(3 * L),
+        std::span<float const>(x).first(3 * I));
     cell.set_memory(large.M, large.memory_seq_lens);
     std::size_t const after = allocations();
     cell(h, c, attention, x);
@@ -215,7 +223,8 @@ TEST_CASE("attn_lstm_cell: an assignment that runs out of memory leaves the cell
 {
     auto const weights = constants().packed();
     call_memory small(1, 3, 6), large(1, 9, 40);
-    attn_lstm_cell<float> const from(weights, small.M, small.memory_seq_lens), other(weights, large.M, large.memory_seq_lens, {}, 1);
+    attn_lstm_cell<float> const from(weights, small.M, small.memory_seq_lens),
+        other(weights, large.M, large.memory_seq_lens, {}, 1);
     auto const step = [](attn_lstm_cell<float>& cell, std::size_t N) {
         std::vector<float> h(N * H), c(N * H), attention(N * L), x(N * I, 1.0f);
         cell(h, c, attention, x);

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-/// How often this program has asked for memory so far: every form of operator new, and posix_memalign, which xtensor's aligned
-/// allocator calls.
+/// How often this program has asked for memory so far: every form of operator new, and posix_memalign, which
+/// xtensor's aligned allocator calls.
 std::size_t allocations();
 
 /// How many bytes it has got by them so far, and how many of those from operator new it holds.

@@ -51,7 +51,8 @@ double peak_of(std::int64_t trips, xloom::loop_options const& options)
         },
         std::tuple{}, options);
     CHECK(result.trip_count == trips);
-    return static_cast<double>(peak_bytes) / static_cast<double>(64 * sizeof(double) * static_cast<std::size_t>(trips));
+    return static_cast<double>(peak_bytes) /
+           static_cast<double>(64 * sizeof(double) * static_cast<std::size_t>(trips));
 }
 
 } // namespace
@@ -60,8 +61,8 @@ TEST_CASE("at most 3 times the final size while the number of iterations is open
 {
     double worst = 0;
     for (std::int64_t const trips : {100, 128, 129, 255, 256, 257, 1000, 1024, 1025, 3000})
-        for (auto const limit :
-            {std::optional<std::int64_t>{}, std::optional<std::int64_t>{4000}, std::optional<std::int64_t>{std::int64_t{1} << 62}})
+        for (auto const limit : {std::optional<std::int64_t>{}, std::optional<std::int64_t>{4000},
+                 std::optional<std::int64_t>{std::int64_t{1} << 62}})
             worst = std::max(worst, peak_of(trips, {.max_trip_count = limit}));
     CHECK(worst <= 3.0);
     CHECK(worst > 1.5);
@@ -72,7 +73,8 @@ TEST_CASE("the final size alone, and one element, where the number of iterations
     CHECK(peak_of(1000, {.max_trip_count = 1000, .cond = std::nullopt}) <= 1.002);
 }
 
-TEST_CASE("a loop that reaches its trip count takes its memory once, also where a condition could have ended it")
+TEST_CASE(
+    "a loop that reaches its trip count takes its memory once, also where a condition could have ended it")
 {
     std::size_t const before = allocations();
     auto const result = xloom::loop(
@@ -101,7 +103,9 @@ TEST_CASE("a scan of many states allocates nothing in its later iterations")
     using vector = xt::xtensor<double, 1>;
     auto const run = [](std::size_t length) {
         std::size_t const before = allocations();
-        auto const body = [](auto const&... states) { return xloom::scan_step{std::tuple{(states + 1.0)...}}; };
+        auto const body = [](auto const&... states) {
+            return xloom::scan_step{std::tuple{(states + 1.0)...}};
+        };
         vector const one{1, 2, 3, 4};
         auto const init = std::tie(one, one, one, one, one, one, one, one, one, one, one, one);
         auto const result = xloom::scan(body, init, std::tuple{}, {.length = length});

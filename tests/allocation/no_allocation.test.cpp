@@ -72,15 +72,18 @@ TEST_CASE("scan_into allocates nothing after set-up, along the leading axis or a
 {
     xt::xtensor<float, 3> const x = xt::ones<float>({5, 4, 3});
     check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({4, 3})), {});
-    check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({5, 3})), {.input_axes = {1}, .output_axes = {1}});
-    check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({5, 4})), {.input_axes = {-1}, .output_axes = {-1}});
+    check_scan_into(
+        x, xt::xtensor<float, 2>(xt::zeros<float>({5, 3})), {.input_axes = {1}, .output_axes = {1}});
+    check_scan_into(
+        x, xt::xtensor<float, 2>(xt::zeros<float>({5, 4})), {.input_axes = {-1}, .output_axes = {-1}});
 }
 
 TEST_CASE("scan_into allocates nothing after set-up for a rank known at run time")
 {
     xt::xarray<double> const x = xt::ones<double>({5, 4, 3});
     check_scan_into(x, xt::xarray<double>(xt::zeros<double>({4, 3})), {});
-    check_scan_into(x, xt::xarray<double>(xt::zeros<double>({5, 4})), {.input_axes = {2}, .output_axes = {2}});
+    check_scan_into(
+        x, xt::xarray<double>(xt::zeros<double>({5, 4})), {.input_axes = {2}, .output_axes = {2}});
 }
 
 TEST_CASE("scan_into over fixed shapes allocates nothing at all")
@@ -155,7 +158,8 @@ TEST_CASE("data that is moved into scatter_nd is still there when memory runs ou
         xt::xtensor<int, 1> data = before, result;
         try {
             refusal const from_then_on(refused);
-            result = xloom::scatter_nd(std::move(data), indices, updates, {.reduction = xloom::reduction::mean});
+            result =
+                xloom::scatter_nd(std::move(data), indices, updates, {.reduction = xloom::reduction::mean});
             is_done = true;
         } catch (std::bad_alloc const&) {
             ++refused;

@@ -86,18 +86,21 @@ TEST_CASE("the meter sees aligned memory")
     CHECK(allocations() == before + 1);
 }
 
-TEST_CASE("lstm_into, gru_into and rnn_into allocate nothing in a workspace for as many steps and rows, or more")
+TEST_CASE(
+    "lstm_into, gru_into and rnn_into allocate nothing in a workspace for as many steps and rows, or more")
 {
     constexpr std::size_t H = 5, T = 6, N = 100;
     constants const for_lstm(4, H), for_gru(3, H), for_rnn(1, H);
-    lstm_weights<float> const lstm({for_lstm.W, for_lstm.R, for_lstm.B}, {.direction = direction::bidirectional});
+    lstm_weights<float> const lstm(
+        {for_lstm.W, for_lstm.R, for_lstm.B}, {.direction = direction::bidirectional});
     gru_weights<float> const gru({for_gru.W, for_gru.R, for_gru.B}, {.direction = direction::bidirectional});
     rnn_weights<float> const rnn({for_rnn.W, for_rnn.R, for_rnn.B}, {.direction = direction::bidirectional});
     for (std::size_t const most : {std::size_t{1}, std::size_t{60}, N}) {
         auto workspace = lstm_workspace(lstm, {T, most});
         CHECK(workspace.bytes() > 0);
         check_smaller_batches(T, most, H, [&](call_memory& memory) {
-            lstm_into(memory.X, lstm, {memory.lengths, memory.state, memory.state}, {memory.Y, memory.Y_h, memory.Y_c}, workspace);
+            lstm_into(memory.X, lstm, {memory.lengths, memory.state, memory.state},
+                {memory.Y, memory.Y_h, memory.Y_c}, workspace);
         });
         auto of_gru = gru_workspace(gru, {T, most});
         check_smaller_batches(T, most, H, [&](call_memory& memory) {
@@ -110,7 +113,8 @@ TEST_CASE("lstm_into, gru_into and rnn_into allocate nothing in a workspace for 
     }
 }
 
-// 399 rows in 3 groups of 133 take up less than in 2 groups, which fewer steps are cut into: by what fills up lines of the cache.
+// 399 rows in 3 groups of 133 take up less than in 2 groups, which fewer steps are cut into: by what fills up
+// lines of the cache.
 TEST_CASE("a workspace for several threads is large enough for batches that are cut into fewer parts")
 {
     matrices const W = xt::ones<float>({1, 1, 1}), R = W, X = xt::ones<float>({300, 399, 1});
@@ -126,7 +130,8 @@ TEST_CASE("a workspace for several threads is large enough for batches that are 
 TEST_CASE("a workspace grows to what a call needs, and is used again")
 {
     constants const weights(4, 5);
-    lstm_weights<float> const lstm({weights.W, weights.R, weights.B}, {.direction = direction::bidirectional});
+    lstm_weights<float> const lstm(
+        {weights.W, weights.R, weights.B}, {.direction = direction::bidirectional});
     recurrent_workspace<float> workspace;
     call_memory memory(6, 7, 5);
     std::size_t const before = allocations();
@@ -140,7 +145,9 @@ TEST_CASE("a workspace grows to what a call needs, and is used again")
 TEST_CASE("a step of lstm_cell allocates nothing")
 {
     constants const weights(4, 5);
-    lstm_cell<float> cell(lstm_weights<float>({weights.W, weights.R, weights.B}, {.direction = direction::bidirectional}), 2, 1);
+    lstm_cell<float> cell(
+        lstm_weights<float>({weights.W, weights.R, weights.B}, {.direction = direction::bidirectional}), 2,
+        1);
     std::vector<float> h(10), c(10), x(6), y(10);
     std::size_t const before = allocations();
     cell(h, c, x, y);
@@ -152,8 +159,10 @@ TEST_CASE("a step of lstm_cell allocates nothing")
 TEST_CASE("lstm_cell: an assignment that runs out of memory leaves the cell as it was")
 {
     constants const few(4, 2), many(4, 40);
-    lstm_cell<float> cell(lstm_weights<float>({few.W, few.R, few.B}, {.direction = direction::bidirectional}));
-    lstm_cell<float> const other(lstm_weights<float>({many.W, many.R, many.B}, {.direction = direction::bidirectional}), 9);
+    lstm_cell<float> cell(
+        lstm_weights<float>({few.W, few.R, few.B}, {.direction = direction::bidirectional}));
+    lstm_cell<float> const other(
+        lstm_weights<float>({many.W, many.R, many.B}, {.direction = direction::bidirectional}), 9);
     std::vector<float> expected(2), c(2), x(3, 1.0f);
     cell(expected, c, x);
     {

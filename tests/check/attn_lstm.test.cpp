@@ -12,12 +12,14 @@ namespace {
 
 using maybe = std::optional<shape>;
 
-constexpr attention_widths check(maybe const& R, maybe const& QW, maybe const& MW, maybe const& V, maybe const& AW = std::nullopt)
+constexpr attention_widths check(
+    maybe const& R, maybe const& QW, maybe const& MW, maybe const& V, maybe const& AW = std::nullopt)
 {
     return detail::check_attention("xloom::attn_lstm", R, QW, MW, V, AW);
 }
 
-constexpr bool are(attention_widths const& widths, std::size_t A, std::size_t E, std::size_t C, bool has_layer)
+constexpr bool are(
+    attention_widths const& widths, std::size_t A, std::size_t E, std::size_t C, bool has_layer)
 {
     return widths.A == A && widths.E == E && widths.C == C && widths.attends && widths.has_layer == has_layer;
 }
@@ -25,13 +27,17 @@ constexpr bool are(attention_widths const& widths, std::size_t A, std::size_t E,
 constexpr bool widths_of_attention()
 {
     bool right = are(check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 6, 7}, shape{1, 7}), 7, 6, 6, false);
-    right &= are(check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 6, 7}, shape{1, 7}, shape{1, 8, 5}), 7, 6, 5, true);
-    right &= are(check(shape{2, 8, 2}, shape{2, 2, 7}, shape{2, 6, 7}, shape{2, 7}, shape{2, 8, 5}), 7, 6, 5, true);
+    right &= are(
+        check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 6, 7}, shape{1, 7}, shape{1, 8, 5}), 7, 6, 5, true);
+    right &= are(
+        check(shape{2, 8, 2}, shape{2, 2, 7}, shape{2, 6, 7}, shape{2, 7}, shape{2, 8, 5}), 7, 6, 5, true);
     // Any of them may be 0.
     right &= are(check(shape{1, 8, 2}, shape{1, 2, 0}, shape{1, 6, 0}, shape{1, 0}), 0, 6, 6, false);
     right &= are(check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 0, 7}, shape{1, 7}), 7, 0, 0, false);
-    right &= are(check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 0, 7}, shape{1, 7}, shape{1, 2, 3}), 7, 0, 3, true);
-    right &= are(check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 6, 7}, shape{1, 7}, shape{1, 8, 0}), 7, 6, 0, true);
+    right &= are(
+        check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 0, 7}, shape{1, 7}, shape{1, 2, 3}), 7, 0, 3, true);
+    right &= are(
+        check(shape{1, 8, 2}, shape{1, 2, 7}, shape{1, 6, 7}, shape{1, 7}, shape{1, 8, 0}), 7, 6, 0, true);
     return right;
 }
 
@@ -43,10 +49,12 @@ constexpr bool no_attention()
 
 constexpr attention_widths with_layer{7, 6, 5, true, true}, without_layer{7, 6, 6, true, false}, none{};
 
-constexpr std::size_t check_memory(attention_widths const& attention, std::size_t D, std::size_t N, maybe const& M,
-    maybe const& initial_attention = std::nullopt, maybe const& initial_alignment = std::nullopt, bool has_lengths = false)
+constexpr std::size_t check_memory(attention_widths const& attention, std::size_t D, std::size_t N,
+    maybe const& M, maybe const& initial_attention = std::nullopt,
+    maybe const& initial_alignment = std::nullopt, bool has_lengths = false)
 {
-    return detail::check_memory("xloom::attn_lstm", attention, {D, 3, 2}, N, M, has_lengths, initial_attention, initial_alignment);
+    return detail::check_memory(
+        "xloom::attn_lstm", attention, {D, 3, 2}, N, M, has_lengths, initial_attention, initial_alignment);
 }
 
 constexpr bool steps_of_memory()
@@ -89,12 +97,14 @@ TEST_CASE("check_together wants all or none")
     static_assert(together());
     CHECK(together());
     using operand = std::pair<std::string_view, bool>;
-    CHECK_THROWS_WITH_AS(
-        detail::check_together("op", "a, b and c", std::array{operand("a", true), operand("b", false), operand("c", true)}),
-        "op: a, b and c go together, but b is left out. Give all of them, or none for a plain LSTM.", shape_error);
-    CHECK_THROWS_WITH_AS(
-        detail::check_together("op", "a, b and c", std::array{operand("a", false), operand("b", false), operand("c", true)}),
-        "op: a, b and c go together, but a and b are left out. Give all of them, or none for a plain LSTM.", shape_error);
+    CHECK_THROWS_WITH_AS(detail::check_together("op", "a, b and c",
+                             std::array{operand("a", true), operand("b", false), operand("c", true)}),
+        "op: a, b and c go together, but b is left out. Give all of them, or none for a plain LSTM.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(detail::check_together("op", "a, b and c",
+                             std::array{operand("a", false), operand("b", false), operand("c", true)}),
+        "op: a, b and c go together, but a and b are left out. Give all of them, or none for a plain LSTM.",
+        shape_error);
 }
 
 TEST_CASE("check_attention wants R first, from which H comes")
@@ -108,8 +118,10 @@ TEST_CASE("check_attention wants R first, from which H comes")
 TEST_CASE("check_attention names every constant of another shape")
 {
     CHECK_THROWS_WITH_AS(check(shape{1, 8, 2}, shape{1, 3, 7}, shape{1, 6, 7}, shape{1, 8}, shape{1, 6, 5}),
-        "xloom::attn_lstm: the operands must have the shapes that D = 1, H = 2, E = 6 and A = 7 give them, but QW is [1, 3, 7] instead of "
-        "[D, H, A] = [1, 2, 7], V is [1, 8] instead of [D, A] = [1, 7] and AW is [1, 6, 5] instead of [D, H + E, L] = [1, 8, 5]. Give it "
+        "xloom::attn_lstm: the operands must have the shapes that D = 1, H = 2, E = 6 and A = 7 give them, "
+        "but QW is [1, 3, 7] instead of "
+        "[D, H, A] = [1, 2, 7], V is [1, 8] instead of [D, A] = [1, 7] and AW is [1, 6, 5] instead of [D, H "
+        "+ E, L] = [1, 8, 5]. Give it "
         "that shape.",
         shape_error);
 }
@@ -117,12 +129,15 @@ TEST_CASE("check_attention names every constant of another shape")
 TEST_CASE("check_memory refuses a memory where there is no attention, and one of another size")
 {
     CHECK_THROWS_WITH_AS(check_memory(none, 1, 2, std::nullopt, std::nullopt, std::nullopt, true),
-        "xloom::attn_lstm: memory is for weights with attention, but QW, MW and V are left out and memory_seq_lens is given. Give them, or "
+        "xloom::attn_lstm: memory is for weights with attention, but QW, MW and V are left out and "
+        "memory_seq_lens is given. Give them, or "
         "leave it out.",
         shape_error);
     CHECK_THROWS_WITH_AS(check_memory(with_layer, 1, 2, shape{2, 4, 5}, shape{1, 2, 6}, shape{1, 2, 3}),
-        "xloom::attn_lstm: the operands must have the shapes that D = 1, N = 2, S = 4, E = 6 and C = 5 give them, but M is [2, 4, 5] "
-        "instead of [N, S, E] = [2, 4, 6], initial_attention is [1, 2, 6] instead of [D, N, C] = [1, 2, 5] and initial_alignment is [1, 2, "
+        "xloom::attn_lstm: the operands must have the shapes that D = 1, N = 2, S = 4, E = 6 and C = 5 give "
+        "them, but M is [2, 4, 5] "
+        "instead of [N, S, E] = [2, 4, 6], initial_attention is [1, 2, 6] instead of [D, N, C] = [1, 2, 5] "
+        "and initial_alignment is [1, 2, "
         "3] instead of [D, N, S] = [1, 2, 4]. Give it that shape.",
         shape_error);
 }

@@ -1,4 +1,5 @@
-// Whether strided arrays, or two items of one, share a byte, compared with an enumeration of all; and which operands may.
+// Whether strided arrays, or two items of one, share a byte, compared with an enumeration of all; and which
+// operands may.
 
 #include <doctest/doctest.h>
 
@@ -25,7 +26,8 @@ std::set<std::uintptr_t> bytes_of(memory_block const& block)
         std::vector<std::intptr_t> next;
         for (std::intptr_t const item : items)
             for (std::size_t i = 0; i < dims[axis]; ++i)
-                next.push_back(item + static_cast<std::intptr_t>(i) * steps[axis] * static_cast<std::intptr_t>(block.item_bytes));
+                next.push_back(item + static_cast<std::intptr_t>(i) * steps[axis] *
+                                          static_cast<std::intptr_t>(block.item_bytes));
         items = next;
     }
     std::set<std::uintptr_t> bytes;
@@ -44,7 +46,8 @@ bool share_a_byte(memory_block const& a, memory_block const& b)
     return false;
 }
 
-constexpr memory_block block(std::uintptr_t address, shape const& dims, strides const& steps, std::size_t item_bytes = 4)
+constexpr memory_block block(
+    std::uintptr_t address, shape const& dims, strides const& steps, std::size_t item_bytes = 4)
 {
     return {address, item_bytes, {dims, steps}};
 }
@@ -56,13 +59,15 @@ constexpr memory_block row_major(std::uintptr_t address, shape const& dims, std:
 
 constexpr bool neighbours_are_apart()
 {
-    return !overlap(row_major(1000, {4}), row_major(1016, {4})) && overlap(row_major(1000, {4}), row_major(1015, {4})) &&
+    return !overlap(row_major(1000, {4}), row_major(1016, {4})) &&
+           overlap(row_major(1000, {4}), row_major(1015, {4})) &&
            overlap(row_major(1000, {4}), row_major(1012, {4}));
 }
 
 constexpr bool interleaved_views_are_apart()
 {
-    return !overlap(block(1000, {8}, {2}), block(1004, {8}, {2})) && overlap(block(1000, {8}, {2}), block(1008, {8}, {2})) &&
+    return !overlap(block(1000, {8}, {2}), block(1004, {8}, {2})) &&
+           overlap(block(1000, {8}, {2}), block(1008, {8}, {2})) &&
            overlap(block(1000, {8}, {2}), block(1002, {8}, {2}));
 }
 
@@ -74,71 +79,84 @@ constexpr bool halves_of_columns_are_apart()
 
 constexpr bool nothing_overlaps_an_empty_block()
 {
-    return !overlap(row_major(1000, {4, 0}), row_major(1000, {4})) && !overlap(row_major(1000, {4}), row_major(1000, {0})) &&
+    return !overlap(row_major(1000, {4, 0}), row_major(1000, {4})) &&
+           !overlap(row_major(1000, {4}), row_major(1000, {0})) &&
            overlap(row_major(1000, {}), row_major(1000, {4}));
 }
 
 constexpr bool negative_steps_reach_down()
 {
-    return overlap(block(1012, {4}, {-1}), row_major(1000, {1})) && !overlap(block(1012, {4}, {-1}), row_major(996, {1})) &&
-           !overlap(block(1012, {4}, {-1}), row_major(1016, {1})) && !overlap(block(1024, {4}, {-2}), block(1004, {3}, {2}));
+    return overlap(block(1012, {4}, {-1}), row_major(1000, {1})) &&
+           !overlap(block(1012, {4}, {-1}), row_major(996, {1})) &&
+           !overlap(block(1012, {4}, {-1}), row_major(1016, {1})) &&
+           !overlap(block(1024, {4}, {-2}), block(1004, {3}, {2}));
 }
 
 constexpr bool repeated_items_count_once()
 {
-    return overlap(block(1000, {9}, {0}), row_major(1000, {1})) && !overlap(block(1000, {9}, {0}), row_major(1004, {1}));
+    return overlap(block(1000, {9}, {0}), row_major(1000, {1})) &&
+           !overlap(block(1000, {9}, {0}), row_major(1004, {1}));
 }
 
 /// An item type of another size, and addresses that are no multiple of it.
 constexpr bool bytes_count_not_items()
 {
-    return overlap(row_major(1000, {1}, 8), row_major(1007, {1}, 1)) && !overlap(row_major(1000, {1}, 8), row_major(1008, {1}, 1)) &&
-           !overlap(block(1000, {4}, {2}, 8), block(1008, {7}, {4}, 4)) && overlap(block(1000, {4}, {2}, 8), block(1008, {7}, {3}, 4));
+    return overlap(row_major(1000, {1}, 8), row_major(1007, {1}, 1)) &&
+           !overlap(row_major(1000, {1}, 8), row_major(1008, {1}, 1)) &&
+           !overlap(block(1000, {4}, {2}, 8), block(1008, {7}, {4}, 4)) &&
+           overlap(block(1000, {4}, {2}, 8), block(1008, {7}, {3}, 4));
 }
 
 /// Views of tensors with so many rows that no search through all of them would end.
 constexpr bool views_of_many_rows_are_apart()
 {
     constexpr std::size_t n = 1'000'000;
-    return !overlap(block(1000, {n}, {2}), block(1004, {n}, {2})) && overlap(block(1000, {n}, {2}), block(1002, {n}, {2})) &&
+    return !overlap(block(1000, {n}, {2}), block(1004, {n}, {2})) &&
+           overlap(block(1000, {n}, {2}), block(1002, {n}, {2})) &&
            !overlap(block(1000, {n, 8, 3}, {64, 8, 1}), block(1012, {n, 8, 5}, {64, 8, 1})) &&
            overlap(block(1000, {n, 8, 4}, {64, 8, 1}), block(1012, {n, 8, 5}, {64, 8, 1})) &&
            !overlap(block(1000, {n, 2, 8}, {64, 16, 1}), block(1032, {n, 2, 8}, {64, 16, 1})) &&
-           !overlap(block(1000, {n}, {2}), block(1004, {n / 2}, {4})) && overlap(block(1000, {n}, {2}), block(1008, {n / 2}, {4})) &&
-           !overlap(block(1000, {n}, {4}), block(1004, {n}, {6})) && overlap(block(1000, {n}, {4}), block(1008, {n}, {6})) &&
+           !overlap(block(1000, {n}, {2}), block(1004, {n / 2}, {4})) &&
+           overlap(block(1000, {n}, {2}), block(1008, {n / 2}, {4})) &&
+           !overlap(block(1000, {n}, {4}), block(1004, {n}, {6})) &&
+           overlap(block(1000, {n}, {4}), block(1008, {n}, {6})) &&
            !overlap(block(10'000'000, {n}, {-2}), block(9'999'996, {n}, {-2}));
 }
 
 memory_block random_block(std::mt19937& random)
 {
-    auto const pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    auto const pick = [&](int low, int high) {
+        return std::uniform_int_distribution<int>(low, high)(random);
+    };
     shape dims;
     strides steps;
     for (int axis = pick(0, 3); axis > 0; --axis) {
         dims.push_back(static_cast<std::size_t>(pick(pick(0, 9) == 0 ? 0 : 1, 4)));
         steps.push_back(pick(-9, 9));
     }
-    return block(static_cast<std::uintptr_t>(pick(1000, 1060)), dims, steps, static_cast<std::size_t>(1) << pick(0, 3));
+    return block(static_cast<std::uintptr_t>(pick(1000, 1060)), dims, steps,
+        static_cast<std::size_t>(1) << pick(0, 3));
 }
 
 constexpr bool items_of_views_have_their_own_places()
 {
     return has_own_places({{}, {}}) && has_own_places({{3, 4}, {4, 1}}) && has_own_places({{3, 4}, {1, 3}}) &&
-           has_own_places({{3, 4}, {-8, 2}}) && has_own_places({{2, 3, 4}, {-4, 8, -1}}) && has_own_places({{5}, {-7}}) &&
-           has_own_places({{3, 4}, {4, -1}});
+           has_own_places({{3, 4}, {-8, 2}}) && has_own_places({{2, 3, 4}, {-4, 8, -1}}) &&
+           has_own_places({{5}, {-7}}) && has_own_places({{3, 4}, {4, -1}});
 }
 
 constexpr bool repeated_items_have_not()
 {
-    return !has_own_places({{3, 4}, {0, 1}}) && !has_own_places({{2}, {0}}) && !has_own_places({{3, 3}, {1, 1}}) &&
-           !has_own_places({{3, 4}, {3, 1}}) && !has_own_places({{3, 4}, {3, -1}}) && !has_own_places({{2, 2, 2}, {2, 1, 1}});
+    return !has_own_places({{3, 4}, {0, 1}}) && !has_own_places({{2}, {0}}) &&
+           !has_own_places({{3, 3}, {1, 1}}) && !has_own_places({{3, 4}, {3, 1}}) &&
+           !has_own_places({{3, 4}, {3, -1}}) && !has_own_places({{2, 2, 2}, {2, 1, 1}});
 }
 
 /// Steps that no item takes do not matter.
 constexpr bool single_items_and_none_have()
 {
-    return has_own_places({{1}, {0}}) && has_own_places({{1, 4, 1}, {0, 1, 1}}) && has_own_places({{3, 0}, {0, 0}}) &&
-           has_own_places({{0, 2}, {1, 0}});
+    return has_own_places({{1}, {0}}) && has_own_places({{1, 4, 1}, {0, 1, 1}}) &&
+           has_own_places({{3, 0}, {0, 0}}) && has_own_places({{0, 2}, {1, 0}});
 }
 
 /// 0, 2, 4 and 3, 5, 7 are all different, but no view of a container is laid out so.
@@ -161,10 +179,13 @@ bool all_places_differ(strided_layout const& layout)
 void refuse(std::vector<placed_operand> const& states, std::vector<placed_operand> const& inputs,
     std::vector<placed_operand> const& outputs, char const* pairs)
 {
-    std::string const text = std::string("xloom::scan_into: what the body writes must have memory of its own, or be an input's own tensor "
-                                         "walked along the same axis in the same direction, but ") +
-                             pairs + ". Copy one of the two.";
-    CHECK_THROWS_WITH_AS(check_overlap("xloom::scan_into", states, inputs, outputs), text.c_str(), overlap_error);
+    std::string const text =
+        std::string(
+            "xloom::scan_into: what the body writes must have memory of its own, or be an input's own tensor "
+            "walked along the same axis in the same direction, but ") +
+        pairs + ". Copy one of the two.";
+    CHECK_THROWS_WITH_AS(
+        check_overlap("xloom::scan_into", states, inputs, outputs), text.c_str(), overlap_error);
 }
 
 constexpr bool operands_apart()
@@ -176,11 +197,15 @@ constexpr bool operands_apart()
     return true;
 }
 
-constexpr placed_operand walked(memory_block const& memory, std::size_t axis, bool reverse) { return {memory, axis, reverse}; }
+constexpr placed_operand walked(memory_block const& memory, std::size_t axis, bool reverse)
+{
+    return {memory, axis, reverse};
+}
 
 constexpr bool output_in_an_input_walked_alike()
 {
-    std::array<placed_operand, 2> const inputs{{walked(row_major(2000, {3, 4}), 1, true), walked(row_major(2000, {3, 4}), 1, true)}};
+    std::array<placed_operand, 2> const inputs{
+        {walked(row_major(2000, {3, 4}), 1, true), walked(row_major(2000, {3, 4}), 1, true)}};
     std::array<placed_operand, 1> const outputs{{walked(row_major(2000, {3, 4}), 1, true)}};
     check_overlap("xloom::scan_into", {}, inputs, outputs);
     return true;
@@ -228,8 +253,10 @@ TEST_CASE("overlap is exact: it agrees with an enumeration of the bytes")
 
 TEST_CASE("overlap gives up on the safe side")
 {
-    // 49 steps of 1,000 to 1,011 bytes reach 49,539 at most and 50 reach 50,000 at least, but there are too many sums to try.
-    memory_block const sums = block(0, shape(12, 9), strides{1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, 1011}, 1);
+    // 49 steps of 1,000 to 1,011 bytes reach 49,539 at most and 50 reach 50,000 at least, but there are too
+    // many sums to try.
+    memory_block const sums = block(
+        0, shape(12, 9), strides{1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, 1011}, 1);
     CHECK(overlap(sums, row_major(49'999, {1}, 1)));
 }
 
@@ -278,10 +305,14 @@ TEST_CASE("check_overlap refuses an output in an input that is walked or shaped 
     memory_block const x = row_major(2000, {3, 3});
     refuse({}, {walked(x, 0, false)}, {walked(x, 1, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
     refuse({}, {walked(x, 0, true)}, {walked(x, 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, false)}, {walked(row_major(2004, {3, 3}), 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, false)}, {walked(row_major(2000, {3, 2}), 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, false)}, {walked(block(2000, {3, 3}, {1, 3}), 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
-    refuse({}, {walked(x, 0, false)}, {walked(row_major(2000, {3, 3}, 2), 0, false)}, "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, false)}, {walked(row_major(2004, {3, 3}), 0, false)},
+        "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, false)}, {walked(row_major(2000, {3, 2}), 0, false)},
+        "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, false)}, {walked(block(2000, {3, 3}, {1, 3}), 0, false)},
+        "scan_outputs[0] overlaps scan_inputs[0]");
+    refuse({}, {walked(x, 0, false)}, {walked(row_major(2000, {3, 3}, 2), 0, false)},
+        "scan_outputs[0] overlaps scan_inputs[0]");
 }
 
 TEST_CASE("check_overlap names every pair")
@@ -295,7 +326,8 @@ TEST_CASE("check_overlap names every pair")
     refuse({far, h}, {}, {far}, "states[0] overlaps scan_outputs[0]");
     refuse({}, {}, {y, y}, "scan_outputs[0] overlaps scan_outputs[1]");
     refuse({h, far}, {x}, {y, far},
-        "states[0] overlaps scan_inputs[0], states[1] overlaps scan_outputs[1] and scan_outputs[0] overlaps scan_inputs[0]");
+        "states[0] overlaps scan_inputs[0], states[1] overlaps scan_outputs[1] and scan_outputs[0] overlaps "
+        "scan_inputs[0]");
 }
 
 } // namespace check_overlap_test

@@ -17,21 +17,24 @@ namespace {
 constexpr std::size_t huge = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
 template <std::size_t N>
-constexpr std::size_t length_of(std::array<shape, N> const& inputs, std::size_t outputs = 1, scan_options const& options = {})
+constexpr std::size_t length_of(
+    std::array<shape, N> const& inputs, std::size_t outputs = 1, scan_options const& options = {})
 {
     return check_scan("xloom::scan", inputs, outputs, options);
 }
 
 constexpr bool lengths_come_from_the_inputs()
 {
-    return length_of<1>({{{3, 4}}}) == 3 && length_of<2>({{{3, 4}, {3}}}) == 3 && length_of<1>({{{0, 4}}}) == 0 &&
-           length_of<1>({{{3, 4}}}, 1, {.length = 3}) == 3;
+    return length_of<1>({{{3, 4}}}) == 3 && length_of<2>({{{3, 4}, {3}}}) == 3 &&
+           length_of<1>({{{0, 4}}}) == 0 && length_of<1>({{{3, 4}}}, 1, {.length = 3}) == 3;
 }
 
 constexpr bool lengths_come_from_the_named_axes()
 {
-    return length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {1}}) == 4 && length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {2}}) == 5 &&
-           length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {-1}}) == 5 && length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {-3}}) == 3 &&
+    return length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {1}}) == 4 &&
+           length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {2}}) == 5 &&
+           length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {-1}}) == 5 &&
+           length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {-3}}) == 3 &&
            length_of<2>({{{3, 4}, {4, 3}}}, 1, {.input_axes = {0, -1}}) == 3;
 }
 
@@ -43,7 +46,8 @@ constexpr bool lengths_come_from_the_option_without_inputs()
 
 constexpr bool directions_do_not_change_a_length()
 {
-    return length_of<2>({{{3}, {3}}}, 2, {.input_directions = {forward, reverse}, .output_directions = {reverse, forward}}) == 3;
+    return length_of<2>({{{3}, {3}}}, 2,
+               {.input_directions = {forward, reverse}, .output_directions = {reverse, forward}}) == 3;
 }
 
 constexpr bool as_many_operands_as_allowed()
@@ -63,7 +67,8 @@ constexpr bool outputs_of_the_right_length()
     return true;
 }
 
-constexpr shape stacked(shape const& element, std::size_t length, scan_options const& options = {}, std::size_t i = 0)
+constexpr shape stacked(
+    shape const& element, std::size_t length, scan_options const& options = {}, std::size_t i = 0)
 {
     return stacked_shape("xloom::scan", i, element, length, 4, options);
 }
@@ -71,8 +76,10 @@ constexpr shape stacked(shape const& element, std::size_t length, scan_options c
 constexpr bool elements_are_stacked_along_a_new_axis()
 {
     return stacked({}, 3) == shape{3} && stacked({4, 5}, 3) == shape{3, 4, 5} &&
-           stacked({4, 5}, 3, {.output_axes = {1}}) == shape{4, 3, 5} && stacked({4, 5}, 3, {.output_axes = {2}}) == shape{4, 5, 3} &&
-           stacked({4, 5}, 3, {.output_axes = {-1}}) == shape{4, 5, 3} && stacked({4, 5}, 3, {.output_axes = {-3}}) == shape{3, 4, 5} &&
+           stacked({4, 5}, 3, {.output_axes = {1}}) == shape{4, 3, 5} &&
+           stacked({4, 5}, 3, {.output_axes = {2}}) == shape{4, 5, 3} &&
+           stacked({4, 5}, 3, {.output_axes = {-1}}) == shape{4, 5, 3} &&
+           stacked({4, 5}, 3, {.output_axes = {-3}}) == shape{3, 4, 5} &&
            stacked({4}, 3, {.output_axes = {0, 1}}, 1) == shape{4, 3} && stacked({4}, 0) == shape{0, 4} &&
            stacked(shape(max_rank - 1, 1), 3).size() == max_rank;
 }
@@ -101,19 +108,23 @@ TEST_CASE("check_scan finds the number of iterations")
 TEST_CASE("check_scan wants an entry for each operand, or none")
 {
     CHECK_THROWS_WITH_AS(length_of<1>({{{3, 4}}}, 1, {.input_axes = {0, 1}}),
-        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has 2. Leave it empty or give it "
+        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has "
+        "2. Leave it empty or give it "
         "one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(length_of<2>({{{3}, {3}}}, 1, {.input_directions = {reverse}}),
-        "xloom::scan: input_directions must be empty or have one entry for each of the 2 scan inputs, but it has 1. Leave it empty or give "
+        "xloom::scan: input_directions must be empty or have one entry for each of the 2 scan inputs, but it "
+        "has 1. Leave it empty or give "
         "it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 0, {.output_axes = {0}}),
-        "xloom::scan: output_axes must be empty or have one entry for each of the 0 scan outputs, but it has 1. Leave it empty or give it "
+        "xloom::scan: output_axes must be empty or have one entry for each of the 0 scan outputs, but it has "
+        "1. Leave it empty or give it "
         "one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 3, {.output_directions = {forward, reverse}}),
-        "xloom::scan: output_directions must be empty or have one entry for each of the 3 scan outputs, but it has 2. Leave it empty or "
+        "xloom::scan: output_directions must be empty or have one entry for each of the 3 scan outputs, but "
+        "it has 2. Leave it empty or "
         "give it one for each.",
         option_error);
 }
@@ -121,11 +132,14 @@ TEST_CASE("check_scan wants an entry for each operand, or none")
 TEST_CASE("check_scan names every direction that is none")
 {
     CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 1, {.input_directions = {static_cast<scan_direction>(2)}}),
-        "xloom::scan: a direction must be forward (0) or reverse (1), but input_directions[0] is 2. Name one of scan_direction's two.",
+        "xloom::scan: a direction must be forward (0) or reverse (1), but input_directions[0] is 2. Name one "
+        "of scan_direction's two.",
         option_error);
-    CHECK_THROWS_WITH_AS(
-        length_of<1>({{{3}}}, 3, {.output_directions = {static_cast<scan_direction>(-1), forward, static_cast<scan_direction>(7)}}),
-        "xloom::scan: a direction must be forward (0) or reverse (1), but output_directions[0] is -1 and output_directions[2] is 7. Name "
+    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 3,
+                             {.output_directions = {static_cast<scan_direction>(-1), forward,
+                                  static_cast<scan_direction>(7)}}),
+        "xloom::scan: a direction must be forward (0) or reverse (1), but output_directions[0] is -1 and "
+        "output_directions[2] is 7. Name "
         "one of scan_direction's two.",
         option_error);
 }
@@ -133,15 +147,18 @@ TEST_CASE("check_scan names every direction that is none")
 TEST_CASE("check_scan names every axis that its input lacks")
 {
     CHECK_THROWS_WITH_AS(length_of<1>({{{3, 4}}}, 1, {.input_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for scan_inputs[0] of the shape [3, "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for "
+        "scan_inputs[0] of the shape [3, "
         "4]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(length_of<3>({{{3, 4}, {3}, {3}}}, 1, {.input_axes = {-3, 0, 1}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 for scan_inputs[0] of the shape [3, "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 for "
+        "scan_inputs[0] of the shape [3, "
         "4] and input_axes[2] is 1 for scan_inputs[2] of the shape [3]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 1, {.input_axes = {std::numeric_limits<std::int64_t>::min()}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -9223372036854775808 for scan_inputs[0] "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is "
+        "-9223372036854775808 for scan_inputs[0] "
         "of the shape [3]. Name an axis that the tensor has.",
         shape_error);
 }
@@ -149,11 +166,13 @@ TEST_CASE("check_scan names every axis that its input lacks")
 TEST_CASE("check_scan names every input without an axis")
 {
     CHECK_THROWS_WITH_AS(length_of<1>({{{}}}),
-        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0. Give it an axis for the "
+        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0. "
+        "Give it an axis for the "
         "iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(length_of<4>({{{}, {3}, {}, {}}}, 1, {.input_axes = {0, 9, 0, 0}}),
-        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0, scan_inputs[2] has rank 0 and "
+        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0, "
+        "scan_inputs[2] has rank 0 and "
         "scan_inputs[3] has rank 0. Give it an axis for the iterations.",
         shape_error);
 }
@@ -161,12 +180,15 @@ TEST_CASE("check_scan names every input without an axis")
 TEST_CASE("check_scan shows all lengths when they differ")
 {
     CHECK_THROWS_WITH_AS(length_of<2>({{{3, 4}, {4, 4}}}),
-        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 0 of [3, 4]) and scan_inputs[1] "
+        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 0 "
+        "of [3, 4]) and scan_inputs[1] "
         "has 4 (axis 0 of [4, 4]). Cut them to one length, or name other axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(length_of<3>({{{3, 4}, {4}, {3}}}, 1, {.input_axes = {-1, 0, 0}}),
-        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 4 (axis 1 of [3, 4]), scan_inputs[1] has "
-        "4 (axis 0 of [4]) and scan_inputs[2] has 3 (axis 0 of [3]). Cut them to one length, or name other axes.",
+        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 4 (axis 1 "
+        "of [3, 4]), scan_inputs[1] has "
+        "4 (axis 0 of [4]) and scan_inputs[2] has 3 (axis 0 of [3]). Cut them to one length, or name other "
+        "axes.",
         shape_error);
     // The last two agree.
     CHECK_THROWS_AS(length_of<3>({{{2}, {3}, {3}}}), shape_error);
@@ -175,9 +197,12 @@ TEST_CASE("check_scan shows all lengths when they differ")
 TEST_CASE("check_scan wants a length where there are no inputs, and no other where there are")
 {
     CHECK_THROWS_WITH_AS(length_of<0>({}),
-        "xloom::scan: without scan inputs the number of iterations must be given, but options.length is empty. Set it.", option_error);
+        "xloom::scan: without scan inputs the number of iterations must be given, but options.length is "
+        "empty. Set it.",
+        option_error);
     CHECK_THROWS_WITH_AS(length_of<2>({{{3, 4}, {3}}}, 1, {.length = 5}),
-        "xloom::scan: options.length must be the scan inputs' sequence length, but it is 5 and scan_inputs[0] has 3 (axis 0 of [3, 4]) and "
+        "xloom::scan: options.length must be the scan inputs' sequence length, but it is 5 and "
+        "scan_inputs[0] has 3 (axis 0 of [3, 4]) and "
         "scan_inputs[1] has 3 (axis 0 of [3]). Leave it empty.",
         option_error);
 }
@@ -188,11 +213,13 @@ TEST_CASE("check_scan counts the operands")
     for (shape& input : inputs)
         input = {2};
     CHECK_THROWS_WITH_AS(length_of(inputs),
-        "xloom::scan: there may be at most 32 operands of one kind (max_operands), but there are 33 scan inputs. Stack some of them into "
+        "xloom::scan: there may be at most 32 operands of one kind (max_operands), but there are 33 scan "
+        "inputs. Stack some of them into "
         "one tensor.",
         option_error);
     CHECK_THROWS_WITH_AS(length_of<1>({{{2}}}, 40),
-        "xloom::scan: there may be at most 32 operands of one kind (max_operands), but there are 40 scan outputs. Stack some of them into "
+        "xloom::scan: there may be at most 32 operands of one kind (max_operands), but there are 40 scan "
+        "outputs. Stack some of them into "
         "one tensor.",
         option_error);
 }
@@ -202,11 +229,14 @@ TEST_CASE("check_scan_outputs wants an element for each iteration")
     static_assert(outputs_of_the_right_length());
     CHECK(outputs_of_the_right_length());
     CHECK_THROWS_WITH_AS(check_scan_outputs("xloom::scan_into", std::array<shape, 1>{{{4, 3}}}, 3, {}),
-        "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but scan_outputs[0] has 4 (axis 0 of [4, "
+        "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but "
+        "scan_outputs[0] has 4 (axis 0 of [4, "
         "3]). Give it an element for each iteration.",
         shape_error);
-    CHECK_THROWS_WITH_AS(check_scan_outputs("xloom::scan_into", std::array<shape, 3>{{{2, 3}, {3}, {0}}}, 3, {.output_axes = {0, 0, -1}}),
-        "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but scan_outputs[0] has 2 (axis 0 of [2, "
+    CHECK_THROWS_WITH_AS(check_scan_outputs("xloom::scan_into", std::array<shape, 3>{{{2, 3}, {3}, {0}}}, 3,
+                             {.output_axes = {0, 0, -1}}),
+        "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but "
+        "scan_outputs[0] has 2 (axis 0 of [2, "
         "3]) and scan_outputs[2] has 0 (axis 0 of [0]). Give it an element for each iteration.",
         shape_error);
 }
@@ -214,11 +244,14 @@ TEST_CASE("check_scan_outputs wants an element for each iteration")
 TEST_CASE("check_scan_outputs wants the axis")
 {
     CHECK_THROWS_WITH_AS(check_scan_outputs("xloom::scan_into", std::array<shape, 2>{{{3}, {}}}, 3, {}),
-        "xloom::scan_into: each of scan_outputs must have an axis to walk along, but scan_outputs[1] has rank 0. Give it an axis for the "
+        "xloom::scan_into: each of scan_outputs must have an axis to walk along, but scan_outputs[1] has "
+        "rank 0. Give it an axis for the "
         "iterations.",
         shape_error);
-    CHECK_THROWS_WITH_AS(check_scan_outputs("xloom::scan_into", std::array<shape, 1>{{{3, 4}}}, 3, {.output_axes = {2}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 for scan_outputs[0] of the shape "
+    CHECK_THROWS_WITH_AS(
+        check_scan_outputs("xloom::scan_into", std::array<shape, 1>{{{3, 4}}}, 3, {.output_axes = {2}}),
+        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 "
+        "for scan_outputs[0] of the shape "
         "[3, 4]. Name an axis that the tensor has.",
         shape_error);
 }
@@ -234,11 +267,13 @@ TEST_CASE("stacked_shape puts a new axis among those of an element")
 TEST_CASE("stacked_shape counts axes on the rank of the result")
 {
     CHECK_THROWS_WITH_AS(stacked({4, 5}, 3, {.output_axes = {3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 3 for scan_outputs[0] of rank 3, with "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 3 for "
+        "scan_outputs[0] of rank 3, with "
         "elements of the shape [4, 5]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(stacked({}, 3, {.output_axes = {0, -2}}, 1),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[1] is -2 for scan_outputs[1] of rank 1, with "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[1] is -2 for "
+        "scan_outputs[1] of rank 1, with "
         "elements of the shape []. Name an axis that the tensor has.",
         shape_error);
 }
@@ -246,19 +281,23 @@ TEST_CASE("stacked_shape counts axes on the rank of the result")
 TEST_CASE("stacked_shape refuses what memory cannot hold")
 {
     CHECK_THROWS_WITH_AS(stacked({}, huge / 4 + 1),
-        "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape [2305843009213693952]. Run fewer "
+        "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape "
+        "[2305843009213693952]. Run fewer "
         "iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(stacked({4, 5}, huge, {.output_axes = {0, 2}}, 1),
-        "xloom::scan: the size of a result must fit in memory, but scan_outputs[1] would have the shape [4, 5, 9223372036854775807]. Run "
+        "xloom::scan: the size of a result must fit in memory, but scan_outputs[1] would have the shape [4, "
+        "5, 9223372036854775807]. Run "
         "fewer iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(stacked({}, static_cast<std::size_t>(-1)),
-        "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape [18446744073709551615]. Run fewer "
+        "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape "
+        "[18446744073709551615]. Run fewer "
         "iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(stacked(shape(max_rank, 1), 3),
-        "xloom::scan: a tensor may have at most 16 axes (max_rank), but scan_outputs[0] would stack elements of the shape [1, 1, 1, 1, 1, "
+        "xloom::scan: a tensor may have at most 16 axes (max_rank), but scan_outputs[0] would stack elements "
+        "of the shape [1, 1, 1, 1, 1, "
         "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]. Return elements of a lower rank.",
         shape_error);
 }

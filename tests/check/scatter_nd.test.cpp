@@ -1,4 +1,5 @@
-// ScatterND's law on concrete shapes, options and memory: what it accepts, in constant expressions too, and the text of every refusal.
+// ScatterND's law on concrete shapes, options and memory: what it accepts, in constant expressions too, and
+// the text of every refusal.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +15,8 @@ namespace {
 
 constexpr std::size_t huge = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
 
-constexpr void check(shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options = {})
+constexpr void check(
+    shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options = {})
 {
     check_scatter_nd("xloom::scatter_nd", data, indices, updates, options);
 }
@@ -70,13 +72,22 @@ constexpr bool options_that_go_together()
 {
     for (duplicates const of_none : {duplicates::last, duplicates::first, duplicates::error})
         check({4}, {2, 1}, {2}, {.duplicates = of_none});
-    for (reduction const kind : {reduction::add, reduction::mul, reduction::max, reduction::min, reduction::mean})
+    for (reduction const kind :
+        {reduction::add, reduction::mul, reduction::max, reduction::min, reduction::mean})
         for (duplicates const any : {duplicates::last, duplicates::error})
-            check({4}, {2, 1}, {2}, {.reduction = kind, .duplicates = any, .include_self = false, .unique = true, .sorted = true});
+            check({4}, {2, 1}, {2},
+                {.reduction = kind,
+                    .duplicates = any,
+                    .include_self = false,
+                    .unique = true,
+                    .sorted = true});
     return true;
 }
 
-constexpr memory_block block(std::uintptr_t address, shape const& dims, strides const& steps) { return {address, 4, {dims, steps}}; }
+constexpr memory_block block(std::uintptr_t address, shape const& dims, strides const& steps)
+{
+    return {address, 4, {dims, steps}};
+}
 
 constexpr memory_block const places = block(1000, {4, 4}, {4, 1}), elsewhere = block(2000, {9}, {1});
 
@@ -85,7 +96,8 @@ constexpr bool operands_apart()
     check_scatter_overlap("xloom::scatter_nd_into", places, elsewhere, elsewhere);
     check_scatter_overlap("xloom::scatter_nd_into", places, block(1064, {2}, {1}), block(996, {1}, {1}));
     // Data in the even columns, updates in the odd ones.
-    check_scatter_overlap("xloom::scatter_nd_into", block(1000, {4, 2}, {4, 2}), elsewhere, block(1004, {4, 2}, {4, 2}));
+    check_scatter_overlap(
+        "xloom::scatter_nd_into", block(1000, {4, 2}, {4, 2}), elsewhere, block(1004, {4, 2}, {4, 2}));
     check_scatter_overlap("xloom::scatter_nd_into", block(1060, {4, 4}, {-4, -1}), elsewhere, elsewhere);
     check_scatter_overlap("xloom::scatter_nd_into", block(1000, {0, 4}, {0, 0}), places, places);
     return true;
@@ -112,26 +124,31 @@ TEST_CASE("check_scatter_nd: updates is indices.shape[:-1] ++ data.shape[k:]")
 TEST_CASE("check_scatter_nd wants an axis of data and of indices")
 {
     CHECK_THROWS_WITH_AS(check({}, {1, 1}, {1}),
-        "xloom::scatter_nd: data and indices must have at least one axis, but data has the shape []. Give it an axis of length 1.",
+        "xloom::scatter_nd: data and indices must have at least one axis, but data has the shape []. Give it "
+        "an axis of length 1.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({4}, {}, {}),
-        "xloom::scatter_nd: data and indices must have at least one axis, but indices has the shape []. Give it an axis of length 1.",
+        "xloom::scatter_nd: data and indices must have at least one axis, but indices has the shape []. Give "
+        "it an axis of length 1.",
         shape_error);
 }
 
 TEST_CASE("check_scatter_nd wants tuples that are no longer than data has axes")
 {
     CHECK_THROWS_WITH_AS(check({4, 5}, {7, 3}, {7}),
-        "xloom::scatter_nd: indices' last axis must be no longer than data's rank, but indices is [7, 3] and data is [4, 5]. Index fewer "
+        "xloom::scatter_nd: indices' last axis must be no longer than data's rank, but indices is [7, 3] and "
+        "data is [4, 5]. Index fewer "
         "axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({4}, {2, 7, 100}, {2, 7}),
-        "xloom::scatter_nd: indices' last axis must be no longer than data's rank, but indices is [2, 7, 100] and data is [4]. Index fewer "
+        "xloom::scatter_nd: indices' last axis must be no longer than data's rank, but indices is [2, 7, "
+        "100] and data is [4]. Index fewer "
         "axes.",
         shape_error);
     // A list of indices that was meant as one tuple each.
     CHECK_THROWS_WITH_AS(check({4}, {3}, {3}),
-        "xloom::scatter_nd: indices' last axis must be no longer than data's rank, but indices is [3] and data is [4]. indices [3] is one "
+        "xloom::scatter_nd: indices' last axis must be no longer than data's rank, but indices is [3] and "
+        "data is [4]. indices [3] is one "
         "tuple of 3; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 3 slices.",
         shape_error);
 }
@@ -139,61 +156,78 @@ TEST_CASE("check_scatter_nd wants tuples that are no longer than data has axes")
 TEST_CASE("check_scatter_nd wants updates of exactly that shape, no broadcasting")
 {
     CHECK_THROWS_WITH_AS(check({2, 3, 4}, {7, 2}, {7, 3, 4}),
-        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[2:] = [7, 4], but it is [7, 3, 4] (data [2, 3, "
+        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[2:] = [7, 4], but "
+        "it is [7, 3, 4] (data [2, 3, "
         "4], indices [7, 2]). Reshape it.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({4}, {7, 1}, {1}),
-        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [7], but it is [1] (data [4], indices [7, "
+        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [7], but it "
+        "is [1] (data [4], indices [7, "
         "1]). Reshape it.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({4}, {7, 1}, {}),
-        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [7], but it is [] (data [4], indices [7, "
+        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [7], but it "
+        "is [] (data [4], indices [7, "
         "1]). Reshape it.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({4, 5}, {2, 3, 0}, {2, 3}),
-        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[0:] = [2, 3, 4, 5], but it is [2, 3] (data [4, "
+        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[0:] = [2, 3, 4, 5], "
+        "but it is [2, 3] (data [4, "
         "5], indices [2, 3, 0]). Reshape it.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({0}, {0, 1}, {1}),
-        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [0], but it is [1] (data [0], indices [0, "
+        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [0], but it "
+        "is [1] (data [0], indices [0, "
         "1]). Reshape it.",
         shape_error);
     // Two indices of rows are one tuple, which names one item.
     CHECK_THROWS_WITH_AS(check({4, 5}, {2}, {2, 5}),
-        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[2:] = [], but it is [2, 5] (data [4, 5], indices "
-        "[2]). Reshape it. indices [2] is one tuple of 2; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 2 slices.",
+        "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[2:] = [], but it is "
+        "[2, 5] (data [4, 5], indices "
+        "[2]). Reshape it. indices [2] is one tuple of 2; pass xt::view(indices, xt::all(), xt::newaxis()) "
+        "if it names 2 slices.",
         shape_error);
 }
 
 TEST_CASE("check_scatter_nd counts the axes of updates")
 {
     CHECK_THROWS_WITH_AS(check(shape(max_rank, 1), {1, 1, 0}, {1}),
-        "xloom::scatter_nd: a tensor may have at most 16 axes (max_rank), but updates has 18. Merge some of them.", shape_error);
+        "xloom::scatter_nd: a tensor may have at most 16 axes (max_rank), but updates has 18. Merge some of "
+        "them.",
+        shape_error);
     CHECK_THROWS_WITH_AS(check({1, 1, 1}, shape(max_rank, 1), {1}),
-        "xloom::scatter_nd: a tensor may have at most 16 axes (max_rank), but updates has 17. Merge some of them.", shape_error);
+        "xloom::scatter_nd: a tensor may have at most 16 axes (max_rank), but updates has 17. Merge some of "
+        "them.",
+        shape_error);
 }
 
 TEST_CASE("check_scatter_nd refuses empty tensors whose strides cannot be counted")
 {
     CHECK_THROWS_WITH_AS(check({huge, 2, 0}, {1, 2}, {1, 0}),
-        "xloom::scatter_nd: the size of a tensor must fit in memory, its strides too, but data is [9223372036854775807, 2, 0] and updates "
+        "xloom::scatter_nd: the size of a tensor must fit in memory, its strides too, but data is "
+        "[9223372036854775807, 2, 0] and updates "
         "is "
         "[1, 0]. Shorten an axis.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({1, 0}, {huge, 3, 1}, {huge, 3, 0}),
-        "xloom::scatter_nd: the size of a tensor must fit in memory, its strides too, but data is [1, 0] and updates is "
+        "xloom::scatter_nd: the size of a tensor must fit in memory, its strides too, but data is [1, 0] and "
+        "updates is "
         "[9223372036854775807, 3, 0]. Shorten an axis.",
         shape_error);
 }
 
 TEST_CASE("check_scatter_nd refuses options that contradict each other")
 {
-    CHECK_THROWS_WITH_AS(check({4}, {2, 1}, {2}, {.reduction = reduction::add, .duplicates = duplicates::first}),
-        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but reduction is add. Choose "
+    CHECK_THROWS_WITH_AS(
+        check({4}, {2, 1}, {2}, {.reduction = reduction::add, .duplicates = duplicates::first}),
+        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but "
+        "reduction is add. Choose "
         "duplicates::last, with which every update counts.",
         option_error);
-    CHECK_THROWS_WITH_AS(check({4}, {2, 1}, {2}, {.reduction = reduction::mean, .duplicates = duplicates::first}),
-        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but reduction is mean. Choose "
+    CHECK_THROWS_WITH_AS(
+        check({4}, {2, 1}, {2}, {.reduction = reduction::mean, .duplicates = duplicates::first}),
+        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but "
+        "reduction is mean. Choose "
         "duplicates::last, with which every update counts.",
         option_error);
 }
@@ -207,28 +241,33 @@ TEST_CASE("check_scatter_overlap lets operands lie apart")
 TEST_CASE("check_scatter_overlap names what shares memory with data")
 {
     auto const refuse = [](memory_block const& indices, memory_block const& updates, char const* text) {
-        CHECK_THROWS_WITH_AS(check_scatter_overlap("xloom::scatter_nd_into", places, indices, updates), text, overlap_error);
+        CHECK_THROWS_WITH_AS(
+            check_scatter_overlap("xloom::scatter_nd_into", places, indices, updates), text, overlap_error);
     };
     refuse(elsewhere, block(1060, {2}, {1}),
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but updates overlaps data. Copy one of the two.");
+        "xloom::scatter_nd_into: data is written while indices and updates are read, but updates overlaps "
+        "data. Copy one of the two.");
     refuse(block(1003, {1}, {1}), elsewhere,
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but indices overlaps data. Copy one of the two.");
+        "xloom::scatter_nd_into: data is written while indices and updates are read, but indices overlaps "
+        "data. Copy one of the two.");
     refuse(places, places,
-        "xloom::scatter_nd_into: data is written while indices and updates are read, but indices and updates overlap data. Copy one of "
+        "xloom::scatter_nd_into: data is written while indices and updates are read, but indices and updates "
+        "overlap data. Copy one of "
         "the two.");
 }
 
 TEST_CASE("check_scatter_overlap refuses data whose items share memory")
 {
     auto const refuse = [](memory_block const& data, char const* text) {
-        CHECK_THROWS_WITH_AS(check_scatter_overlap("xloom::scatter_nd_into", data, elsewhere, elsewhere), text, overlap_error);
+        CHECK_THROWS_WITH_AS(
+            check_scatter_overlap("xloom::scatter_nd_into", data, elsewhere, elsewhere), text, overlap_error);
     };
-    refuse(block(1000, {3, 4}, {0, 1}),
-        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape [3, 4] and the strides [0, 1]. "
-        "Copy it first.");
-    refuse(block(1000, {5, 3}, {-1, 1}),
-        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape [5, 3] and the strides [-1, 1]. "
-        "Copy it first.");
+    refuse(block(1000, {3, 4}, {0, 1}), "xloom::scatter_nd_into: every item of data must have memory of its "
+                                        "own, but data has the shape [3, 4] and the strides [0, 1]. "
+                                        "Copy it first.");
+    refuse(block(1000, {5, 3}, {-1, 1}), "xloom::scatter_nd_into: every item of data must have memory of its "
+                                         "own, but data has the shape [5, 3] and the strides [-1, 1]. "
+                                         "Copy it first.");
 }
 
 } // namespace check_scatter_nd_test

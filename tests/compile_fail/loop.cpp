@@ -35,7 +35,11 @@ int main()
     xloom::loop_options const twice{.max_trip_count = 2};
 #if CASE == 0
     auto result = xloom::loop(body, v, twice);
-    auto sequence = xloom::loop([](std::int64_t, bool, auto const& s) { return loop_step{true, s}; }, std::vector{v}, twice);
+    auto sequence = xloom::loop(
+        [](std::int64_t, bool, auto const& s) {
+            return loop_step{true, s};
+        },
+        std::vector{v}, twice);
     static_cast<void>(sequence);
 #elif CASE == 1
     auto result = xloom::loop([](bool, auto const& state) { return loop_step{true, state}; }, v, twice);
@@ -49,15 +53,35 @@ int main()
         },
         v, twice);
 #elif CASE == 4
-    auto result = xloom::loop([](std::int64_t, bool, auto const& a, auto const&) { return loop_step{true, a}; }, std::tie(v, v), twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const& a, auto const&) {
+            return loop_step{true, a};
+        },
+        std::tie(v, v), twice);
 #elif CASE == 5
-    auto result = xloom::loop([](std::int64_t, bool, auto const& state) { return loop_step{true, state(0)}; }, v, twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const& state) {
+            return loop_step{true, state(0)};
+        },
+        v, twice);
 #elif CASE == 6
-    auto result = xloom::loop([](std::int64_t, bool, auto const& s) { return loop_step{true, s.size()}; }, std::vector{v}, twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const& s) {
+            return loop_step{true, s.size()};
+        },
+        std::vector{v}, twice);
 #elif CASE == 7
-    auto result = xloom::loop([](std::int64_t, bool, auto const& state) { return loop_step{true, 1.0 * state}; }, v, twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const& state) {
+            return loop_step{true, 1.0 * state};
+        },
+        v, twice);
 #elif CASE == 8
-    auto result = xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, xt::xtensor<float, 2>()}; }, v, twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const&) {
+            return loop_step{true, xt::xtensor<float, 2>()};
+        },
+        v, twice);
 #elif CASE == 9
     xt::xtensor_fixed<float, xt::xshape<4>> const fixed{};
     auto result = xloom::loop(
@@ -66,7 +90,11 @@ int main()
         },
         fixed, twice);
 #elif CASE == 10
-    auto result = xloom::loop([](std::int64_t, bool, auto const& state) { return loop_step{true, state, std::vector{state}}; }, v, twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const& state) {
+            return loop_step{true, state, std::vector{state}};
+        },
+        v, twice);
 #elif CASE == 11 // a lazy expression in an optional
     auto result = xloom::loop(
         [](std::int64_t, bool, auto const& state) {
@@ -85,7 +113,11 @@ int main()
 #elif CASE == 14
     auto result = xloom::loop(body, std::tuple{std::tuple{v}, v}, twice);
 #elif CASE == 15
-    auto result = xloom::loop([](std::int64_t, bool, float) { return loop_step{true, std::vector{1.0f}}; }, 1.0f, twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, float) {
+            return loop_step{true, std::vector{1.0f}};
+        },
+        1.0f, twice);
 #elif CASE == 60 // a tuple of references
     auto result = xloom::loop(
         [](std::int64_t, bool, auto const& state) {
@@ -94,7 +126,11 @@ int main()
         },
         std::tuple{v}, twice);
 #elif CASE == 61 // a double for an optional int
-    auto result = xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, 2.5}; }, std::optional<int>(1), twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const&) {
+            return loop_step{true, 2.5};
+        },
+        std::optional<int>(1), twice);
 #elif CASE == 62
     auto result = xloom::loop(
         [](std::int64_t, bool, auto const&) {
@@ -102,7 +138,11 @@ int main()
         },
         std::optional<int>(1), twice);
 #elif CASE == 63 // doubles for an optional tensor of floats
-    auto result = xloom::loop([](std::int64_t, bool, auto const& o) { return loop_step{true, 1.0 * *o}; }, std::optional(v), twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const& o) {
+            return loop_step{true, 1.0 * *o};
+        },
+        std::optional(v), twice);
 #elif CASE == 64
     auto result = xloom::loop(
         [](std::int64_t, bool, auto const&) {
@@ -110,7 +150,11 @@ int main()
         },
         std::optional(v), twice);
 #elif CASE == 65 // a tensor of the items for a sequence of them
-    auto result = xloom::loop([](std::int64_t, bool, auto const&) { return loop_step{true, 2.5}; }, std::vector<int>{1}, twice);
+    auto result = xloom::loop(
+        [](std::int64_t, bool, auto const&) {
+            return loop_step{true, 2.5};
+        },
+        std::vector<int>{1}, twice);
 #elif CASE == 66 // an output that cannot be copied
     auto result = xloom::loop(
         [](std::int64_t, bool, auto const& state) {

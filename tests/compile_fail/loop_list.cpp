@@ -23,9 +23,13 @@ int main()
         return xloom::loop_step{true, list{states[0], states[1]}, list{states[0]}};
     });
 #elif CASE == 1
-    run([](std::int64_t, bool, array const& state, array const& other) { return xloom::loop_step{true, list{state, other}, list{state}}; });
+    run([](std::int64_t, bool, array const& state, array const& other) {
+        return xloom::loop_step{true, list{state, other}, list{state}};
+    });
 #elif CASE == 2 // states are only read
-    run([](std::int64_t, bool, std::span<array> states) { return xloom::loop_step{true, list{states[0], states[1]}, list{states[0]}}; });
+    run([](std::int64_t, bool, std::span<array> states) {
+        return xloom::loop_step{true, list{states[0], states[1]}, list{states[0]}};
+    });
 #elif CASE == 3
     run([](std::int64_t, bool, auto states) { return list{states[0], states[1]}; });
 #elif CASE == 4
@@ -33,10 +37,13 @@ int main()
 #elif CASE == 5 // no outputs are an empty list
     run([](std::int64_t, bool, auto states) { return xloom::loop_step{true, list{states[0], states[1]}}; });
 #elif CASE == 6
-    run([](std::int64_t, bool, auto states) { return xloom::loop_step{true, list{states[0], states[1]}, std::tuple{states[0]}}; });
+    run([](std::int64_t, bool, auto states) {
+        return xloom::loop_step{true, list{states[0], states[1]}, std::tuple{states[0]}};
+    });
 #elif CASE == 7 // views of what may be gone when the loop ends
     run([](std::int64_t, bool, auto states) {
-        return xloom::loop_step{true, list{states[0], states[1]}, std::vector{xt::view(states[0], xt::all())}};
+        return xloom::loop_step{
+            true, list{states[0], states[1]}, std::vector{xt::view(states[0], xt::all())}};
     });
 #endif
 }

@@ -40,7 +40,8 @@
 
 int main()
 {
-    xt::xtensor<float, 3> const X = xt::zeros<float>({3, 1, 2}), W = xt::zeros<float>({1, 4, 2}), R = xt::zeros<float>({1, 4, 1});
+    xt::xtensor<float, 3> const X = xt::zeros<float>({3, 1, 2}), W = xt::zeros<float>({1, 4, 2}),
+                                R = xt::zeros<float>({1, 4, 1});
     [[maybe_unused]] xt::xtensor<double, 3> const wide = W;
     [[maybe_unused]] xt::xtensor<float, 1> const lengths = {3};
     xloom::lstm_weights<float> const weights({.W = W, .R = R});

@@ -45,7 +45,8 @@ int main()
 #elif CASE == 1
     auto [last, all] = xloom::scan([](auto const& state) { return scan_step{state, state}; }, h, x);
 #elif CASE == 2
-    auto [last, all] = xloom::scan([](auto const& state, auto const& x_t) { return xt::eval(state + x_t); }, h, x);
+    auto [last, all] =
+        xloom::scan([](auto const& state, auto const& x_t) { return xt::eval(state + x_t); }, h, x);
 #elif CASE == 3 // a lazy expression that is no step
     auto [last, all] = xloom::scan([](auto const& state, auto const& x_t) { return state + x_t; }, h, x);
 #elif CASE == 4
@@ -62,20 +63,24 @@ int main()
         },
         h, x);
 #elif CASE == 6
-    auto [last, all] = xloom::scan([](auto const& a, auto const&, auto const& x_t) { return scan_step{a + x_t}; }, std::tie(h, h), x);
+    auto [last, all] = xloom::scan(
+        [](auto const& a, auto const&, auto const& x_t) { return scan_step{a + x_t}; }, std::tie(h, h), x);
 #elif CASE == 7
     auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state(0)}; }, h, x);
 #elif CASE == 8
     auto [last, all] = xloom::scan([](float, auto const& x_t) { return scan_step{x_t}; }, 0.0f, x);
 #elif CASE == 9
-    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{1.0 * state}; }, h, x);
+    auto [last, all] =
+        xloom::scan([](auto const& state, auto const&) { return scan_step{1.0 * state}; }, h, x);
 #elif CASE == 10
     auto [last, all] = xloom::scan([](float n, auto const&) { return scan_step{n + 1.0}; }, 0.0f, x);
 #elif CASE == 11
-    auto [last, all] = xloom::scan([](auto const&, auto const&) { return scan_step{xt::xtensor<float, 2>()}; }, h, x);
-#elif CASE == 12
     auto [last, all] =
-        xloom::scan([](auto const&, auto const&) { return scan_step{xt::xtensor_fixed<float, xt::xshape<5>>()}; }, fixed_h, x);
+        xloom::scan([](auto const&, auto const&) { return scan_step{xt::xtensor<float, 2>()}; }, h, x);
+#elif CASE == 12
+    auto [last, all] = xloom::scan(
+        [](auto const&, auto const&) { return scan_step{xt::xtensor_fixed<float, xt::xshape<5>>()}; },
+        fixed_h, x);
 #elif CASE == 13
     auto [last, all] = xloom::scan(body, std::vector<xt::xtensor<float, 1>>{h}, x);
 #elif CASE == 14
@@ -87,15 +92,24 @@ int main()
 #elif CASE == 17
     xt::xtensor_fixed<float, xt::xshape<5, 4>> const longer{};
     auto [last, all] =
-        xloom::scan([](auto const& state, auto const&, auto const&) { return scan_step{state}; }, h, std::tie(fixed_x, longer));
+        xloom::scan([](auto const& state, auto const&, auto const&) { return scan_step{state}; }, h,
+            std::tie(fixed_x, longer));
 #elif CASE == 18
     auto [last, all] = xloom::scan(body, std::tuple{std::tuple{h, h}, h}, x);
 #elif CASE == 19 // no step: nothing is returned
     auto [last, all] = xloom::scan([](auto const&, auto const&) {}, h, x);
 #elif CASE == 20
-    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::vector{1, 2}}; }, h, x);
+    auto [last, all] = xloom::scan(
+        [](auto const& state, auto const&) {
+            return scan_step{state, std::vector{1, 2}};
+        },
+        h, x);
 #elif CASE == 21 // a tuple inside a tuple
-    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::tuple{1, std::tuple{2}}}; }, h, x);
+    auto [last, all] = xloom::scan(
+        [](auto const& state, auto const&) {
+            return scan_step{state, std::tuple{1, std::tuple{2}}};
+        },
+        h, x);
 #elif CASE == 60
     auto [last, all] = xloom::scan(
         [](auto const& state, auto const& x_t) {
@@ -107,16 +121,25 @@ int main()
     auto [last, all] = xloom::scan(
         [](auto const& state, auto const& x_t) {
             xt::xtensor<float, 1> sum = state + x_t;
-            return scan_step<xt::xtensor<float, 1>, std::tuple<float, xt::xtensor<float, 1>&>>{sum, {1.0f, sum}};
+            return scan_step<xt::xtensor<float, 1>, std::tuple<float, xt::xtensor<float, 1>&>>{
+                sum, {1.0f, sum}};
         },
         h, x);
 #elif CASE == 62 // an output that cannot be copied
-    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::make_unique<int>(1)}; }, h, x);
+    auto [last, all] = xloom::scan(
+        [](auto const& state, auto const&) {
+            return scan_step{state, std::make_unique<int>(1)};
+        },
+        h, x);
 #elif CASE == 63 // an output that cannot be made before the body has returned one
     struct position {
         explicit position(float) {}
     };
-    auto [last, all] = xloom::scan([](auto const& state, auto const&) { return scan_step{state, std::tuple{1, position(2)}}; }, h, x);
+    auto [last, all] = xloom::scan(
+        [](auto const& state, auto const&) {
+            return scan_step{state, std::tuple{1, position(2)}};
+        },
+        h, x);
 #endif
     static_cast<void>(last);
     static_cast<void>(all);

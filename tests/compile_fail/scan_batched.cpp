@@ -36,7 +36,8 @@ int main()
 #elif CASE == 1
     auto [last, all] = xloom::scan_batched([](auto const& state) { return scan_step{state}; }, h, x, lens);
 #elif CASE == 2
-    auto [last, all] = xloom::scan_batched([](auto const& state, auto const& x_t) { return state + x_t; }, h, x, lens);
+    auto [last, all] =
+        xloom::scan_batched([](auto const& state, auto const& x_t) { return state + x_t; }, h, x, lens);
 #elif CASE == 3
     auto [last, all] = xloom::scan_batched(body, 0.0f, x, lens);
 #elif CASE == 4
@@ -57,21 +58,34 @@ int main()
         },
         h, x, lens);
 #elif CASE == 10
-    auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{std::tuple{state, state}}; }, h, x, lens);
+    auto [last, all] = xloom::scan_batched(
+        [](auto const& state, auto const&) {
+            return scan_step{std::tuple{state, state}};
+        },
+        h, x, lens);
 #elif CASE == 11
-    auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{state(0)}; }, h, x, lens);
+    auto [last, all] =
+        xloom::scan_batched([](auto const& state, auto const&) { return scan_step{state(0)}; }, h, x, lens);
 #elif CASE == 12
-    auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{1.0 * state}; }, h, x, lens);
+    auto [last, all] = xloom::scan_batched(
+        [](auto const& state, auto const&) { return scan_step{1.0 * state}; }, h, x, lens);
 #elif CASE == 13 // the body gives a batch back, but gets a row
-    auto [last, all] = xloom::scan_batched([&](auto const&, auto const&) { return scan_step{h}; }, h, x, lens);
+    auto [last, all] =
+        xloom::scan_batched([&](auto const&, auto const&) { return scan_step{h}; }, h, x, lens);
 #elif CASE == 14
     xt::xtensor_fixed<float, xt::xshape<2, 4>> const fixed{};
-    auto [last, all] =
-        xloom::scan_batched([](auto const&, auto const&) { return scan_step{xt::xtensor_fixed<float, xt::xshape<5>>()}; }, fixed, x, lens);
+    auto [last, all] = xloom::scan_batched(
+        [](auto const&, auto const&) { return scan_step{xt::xtensor_fixed<float, xt::xshape<5>>()}; }, fixed,
+        x, lens);
 #elif CASE == 15
-    auto [last, all] = xloom::scan_batched([](float, auto const& x_t) { return scan_step{x_t}; }, xt::xtensor<float, 1>{0, 0}, x, lens);
+    auto [last, all] = xloom::scan_batched(
+        [](float, auto const& x_t) { return scan_step{x_t}; }, xt::xtensor<float, 1>{0, 0}, x, lens);
 #elif CASE == 16
-    auto [last, all] = xloom::scan_batched([](auto const& state, auto const&) { return scan_step{state, std::optional(1)}; }, h, x, lens);
+    auto [last, all] = xloom::scan_batched(
+        [](auto const& state, auto const&) {
+            return scan_step{state, std::optional(1)};
+        },
+        h, x, lens);
 #elif CASE == 17
     auto [last, all] = xloom::scan_batched(body, h, std::tuple{std::tuple{x, x}, x}, lens);
 #elif CASE == 60

@@ -74,8 +74,9 @@ int main()
     xloom::scan_into(body, h, x, xt::view(xt::xtensor<float, 2>::from_shape({3, 4}), xt::all()));
 #elif CASE == 61
     xloom::scan_into(body,
-        std::tuple<xt::xtensor<float, 1>&, decltype(xt::transpose(xt::xtensor<float, 2>()))>(h, xt::transpose(xt::xtensor<float, 2>())), x,
-        y);
+        std::tuple<xt::xtensor<float, 1>&, decltype(xt::transpose(xt::xtensor<float, 2>()))>(
+            h, xt::transpose(xt::xtensor<float, 2>())),
+        x, y);
 #endif
     static_cast<void>(body);
 }

@@ -22,11 +22,17 @@ int main()
     run([](states_span h, elements_span x) { return xloom::scan_step{list{h[0]}, list{x[0]}}; });
 #elif CASE == 1
     std::vector<xt::xtensor<double, 1>> const numbers(1);
-    xloom::scan_list([](states_span h, auto) { return xloom::scan_step{list{h[0]}, list{h[0]}}; }, list(1), numbers, 1);
+    xloom::scan_list(
+        [](states_span h, auto) {
+            return xloom::scan_step{list{h[0]}, list{h[0]}};
+        },
+        list(1), numbers, 1);
 #elif CASE == 2
     run([](states_span h) { return xloom::scan_step{list{h[0]}, list{h[0]}}; });
 #elif CASE == 3 // elements are only read
-    run([](states_span h, std::span<xloom::element_view<double> const> x) { return xloom::scan_step{list{h[0]}, list{x[0]}}; });
+    run([](states_span h, std::span<xloom::element_view<double> const> x) {
+        return xloom::scan_step{list{h[0]}, list{x[0]}};
+    });
 #elif CASE == 4
     run([](states_span h, elements_span x) { return std::pair{list{h[0]}, list{x[0]}}; });
 #elif CASE == 5

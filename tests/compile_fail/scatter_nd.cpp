@@ -38,7 +38,8 @@ int main()
 #if CASE == 0
     auto const result = xloom::scatter_nd(data, indices, updates);
     auto const joined = xloom::scatter_nd(words, indices, words, xloom::reduce_add);
-    xloom::scatter_nd_into(data, indices, 2.0f * updates, [](float old, float update) { return old - update; });
+    xloom::scatter_nd_into(
+        data, indices, 2.0f * updates, [](float old, float update) { return old - update; });
     static_cast<void>(joined);
 #elif CASE == 1
     auto const result = xloom::scatter_nd(std::vector<float>{1, 2, 3}, indices, updates);
@@ -75,7 +76,8 @@ int main()
 #elif CASE == 14 // ONNX's name of a reduction as a string
     auto const result = xloom::scatter_nd(data, indices, updates, "add");
 #elif CASE == 15 // written through a reference
-    auto const result = xloom::scatter_nd(data, indices, updates, [](float& old, float update) { old += update; });
+    auto const result =
+        xloom::scatter_nd(data, indices, updates, [](float& old, float update) { old += update; });
 #elif CASE == 16 // nothing is returned
     auto const result = xloom::scatter_nd(data, indices, updates, [](auto const&, auto const&) {});
 #elif CASE == 60 // a view of a temporary

@@ -1,4 +1,4 @@
-// Mistakes in steps and in the operands around them: what the sentence, or the compiler's note beside it, says of them.
+// Mistakes in steps and in the operands around them: what the sentence, or the note beside it, says of them.
 // clang-format off
 // 1: xloom::scan: a step holds one state and one scan output, each a value or a std::tuple of values; return scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}
 // 2: xloom::loop: a step holds a condition, one state and one scan output, each a value or a std::tuple of values; return loop_step{cond, std::tuple{a, b}, y}, or loop_step{cond, a, std::tuple{y, z}}
@@ -40,11 +40,19 @@ int main()
             return {state};
         },
         h, x);
-    xloom::scan([](float a, float b, auto const&) { return scan_step{std::tuple{a, b}, a}; }, std::tuple{0.0f, 0.0f}, x);
+    xloom::scan(
+        [](float a, float b, auto const&) {
+            return scan_step{std::tuple{a, b}, a};
+        },
+        std::tuple{0.0f, 0.0f}, x);
 #elif CASE == 1
     xloom::scan([](float a, float b, auto const&) { return scan_step{a, b, a}; }, std::tuple{0.0f, 0.0f}, x);
 #elif CASE == 2
-    xloom::loop([](std::int64_t, bool, float a, float b) { return loop_step{true, a, b, a}; }, std::tuple{0.0f, 0.0f});
+    xloom::loop(
+        [](std::int64_t, bool, float a, float b) {
+            return loop_step{true, a, b, a};
+        },
+        std::tuple{0.0f, 0.0f});
 #elif CASE == 3
     xloom::loop([](std::int64_t, bool, float a) { return loop_step{xt::xtensor<bool, 0>(true), a}; }, 0.0f);
 #elif CASE == 4 // a lazy condition
@@ -52,7 +60,11 @@ int main()
 #elif CASE == 5 || CASE == 7
     xloom::scan([](double sum, auto const& x_t) { return scan_step{sum + x_t(0)}; }, 0, x);
 #elif CASE == 6
-    xloom::scan([](float a, auto const& b, auto const&) { return scan_step{std::tuple{a, 1.0 * b}}; }, std::tuple{0.0f, h}, x);
+    xloom::scan(
+        [](float a, auto const& b, auto const&) {
+            return scan_step{std::tuple{a, 1.0 * b}};
+        },
+        std::tuple{0.0f, h}, x);
 #elif CASE == 8
     xloom::loop([](std::int64_t, bool, double a) { return loop_step{true, a / 2}; }, 0);
 #elif CASE == 9

@@ -46,7 +46,8 @@ bool is_wished_for(void const* memory)
 
 } // namespace
 
-TEST_CASE_TEMPLATE("aligned_vector begins at a line of the cache, and after it has grown, too", T, char, float, double, std::string)
+TEST_CASE_TEMPLATE("aligned_vector begins at a line of the cache, and after it has grown, too", T, char,
+    float, double, std::string)
 {
     for (int round = 0; round < 20; ++round) {
         aligned_vector<T> vector;
@@ -100,7 +101,8 @@ TEST_CASE("aligned_vector is a vector: copies, moves, comparison")
 TEST_CASE("aligned_vector refuses more items than can be counted in bytes")
 {
     detail::line_allocator<double> allocator;
-    CHECK_THROWS_AS(static_cast<void>(allocator.allocate(static_cast<std::size_t>(-1) / sizeof(double) + 1)), std::bad_array_new_length);
+    CHECK_THROWS_AS(static_cast<void>(allocator.allocate(static_cast<std::size_t>(-1) / sizeof(double) + 1)),
+        std::bad_array_new_length);
 }
 
 } // namespace core_aligned_vector_test

@@ -21,13 +21,14 @@ struct expected_direction {
     std::size_t count;
 };
 
-constexpr expected_direction directions[] = {
-    {direction::forward, "forward", 1}, {direction::reverse, "reverse", 1}, {direction::bidirectional, "bidirectional", 2}};
+constexpr expected_direction directions[] = {{direction::forward, "forward", 1},
+    {direction::reverse, "reverse", 1}, {direction::bidirectional, "bidirectional", 2}};
 
 constexpr bool directions_hold()
 {
     for (expected_direction const& expected : directions)
-        if (name_of(expected.value) != expected.name || parse_direction("xloom::op", expected.name) != expected.value ||
+        if (name_of(expected.value) != expected.name ||
+            parse_direction("xloom::op", expected.name) != expected.value ||
             direction_count(expected.value) != expected.count)
             return false;
     return name_of(static_cast<direction>(3)) == "unknown";
@@ -48,15 +49,18 @@ TEST_CASE("direction: a name that is none")
     constexpr auto empty = [] { return parse_direction("xloom::rnn", ""); };
     static_assert(!is_constant<misspelt> && !is_constant<shouted> && !is_constant<empty>);
     CHECK_THROWS_WITH_AS(misspelt(),
-        "xloom::lstm: a direction must be one that ONNX names, but direction is \"foward\". Choose one of forward, reverse and "
+        "xloom::lstm: a direction must be one that ONNX names, but direction is \"foward\". Choose one of "
+        "forward, reverse and "
         "bidirectional.",
         option_error);
     CHECK_THROWS_WITH_AS(shouted(),
-        "xloom::gru: a direction must be one that ONNX names, but direction is \"Reverse\". Choose one of forward, reverse and "
+        "xloom::gru: a direction must be one that ONNX names, but direction is \"Reverse\". Choose one of "
+        "forward, reverse and "
         "bidirectional.",
         option_error);
     CHECK_THROWS_WITH_AS(empty(),
-        "xloom::rnn: a direction must be one that ONNX names, but direction is \"\". Choose one of forward, reverse and bidirectional.",
+        "xloom::rnn: a direction must be one that ONNX names, but direction is \"\". Choose one of forward, "
+        "reverse and bidirectional.",
         option_error);
 }
 

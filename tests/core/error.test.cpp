@@ -29,8 +29,9 @@ struct point {
 TEST_CASE("error: one family")
 {
     static_assert(std::is_base_of_v<std::invalid_argument, error>);
-    static_assert(std::is_base_of_v<error, type_error> && std::is_base_of_v<error, shape_error> && std::is_base_of_v<error, index_error> &&
-                  std::is_base_of_v<error, option_error> && std::is_base_of_v<error, body_error>);
+    static_assert(std::is_base_of_v<error, type_error> && std::is_base_of_v<error, shape_error> &&
+                  std::is_base_of_v<error, index_error> && std::is_base_of_v<error, option_error> &&
+                  std::is_base_of_v<error, body_error>);
     CHECK_THROWS_WITH_AS(throw index_error("text"), "text", std::invalid_argument);
 }
 
@@ -58,8 +59,9 @@ TEST_CASE("a fact_list has four facts, and the number of the others")
     detail::fact_list facts;
     CHECK(facts.empty());
     CHECK(detail::concat(facts) == "");
-    char const* const texts[] = {"0 is 5", "0 is 5 and 1 is 5", "0 is 5, 1 is 5 and 2 is 5", "0 is 5, 1 is 5, 2 is 5 and 3 is 5",
-        "0 is 5, 1 is 5, 2 is 5, 3 is 5 and 1 more", "0 is 5, 1 is 5, 2 is 5, 3 is 5 and 2 more"};
+    char const* const texts[] = {"0 is 5", "0 is 5 and 1 is 5", "0 is 5, 1 is 5 and 2 is 5",
+        "0 is 5, 1 is 5, 2 is 5 and 3 is 5", "0 is 5, 1 is 5, 2 is 5, 3 is 5 and 1 more",
+        "0 is 5, 1 is 5, 2 is 5, 3 is 5 and 2 more"};
     for (std::size_t i = 0; i < 6; ++i) {
         facts.add(i, " is ", 5);
         CHECK(facts.size() == i + 1);

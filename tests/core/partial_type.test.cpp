@@ -23,30 +23,33 @@ constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
 constexpr bool dims()
 {
-    return dim(3).has_value() && dim(3).value() == 3 && dim(0).has_value() && dim(lowest).value() == lowest && dim(std::size_t{4}) == 4 &&
-           dim("N").has_symbol() && !dim("N").has_value() && dim("N").symbol() == "N" && dim(std::string_view("N")) == "N" &&
-           unknown.is_unknown() && dim("").is_unknown() && !dim(0).is_unknown() && !dim("N").is_unknown();
+    return dim(3).has_value() && dim(3).value() == 3 && dim(0).has_value() && dim(lowest).value() == lowest &&
+           dim(std::size_t{4}) == 4 && dim("N").has_symbol() && !dim("N").has_value() &&
+           dim("N").symbol() == "N" && dim(std::string_view("N")) == "N" && unknown.is_unknown() &&
+           dim("").is_unknown() && !dim(0).is_unknown() && !dim("N").is_unknown();
 }
 
 constexpr bool dims_compare()
 {
-    return dim(3) != dim(4) && dim("N") != dim("M") && dim(0) != unknown && dim("N") != unknown && unknown == dim() && dim("N") != dim(0);
+    return dim(3) != dim(4) && dim("N") != dim("M") && dim(0) != unknown && dim("N") != unknown &&
+           unknown == dim() && dim("N") != dim(0);
 }
 
 constexpr bool shapes()
 {
     partial_shape mixed{2, "N", unknown};
-    bool const built = mixed.has_rank() && mixed.rank() == 3 && mixed[0] == 2 && mixed[1] == "N" && mixed[2] == unknown;
+    bool const built =
+        mixed.has_rank() && mixed.rank() == 3 && mixed[0] == 2 && mixed[1] == "N" && mixed[2] == unknown;
     mixed[2] = 5;
-    return built && mixed == partial_shape{2, "N", 5} && mixed.end() - mixed.begin() == 3 && partial_shape{2}.rank() == 1 &&
-           partial_shape{0} == partial_shape{dim(0)};
+    return built && mixed == partial_shape{2, "N", 5} && mixed.end() - mixed.begin() == 3 &&
+           partial_shape{2}.rank() == 1 && partial_shape{0} == partial_shape{dim(0)};
 }
 
 constexpr bool an_unknown_rank_is_not_a_scalar()
 {
-    return partial_shape{}.has_rank() && partial_shape{}.rank() == 0 && !partial_shape(unknown_rank).has_rank() &&
-           partial_shape{unknown_rank}.rank() == 0 && partial_shape{} != partial_shape(unknown_rank) &&
-           partial_shape(unknown_rank) == unknown_rank;
+    return partial_shape{}.has_rank() && partial_shape{}.rank() == 0 &&
+           !partial_shape(unknown_rank).has_rank() && partial_shape{unknown_rank}.rank() == 0 &&
+           partial_shape{} != partial_shape(unknown_rank) && partial_shape(unknown_rank) == unknown_rank;
 }
 
 constexpr bool shapes_from_shapes()
@@ -60,18 +63,22 @@ constexpr bool shapes_from_shapes()
 constexpr bool types()
 {
     partial_type const matrix = tensor_type(float_, {2, "N"});
-    return matrix.is_tensor() && !matrix.is_wrapped() && matrix.kind() == type_kind::tensor && matrix.element() == float_ &&
-           matrix.shape() == partial_shape{2, "N"} && tensor_type(float_).shape() == unknown_rank &&
-           tensor_type(float_, {}).shape() == partial_shape{} && sparse_tensor_type(float_).kind() == type_kind::sparse_tensor &&
-           !sparse_tensor_type(float_).is_tensor() && untyped.is_untyped() && partial_type{} == untyped && !matrix.is_untyped();
+    return matrix.is_tensor() && !matrix.is_wrapped() && matrix.kind() == type_kind::tensor &&
+           matrix.element() == float_ && matrix.shape() == partial_shape{2, "N"} &&
+           tensor_type(float_).shape() == unknown_rank &&
+           tensor_type(float_, {}).shape() == partial_shape{} &&
+           sparse_tensor_type(float_).kind() == type_kind::sparse_tensor &&
+           !sparse_tensor_type(float_).is_tensor() && untyped.is_untyped() && partial_type{} == untyped &&
+           !matrix.is_untyped();
 }
 
 constexpr bool wrapped_types()
 {
     partial_type const matrix = tensor_type(float_, {2, "N"});
     partial_type const deep = optional_of(sequence_of(matrix));
-    return deep.kind() == type_kind::optional && deep.is_wrapped() && !deep.is_tensor() && deep.inner() == sequence_of(matrix) &&
-           deep.inner().inner() == matrix && deep.element() == float_ && deep.shape() == partial_shape{2, "N"} &&
+    return deep.kind() == type_kind::optional && deep.is_wrapped() && !deep.is_tensor() &&
+           deep.inner() == sequence_of(matrix) && deep.inner().inner() == matrix &&
+           deep.element() == float_ && deep.shape() == partial_shape{2, "N"} &&
            sequence_of(untyped).kind() == type_kind::sequence && !sequence_of(untyped).is_untyped() &&
            matrix.wrapped_in(type_kind::sequence) == sequence_of(matrix);
 }
@@ -79,8 +86,9 @@ constexpr bool wrapped_types()
 constexpr bool types_compare()
 {
     partial_type const vector = tensor_type(float_, {2});
-    return vector != tensor_type(double_, {2}) && vector != tensor_type(float_, {3}) && vector != sparse_tensor_type(float_, {2}) &&
-           vector != sequence_of(vector) && sequence_of(vector) != optional_of(vector) && vector == tensor_type(float_, {2}) &&
+    return vector != tensor_type(double_, {2}) && vector != tensor_type(float_, {3}) &&
+           vector != sparse_tensor_type(float_, {2}) && vector != sequence_of(vector) &&
+           sequence_of(vector) != optional_of(vector) && vector == tensor_type(float_, {2}) &&
            vector != untyped;
 }
 
@@ -88,13 +96,15 @@ constexpr bool types_change_in_one_thing()
 {
     partial_type const listed = sequence_of(tensor_type(float_, {2}));
     return listed.with_shape(unknown_rank) == sequence_of(tensor_type(float_)) &&
-           listed.with_element(int64) == sequence_of(tensor_type(int64, {2})) && listed == sequence_of(tensor_type(float_, {2}));
+           listed.with_element(int64) == sequence_of(tensor_type(int64, {2})) &&
+           listed == sequence_of(tensor_type(float_, {2}));
 }
 
 constexpr bool lists()
 {
     type_list const two(2, untyped);
-    return two.size() == 2 && two[1] == untyped && type_list{untyped, tensor_type(bool_, {})}[1] == tensor_type(bool_, {});
+    return two.size() == 2 && two[1] == untyped &&
+           type_list{untyped, tensor_type(bool_, {})}[1] == tensor_type(bool_, {});
 }
 
 TEST_CASE("partial_type: run time and constant expressions agree")
@@ -123,8 +133,10 @@ TEST_CASE("partial_type: run time and constant expressions agree")
 
 TEST_CASE("partial_type: plain values")
 {
-    static_assert(std::is_trivially_copyable_v<partial_type> && std::is_trivially_destructible_v<partial_type>);
-    static_assert(!std::is_convertible_v<std::string, dim>, "a temporary string would leave a dangling symbol");
+    static_assert(
+        std::is_trivially_copyable_v<partial_type> && std::is_trivially_destructible_v<partial_type>);
+    static_assert(
+        !std::is_convertible_v<std::string, dim>, "a temporary string would leave a dangling symbol");
 }
 
 TEST_CASE("partial_type: how it reads")
@@ -155,8 +167,8 @@ TEST_CASE("partial_type: limits")
     partial_shape full;
     for (std::size_t axis = 0; axis < max_rank; ++axis)
         full.insert(0, 1);
-    CHECK_THROWS_WITH_AS(
-        full.insert(0, 1), "xloom: a list holds at most 16 items (max_rank, max_operands), but was given 17.", option_error);
+    CHECK_THROWS_WITH_AS(full.insert(0, 1),
+        "xloom: a list holds at most 16 items (max_rank, max_operands), but was given 17.", option_error);
 }
 
 } // namespace

@@ -37,7 +37,8 @@ TEST_CASE("shapes and types print as they read in errors")
     CHECK(streamed(xloom::tensor_type(float_, {2, "N"})) == "float[2, N].");
     CHECK(streamed(sequence_of(xloom::tensor_type(int64))) == "seq(int64[...]).");
     CHECK(streamed(xloom::untyped) == "untyped.");
-    CHECK(streamed(xloom::type_list{xloom::untyped, xloom::tensor_type(float_, {})}) == "[untyped, float[]].");
+    CHECK(
+        streamed(xloom::type_list{xloom::untyped, xloom::tensor_type(float_, {})}) == "[untyped, float[]].");
     CHECK(to_string(xloom::shape{4}) == "[4]");
     CHECK(to_string(xloom::tensor_type(float_, {3})) == "float[3]");
     CHECK(to_string(xloom::type_list{}) == "[]");
@@ -45,9 +46,13 @@ TEST_CASE("shapes and types print as they read in errors")
 
 TEST_CASE("what inference gives prints")
 {
-    auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[1], given[2], xloom::tensor_type(int64, {2})}; };
-    xloom::type_list const inputs{xloom::untyped, xloom::tensor_type(bool_, {}), xloom::tensor_type(float_, {3})};
-    CHECK(streamed(xloom::infer_loop(inputs, body, xloom::type_list(2, xloom::untyped))) == "[float[...], int64[?, 2]].");
+    auto const body = [](xloom::type_list const& given) {
+        return xloom::type_list{given[1], given[2], xloom::tensor_type(int64, {2})};
+    };
+    xloom::type_list const inputs{
+        xloom::untyped, xloom::tensor_type(bool_, {}), xloom::tensor_type(float_, {3})};
+    CHECK(streamed(xloom::infer_loop(inputs, body, xloom::type_list(2, xloom::untyped))) ==
+          "[float[...], int64[?, 2]].");
 }
 
 } // namespace core_print_test

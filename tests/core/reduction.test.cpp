@@ -41,17 +41,21 @@ constexpr T mul(T old, T update)
 
 constexpr bool integers_wrap()
 {
-    return add<std::int8_t>(127, 1) == -128 && add<std::uint8_t>(255, 1) == 0 && add<std::int16_t>(-32768, -1) == 32767 &&
-           add(largest<std::int32_t>, 1) == least<std::int32_t> && add(least<std::int64_t>, std::int64_t{-1}) == largest<std::int64_t> &&
-           mul<std::int8_t>(-128, -1) == -128 && mul<std::uint16_t>(65535, 65535) == 1 && mul<std::int16_t>(-32768, -1) == -32768 &&
-           mul(least<std::int32_t>, -1) == least<std::int32_t> && mul(65537, 65537) == 131073 &&
-           mul(largest<std::int64_t>, std::int64_t{2}) == -2 && mul(largest<std::uint64_t>, largest<std::uint64_t>) == 1;
+    return add<std::int8_t>(127, 1) == -128 && add<std::uint8_t>(255, 1) == 0 &&
+           add<std::int16_t>(-32768, -1) == 32767 && add(largest<std::int32_t>, 1) == least<std::int32_t> &&
+           add(least<std::int64_t>, std::int64_t{-1}) == largest<std::int64_t> &&
+           mul<std::int8_t>(-128, -1) == -128 && mul<std::uint16_t>(65535, 65535) == 1 &&
+           mul<std::int16_t>(-32768, -1) == -32768 && mul(least<std::int32_t>, -1) == least<std::int32_t> &&
+           mul(65537, 65537) == 131073 && mul(largest<std::int64_t>, std::int64_t{2}) == -2 &&
+           mul(largest<std::uint64_t>, largest<std::uint64_t>) == 1;
 }
 
 constexpr bool integers_are_compared_with_their_sign()
 {
-    return reduce_max(-1, 1) == 1 && reduce_min(-1, 1) == -1 && reduce_max(1u, largest<unsigned>) == largest<unsigned> &&
-           reduce_min(least<std::int64_t>, largest<std::int64_t>) == least<std::int64_t> && reduce_none(3, 4) == 4;
+    return reduce_max(-1, 1) == 1 && reduce_min(-1, 1) == -1 &&
+           reduce_max(1u, largest<unsigned>) == largest<unsigned> &&
+           reduce_min(least<std::int64_t>, largest<std::int64_t>) == least<std::int64_t> &&
+           reduce_none(3, 4) == 4;
 }
 
 constexpr bool bools_are_or_and_and()
@@ -59,8 +63,9 @@ constexpr bool bools_are_or_and_and()
     bool holds = true;
     for (bool const a : {false, true})
         for (bool const b : {false, true})
-            holds = holds && reduce_none(a, b) == b && reduce_add(a, b) == (a || b) && reduce_mul(a, b) == (a && b) &&
-                    reduce_max(a, b) == (a || b) && reduce_min(a, b) == (a && b);
+            holds = holds && reduce_none(a, b) == b && reduce_add(a, b) == (a || b) &&
+                    reduce_mul(a, b) == (a && b) && reduce_max(a, b) == (a || b) &&
+                    reduce_min(a, b) == (a && b);
     return holds;
 }
 
@@ -75,8 +80,9 @@ constexpr bool nan_wins()
 {
     constexpr T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
     return is_nan(reduce_max(nan, T(1))) && is_nan(reduce_max(T(1), nan)) && is_nan(reduce_min(nan, T(1))) &&
-           is_nan(reduce_min(T(1), nan)) && is_nan(reduce_max(nan, infinity)) && is_nan(reduce_min(-infinity, nan)) &&
-           is_nan(reduce_max(nan, nan)) && !is_nan(reduce_none(nan, T(1))) && is_nan(reduce_none(T(1), nan)) &&
+           is_nan(reduce_min(T(1), nan)) && is_nan(reduce_max(nan, infinity)) &&
+           is_nan(reduce_min(-infinity, nan)) && is_nan(reduce_max(nan, nan)) &&
+           !is_nan(reduce_none(nan, T(1))) && is_nan(reduce_none(T(1), nan)) &&
            reduce_max(-infinity, infinity) == infinity && reduce_min(-infinity, infinity) == -infinity;
 }
 
@@ -84,24 +90,27 @@ constexpr bool is_minus_zero(double x) { return __builtin_copysign(1.0, x) < 0 &
 
 constexpr bool zeros_keep_their_sign()
 {
-    return is_minus_zero(reduce_add(-0.0, -0.0)) && !is_minus_zero(reduce_add(-0.0, 0.0)) && is_minus_zero(reduce_mul(-0.0, 1.0)) &&
-           !is_minus_zero(reduce_mul(-0.0, -1.0)) && is_minus_zero(reduce_none(0.0, -0.0));
+    return is_minus_zero(reduce_add(-0.0, -0.0)) && !is_minus_zero(reduce_add(-0.0, 0.0)) &&
+           is_minus_zero(reduce_mul(-0.0, 1.0)) && !is_minus_zero(reduce_mul(-0.0, -1.0)) &&
+           is_minus_zero(reduce_none(0.0, -0.0));
 }
 
 /// Equal values: the one that stands there stays, and so do its bits.
 constexpr bool of_two_zeros_the_old_one_stays()
 {
-    return is_minus_zero(reduce_max(-0.0, 0.0)) && !is_minus_zero(reduce_max(0.0, -0.0)) && is_minus_zero(reduce_min(-0.0, 0.0)) &&
-           !is_minus_zero(reduce_min(0.0, -0.0));
+    return is_minus_zero(reduce_max(-0.0, 0.0)) && !is_minus_zero(reduce_max(0.0, -0.0)) &&
+           is_minus_zero(reduce_min(-0.0, 0.0)) && !is_minus_zero(reduce_min(0.0, -0.0));
 }
 
 constexpr bool integers_are_divided_rounding_down()
 {
     constexpr detail::divide_by_count divide{};
-    return divide(7, 2) == 3 && divide(-7, 2) == -4 && divide(-6, 2) == -3 && divide(-1, 3) == -1 && divide(0, 5) == 0 &&
-           divide(std::int8_t{-128}, 1) == -128 && divide(std::int8_t{-128}, 3) == -43 &&
-           divide(least<std::int64_t>, 1) == least<std::int64_t> && divide(least<std::int64_t>, 2) == least<std::int64_t> / 2 &&
-           divide(7u, 2) == 3u && divide(largest<std::uint64_t>, 2) == largest<std::uint64_t> / 2 && divide(std::uint8_t{255}, 1000) == 0;
+    return divide(7, 2) == 3 && divide(-7, 2) == -4 && divide(-6, 2) == -3 && divide(-1, 3) == -1 &&
+           divide(0, 5) == 0 && divide(std::int8_t{-128}, 1) == -128 && divide(std::int8_t{-128}, 3) == -43 &&
+           divide(least<std::int64_t>, 1) == least<std::int64_t> &&
+           divide(least<std::int64_t>, 2) == least<std::int64_t> / 2 && divide(7u, 2) == 3u &&
+           divide(largest<std::uint64_t>, 2) == largest<std::uint64_t> / 2 &&
+           divide(std::uint8_t{255}, 1000) == 0;
 }
 
 constexpr bool floats_are_divided()
@@ -115,12 +124,18 @@ constexpr bool floats_are_divided()
 TEST_CASE("reductions exist where they mean something")
 {
     using complex = std::complex<float>;
-    static_assert(exists<reduce_none_t, std::string> && exists<reduce_none_t, complex> && exists<reduce_none_t, bool>);
-    static_assert(exists<reduce_add_t, std::string> && exists<reduce_add_t, std::u16string> && exists<reduce_add_t, complex>);
-    static_assert(!exists<reduce_mul_t, std::string> && !exists<reduce_max_t, std::string> && !exists<reduce_min_t, std::string>);
-    static_assert(exists<reduce_mul_t, complex> && !exists<reduce_max_t, complex> && !exists<reduce_min_t, complex>);
-    static_assert(exists<reduce_max_t, bool> && exists<reduce_min_t, bool> && exists<reduce_max_t, std::uint8_t>);
-    static_assert(has_mean<float> && has_mean<int> && has_mean<complex> && !has_mean<bool> && !has_mean<std::string>);
+    static_assert(
+        exists<reduce_none_t, std::string> && exists<reduce_none_t, complex> && exists<reduce_none_t, bool>);
+    static_assert(exists<reduce_add_t, std::string> && exists<reduce_add_t, std::u16string> &&
+                  exists<reduce_add_t, complex>);
+    static_assert(!exists<reduce_mul_t, std::string> && !exists<reduce_max_t, std::string> &&
+                  !exists<reduce_min_t, std::string>);
+    static_assert(
+        exists<reduce_mul_t, complex> && !exists<reduce_max_t, complex> && !exists<reduce_min_t, complex>);
+    static_assert(
+        exists<reduce_max_t, bool> && exists<reduce_min_t, bool> && exists<reduce_max_t, std::uint8_t>);
+    static_assert(
+        has_mean<float> && has_mean<int> && has_mean<complex> && !has_mean<bool> && !has_mean<std::string>);
 }
 
 TEST_CASE("reductions of integers wrap, and compare with the sign")
@@ -182,9 +197,12 @@ TEST_CASE("a mean divides by the count: integers round down")
 
 TEST_CASE("reductions have ONNX's names")
 {
-    static_assert(name_of(reduction::none) == "none" && name_of(reduction::add) == "add" && name_of(reduction::mul) == "mul");
-    static_assert(name_of(reduction::max) == "max" && name_of(reduction::min) == "min" && name_of(reduction::mean) == "mean");
-    static_assert(name_of(static_cast<reduction>(6)) == "unknown" && name_of(static_cast<reduction>(255)) == "unknown");
+    static_assert(name_of(reduction::none) == "none" && name_of(reduction::add) == "add" &&
+                  name_of(reduction::mul) == "mul");
+    static_assert(name_of(reduction::max) == "max" && name_of(reduction::min) == "min" &&
+                  name_of(reduction::mean) == "mean");
+    static_assert(
+        name_of(static_cast<reduction>(6)) == "unknown" && name_of(static_cast<reduction>(255)) == "unknown");
     CHECK(name_of(reduction::mean) == "mean");
 }
 

@@ -31,8 +31,8 @@ constexpr bool access()
     items.back() = 6;
     *(items.begin() + 1) = 7;
     list const& same = items;
-    return same[0] == 5 && same[1] == 7 && same.back() == 6 && same.end() - same.begin() == 3 && same.data() == same.begin() &&
-           items.data() == items.begin() && items.end() - items.begin() == 3;
+    return same[0] == 5 && same[1] == 7 && same.back() == 6 && same.end() - same.begin() == 3 &&
+           same.data() == same.begin() && items.data() == items.begin() && items.end() - items.begin() == 3;
 }
 
 constexpr bool insertion()
@@ -99,7 +99,8 @@ TEST_CASE("static_vector: an input range that can be read once")
 
 TEST_CASE("static_vector: too many items")
 {
-    constexpr char const* text = "xloom: a list holds at most 4 items (max_rank, max_operands), but was given 5.";
+    constexpr char const* text =
+        "xloom: a list holds at most 4 items (max_rank, max_operands), but was given 5.";
     list full{1, 2, 3, 4};
     CHECK_THROWS_WITH_AS((list{1, 2, 3, 4, 5}), text, option_error);
     CHECK_THROWS_WITH_AS(list(5, 0), text, option_error);

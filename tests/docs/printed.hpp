@@ -1,5 +1,6 @@
 #pragma once
-// Values as the documentation shows them: 2.5, true, [[1, 2], [3, 4]]; numbers with six digits, an empty optional as "none".
+// Values as the documentation shows them: 2.5, true, [[1, 2], [3, 4]]; numbers with six digits, an empty
+// optional as "none".
 
 #include <concepts>
 #include <optional>
@@ -37,7 +38,8 @@ std::string printed_items(xt::xarray<T> const& items, std::size_t axis, std::siz
     std::size_t inner = 1;
     for (std::size_t i = axis + 1; i < items.dimension(); ++i)
         inner *= items.shape(i);
-    return printed_list(items.shape(axis), [&](std::size_t i) { return printed_items(items, axis + 1, first + i * inner); });
+    return printed_list(
+        items.shape(axis), [&](std::size_t i) { return printed_items(items, axis + 1, first + i * inner); });
 }
 
 template <class T>

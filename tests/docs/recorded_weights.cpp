@@ -1,5 +1,5 @@
-// The functions of docs/weights.md: against what PyTorch 1.13 computed (tests/data/record_pytorch.py), and against the formulas of Keras
-// and Flax in double.
+// The functions of docs/weights.md: against what PyTorch 1.13 computed (tests/data/record_pytorch.py), and
+// against the formulas of Keras and Flax in double.
 
 #include <cmath>
 #include <fstream>
@@ -27,7 +27,8 @@ public:
                 continue; // the comment at the top
             std::string dims = line.substr(open + 2, close - open - 2);
             std::replace(dims.begin(), dims.end(), ',', ' ');
-            tensors_[line.substr(0, open)] = {numbers<std::size_t>(dims), numbers<float>(line.substr(close + 2))};
+            tensors_[line.substr(0, open)] = {
+                numbers<std::size_t>(dims), numbers<float>(line.substr(close + 2))};
         }
         REQUIRE_FALSE(tensors_.empty());
     }
@@ -75,8 +76,10 @@ std::vector<layer> layers_of(std::string const& name, std::vector<std::size_t> c
         for (std::string const way : {"", "_reverse"}) {
             std::string const end = "_l" + std::to_string(l) + way;
             if (pytorch().has(name + ".weight_ih" + end))
-                directions.push_back({pytorch().tensor<2>(name + ".weight_ih" + end), pytorch().tensor<2>(name + ".weight_hh" + end),
-                    pytorch().tensor<1>(name + ".bias_ih" + end), pytorch().tensor<1>(name + ".bias_hh" + end)});
+                directions.push_back({pytorch().tensor<2>(name + ".weight_ih" + end),
+                    pytorch().tensor<2>(name + ".weight_hh" + end),
+                    pytorch().tensor<1>(name + ".bias_ih" + end),
+                    pytorch().tensor<1>(name + ".bias_hh" + end)});
         }
         layers.push_back(weights::to_onnx(directions, gates));
     }
@@ -100,7 +103,8 @@ void check_hidden(std::string const& name, std::vector<std::size_t> const& gates
     for (layer const& each : layers_of(name, gates)) {
         std::size_t const D = each.W.shape(0);
         auto h_l = xt::view(h, xt::range(l * D, (l + 1) * D), xt::all(), xt::all());
-        auto const result = one_layer(X, each, h_l, D == 2 ? xloom::direction::bidirectional : xloom::direction::forward);
+        auto const result =
+            one_layer(X, each, h_l, D == 2 ? xloom::direction::bidirectional : xloom::direction::forward);
         h_l = result.Y_h;
         X = weights::next_input(result.Y);
         ++l;
@@ -132,15 +136,19 @@ TEST_CASE("weights.md: torch.nn.LSTM, two layers in both directions")
 
 TEST_CASE("weights.md: torch.nn.GRU and RNN, two layers in both directions")
 {
-    check_hidden("gru", weights::gru_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction way) {
-        return xloom::gru(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h}, {.direction = way, .linear_before_reset = true});
-    });
-    check_hidden("rnn", weights::rnn_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction way) {
-        return xloom::rnn(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h}, {.direction = way});
-    });
-    check_hidden("relu", weights::rnn_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction) {
-        return xloom::rnn(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h}, {.activations = {"Relu"}});
-    });
+    check_hidden(
+        "gru", weights::gru_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction way) {
+            return xloom::gru(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h},
+                {.direction = way, .linear_before_reset = true});
+        });
+    check_hidden(
+        "rnn", weights::rnn_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction way) {
+            return xloom::rnn(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h}, {.direction = way});
+        });
+    check_hidden(
+        "relu", weights::rnn_gates, [](matrices const& X, layer const& w, auto& h, xloom::direction) {
+            return xloom::rnn(X, {.W = w.W, .R = w.R, .B = w.B, .initial_h = h}, {.activations = {"Relu"}});
+        });
 }
 
 namespace {
@@ -190,14 +198,17 @@ void check_steps(xt::xtensor<float, 4> const& Y, Next const& next)
 }
 
 /// One gate, g-th from the left of kernels [I, G H] and [H, G H], without its activation.
-double gate(std::vector<double> const& x, matrix const& kernel, std::vector<double> const& h, matrix const& recurrent, std::size_t g,
-    std::size_t unit)
+double gate(std::vector<double> const& x, matrix const& kernel, std::vector<double> const& h,
+    matrix const& recurrent, std::size_t g, std::size_t unit)
 {
     return product(x, kernel, g * H + unit) + product(h, recurrent, g * H + unit);
 }
 
 /// The block of columns of gate g, as a cell with a kernel for each gate would have it.
-matrix gate_of(matrix const& kernel, std::size_t g) { return xt::view(kernel, xt::all(), xt::range(g * H, (g + 1) * H)); }
+matrix gate_of(matrix const& kernel, std::size_t g)
+{
+    return xt::view(kernel, xt::all(), xt::range(g * H, (g + 1) * H));
+}
 vector gate_of(vector const& bias, std::size_t g) { return xt::view(bias, xt::range(g * H, (g + 1) * H)); }
 template <class Weights>
 std::vector<Weights> gates_of(Weights const& all, std::size_t count)
@@ -214,13 +225,17 @@ TEST_CASE("weights.md: the LSTMs of Keras and Flax")
 {
     matrix const kernel = random_tensor<2>({I, 4 * H}, 2), recurrent = random_tensor<2>({H, 4 * H}, 3);
     vector const bias = random_tensor<1>({4 * H}, 4);
-    auto const next = [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>& c, std::size_t unit) {
-        auto const sum = [&](std::size_t g) { return gate(x, kernel, h, recurrent, g, unit) + static_cast<double>(bias(g * H + unit)); };
+    auto const next = [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>& c,
+                          std::size_t unit) {
+        auto const sum = [&](std::size_t g) {
+            return gate(x, kernel, h, recurrent, g, unit) + static_cast<double>(bias(g * H + unit));
+        };
         c[unit] = sigmoid(sum(1)) * c[unit] + sigmoid(sum(0)) * std::tanh(sum(2)); // i, f, g, o
         return sigmoid(sum(3)) * std::tanh(c[unit]);
     };
-    for (layer const& w : {weights::keras_lstm(kernel, recurrent, bias), weights::flax_lstm({kernel}, {recurrent}, {bias}),
-             weights::flax_lstm(gates_of(kernel, 4), gates_of(recurrent, 4), gates_of(bias, 4))})
+    for (layer const& w :
+        {weights::keras_lstm(kernel, recurrent, bias), weights::flax_lstm({kernel}, {recurrent}, {bias}),
+            weights::flax_lstm(gates_of(kernel, 4), gates_of(recurrent, 4), gates_of(bias, 4))})
         check_steps(xloom::lstm(X, {.W = w.W, .R = w.R, .B = w.B}, {.layout = 1}).Y, next);
 }
 
@@ -228,28 +243,41 @@ TEST_CASE("weights.md: Keras' GRU, with r after and before the product")
 {
     matrix const kernel = random_tensor<2>({I, 3 * H}, 5), recurrent = random_tensor<2>({H, 3 * H}, 6),
                  bias = random_tensor<2>({2, 3 * H}, 7);
-    auto const b = [&](std::size_t which, std::size_t g, std::size_t unit) { return static_cast<double>(bias(which, g * H + unit)); };
-    auto const mixed = [](double z, double before, double candidate) { return z * before + (1 - z) * candidate; };
+    auto const b = [&](std::size_t which, std::size_t g, std::size_t unit) {
+        return static_cast<double>(bias(which, g * H + unit));
+    };
+    auto const mixed = [](double z, double before, double candidate) {
+        return z * before + (1 - z) * candidate;
+    };
 
-    auto const after = [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>&, std::size_t unit) {
-        auto const sum = [&](std::size_t g) { return gate(x, kernel, h, recurrent, g, unit) + b(0, g, unit) + b(1, g, unit); };
+    auto const after = [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>&,
+                           std::size_t unit) {
+        auto const sum = [&](std::size_t g) {
+            return gate(x, kernel, h, recurrent, g, unit) + b(0, g, unit) + b(1, g, unit);
+        };
         double const z = sigmoid(sum(0)), r = sigmoid(sum(1)); // z, r, h
         double const of_state = product(h, recurrent, 2 * H + unit) + b(1, 2, unit);
         return mixed(z, h[unit], std::tanh(product(x, kernel, 2 * H + unit) + b(0, 2, unit) + r * of_state));
     };
     layer const w = weights::keras_gru(kernel, recurrent, bias);
-    check_steps(xloom::gru(X, {.W = w.W, .R = w.R, .B = w.B}, {.linear_before_reset = true, .layout = 1}).Y, after);
+    check_steps(
+        xloom::gru(X, {.W = w.W, .R = w.R, .B = w.B}, {.linear_before_reset = true, .layout = 1}).Y, after);
 
     // reset_after=False: one bias
-    auto const before = [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>&, std::size_t unit) {
-        auto const sum = [&](std::size_t g, std::size_t u) { return gate(x, kernel, h, recurrent, g, u) + b(0, g, u); };
+    auto const before = [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>&,
+                            std::size_t unit) {
+        auto const sum = [&](std::size_t g, std::size_t u) {
+            return gate(x, kernel, h, recurrent, g, u) + b(0, g, u);
+        };
         std::vector<double> reset(H);
         for (std::size_t u = 0; u < H; ++u)
             reset[u] = sigmoid(sum(1, u)) * h[u];
-        return mixed(sigmoid(sum(0, unit)), h[unit], std::tanh(gate(x, kernel, reset, recurrent, 2, unit) + b(0, 2, unit)));
+        return mixed(sigmoid(sum(0, unit)), h[unit],
+            std::tanh(gate(x, kernel, reset, recurrent, 2, unit) + b(0, 2, unit)));
     };
-    layer const one = weights::to_onnx(
-        {{weights::rows_of({kernel}), weights::rows_of({recurrent}), xt::view(bias, 0, xt::all()), weights::no_bias(3 * H)}}, {0, 1, 2});
+    layer const one = weights::to_onnx({{weights::rows_of({kernel}), weights::rows_of({recurrent}),
+                                           xt::view(bias, 0, xt::all()), weights::no_bias(3 * H)}},
+        {0, 1, 2});
     check_steps(xloom::gru(X, {.W = one.W, .R = one.R, .B = one.B}, {.layout = 1}).Y, before);
 }
 
@@ -258,7 +286,8 @@ TEST_CASE("weights.md: Flax' GRUs, linen's with a bias of the state's n")
     matrix const kernel = random_tensor<2>({I, 3 * H}, 8), recurrent = random_tensor<2>({H, 3 * H}, 9);
     vector const bias = random_tensor<1>({3 * H}, 10), bias_hn = random_tensor<1>({H}, 11);
     for (vector const& of_n : {bias_hn, weights::no_bias(H)}) {
-        auto const next = [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>&, std::size_t unit) {
+        auto const next = [&](std::vector<double> const& x, std::vector<double> const& h,
+                              std::vector<double>&, std::size_t unit) {
             auto const b = [&](std::size_t g) { return static_cast<double>(bias(g * H + unit)); };
             double const r = sigmoid(gate(x, kernel, h, recurrent, 0, unit) + b(0)); // r, z, n
             double const z = sigmoid(gate(x, kernel, h, recurrent, 1, unit) + b(1));
@@ -267,7 +296,9 @@ TEST_CASE("weights.md: Flax' GRUs, linen's with a bias of the state's n")
         };
         for (layer const& w : {weights::flax_gru({kernel}, {bias}, {recurrent}, of_n),
                  weights::flax_gru(gates_of(kernel, 3), gates_of(bias, 3), gates_of(recurrent, 3), of_n)})
-            check_steps(xloom::gru(X, {.W = w.W, .R = w.R, .B = w.B}, {.linear_before_reset = true, .layout = 1}).Y, next);
+            check_steps(
+                xloom::gru(X, {.W = w.W, .R = w.R, .B = w.B}, {.linear_before_reset = true, .layout = 1}).Y,
+                next);
     }
 }
 
@@ -277,7 +308,8 @@ TEST_CASE("weights.md: Keras' SimpleRNN")
     vector const bias = random_tensor<1>({H}, 14);
     layer const w = weights::keras_simple_rnn(kernel, recurrent, bias);
     check_steps(xloom::rnn(X, {.W = w.W, .R = w.R, .B = w.B}, {.layout = 1}).Y,
-        [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>&, std::size_t unit) {
+        [&](std::vector<double> const& x, std::vector<double> const& h, std::vector<double>&,
+            std::size_t unit) {
             return std::tanh(gate(x, kernel, h, recurrent, 0, unit) + static_cast<double>(bias(unit)));
         });
 }

@@ -35,10 +35,12 @@ xt::xarray<float> deep() { return xt::ones<float>(std::vector<std::size_t>(max_r
 /// What an operator says of an operand with more axes than max_rank.
 std::string too_deep(std::string const& op, std::string const& operand)
 {
-    return "xloom::" + op + ": a tensor may have at most 16 axes (max_rank), but " + operand + " has 17. Merge some of them.";
+    return "xloom::" + op + ": a tensor may have at most 16 axes (max_rank), but " + operand +
+           " has 17. Merge some of them.";
 }
 
-#define CHECK_TOO_DEEP(call, op, operand) CHECK_THROWS_WITH_AS(static_cast<void>(call), too_deep(op, operand).c_str(), shape_error)
+#define CHECK_TOO_DEEP(call, op, operand)                                                                    \
+    CHECK_THROWS_WITH_AS(static_cast<void>(call), too_deep(op, operand).c_str(), shape_error)
 
 } // namespace
 
@@ -55,17 +57,25 @@ TEST_CASE("scan, scan_into, scan_batched and scan_list name the operand that has
     CHECK_TOO_DEEP(scan(count, 0.0f, 2 * x), "scan", "scan_inputs[0]");
     CHECK_TOO_DEEP(scan(count, 0.0f, deep_static), "scan", "scan_inputs[0]");
     CHECK_TOO_DEEP(scan([](auto const& h, float) { return scan_step{h}; }, x, row), "scan", "init[0]");
-    CHECK_TOO_DEEP(scan([&](float k, float) { return scan_step{k, x}; }, 0.0f, row), "scan", "scan_outputs[0]");
+    CHECK_TOO_DEEP(scan(
+                       [&](float k, float) {
+                           return scan_step{k, x};
+                       },
+                       0.0f, row),
+        "scan", "scan_outputs[0]");
 
     CHECK_TOO_DEEP(scan_into([](float&, auto const&) {}, n, x), "scan_into", "scan_inputs[0]");
     CHECK_TOO_DEEP(scan_into([](auto&, float) {}, x, row), "scan_into", "states[0]");
-    CHECK_TOO_DEEP(scan_into([](float& k, float, auto const&) { ++k; }, n, row, x), "scan_into", "scan_outputs[0]");
+    CHECK_TOO_DEEP(
+        scan_into([](float& k, float, auto const&) { ++k; }, n, row, x), "scan_into", "scan_outputs[0]");
     CHECK(n == 0);
 
     CHECK_TOO_DEEP(scan_batched(count, row, x), "scan_batched", "scan_inputs[0]");
-    CHECK_TOO_DEEP(scan_batched([](auto const& h, float) { return scan_step{h}; }, x, batch), "scan_batched", "init[0]");
+    CHECK_TOO_DEEP(
+        scan_batched([](auto const& h, float) { return scan_step{h}; }, x, batch), "scan_batched", "init[0]");
     xt::xarray<int> const lens = xt::cast<int>(x);
-    CHECK_TOO_DEEP(scan_batched(count, xt::xtensor<float, 1>{0}, batch, lens), "scan_batched", "sequence_lens");
+    CHECK_TOO_DEEP(
+        scan_batched(count, xt::xtensor<float, 1>{0}, batch, lens), "scan_batched", "sequence_lens");
     CHECK_TOO_DEEP(scan_batched(
                        [&](float k, float) {
                            return scan_step{k, x};
@@ -75,7 +85,9 @@ TEST_CASE("scan, scan_into, scan_batched and scan_list name the operand that has
 
     using list = std::vector<xt::xarray<float>>;
     using view = std::span<element_view<float const> const>;
-    auto const keep = [](std::span<xt::xarray<float> const> states, view) { return scan_step{list(states.begin(), states.end()), list()}; };
+    auto const keep = [](std::span<xt::xarray<float> const> states, view) {
+        return scan_step{list(states.begin(), states.end()), list()};
+    };
     CHECK_TOO_DEEP(scan_list(keep, list{}, list{row, x}, 0), "scan_list", "scan_inputs[1]");
     CHECK_TOO_DEEP(scan_list(keep, list{x}, list{row}, 0), "scan_list", "init[0]");
     CHECK_TOO_DEEP(scan_list(
@@ -93,14 +105,28 @@ TEST_CASE("loop, loop_into, loop_list and if_ name the operand that has more axe
     auto const once = loop_options{.max_trip_count = 1};
     auto const keep = [](std::int64_t, bool, auto const& v) { return loop_step{true, v}; };
     CHECK_TOO_DEEP(loop(keep, x, once), "loop", "init[0]");
-    CHECK_TOO_DEEP(loop([&](std::int64_t, bool, auto const&) { return loop_step{true, 2 * x}; }, row, once), "loop", "states[0]");
-    CHECK_TOO_DEEP(loop([&](std::int64_t, bool, auto const& v) { return loop_step{true, v, x}; }, row, once), "loop", "scan_outputs[0]");
-    CHECK_TOO_DEEP(loop_into([](std::int64_t, auto&) { return true; }, x, std::tuple(), once), "loop_into", "states[0]");
-    CHECK_TOO_DEEP(loop_into([](std::int64_t, auto&, auto const&) { return true; }, row, x, once), "loop_into", "scan_outputs[0]");
+    CHECK_TOO_DEEP(loop(
+                       [&](std::int64_t, bool, auto const&) {
+                           return loop_step{true, 2 * x};
+                       },
+                       row, once),
+        "loop", "states[0]");
+    CHECK_TOO_DEEP(loop(
+                       [&](std::int64_t, bool, auto const& v) {
+                           return loop_step{true, v, x};
+                       },
+                       row, once),
+        "loop", "scan_outputs[0]");
+    CHECK_TOO_DEEP(
+        loop_into([](std::int64_t, auto&) { return true; }, x, std::tuple(), once), "loop_into", "states[0]");
+    CHECK_TOO_DEEP(loop_into([](std::int64_t, auto&, auto const&) { return true; }, row, x, once),
+        "loop_into", "scan_outputs[0]");
 
     using list = std::vector<xt::xarray<float>>;
     auto const body = [&](list const& states, list const& outputs) {
-        return [=](std::int64_t, bool, std::span<xt::xarray<float> const>) { return loop_step{true, states, outputs}; };
+        return [=](std::int64_t, bool, std::span<xt::xarray<float> const>) {
+            return loop_step{true, states, outputs};
+        };
     };
     CHECK_TOO_DEEP(loop_list(body({}, {x}), list{}, 1, once), "loop_list", "scan_outputs[0]");
     CHECK_TOO_DEEP(loop_list(body({x}, {}), list{row}, 0, once), "loop_list", "states[0]");
@@ -130,8 +156,8 @@ TEST_CASE("recurrent operators name the operand that has more axes than max_rank
 {
     xt::xarray<float> x = deep();
     xt::xarray<int> const lens = xt::cast<int>(x);
-    xt::xtensor<float, 3> const X = xt::zeros<float>({2, 1, 1}), W = xt::zeros<float>({1, 4, 1}), W3 = xt::zeros<float>({1, 3, 1}),
-                                W1 = xt::zeros<float>({1, 1, 1});
+    xt::xtensor<float, 3> const X = xt::zeros<float>({2, 1, 1}), W = xt::zeros<float>({1, 4, 1}),
+                                W3 = xt::zeros<float>({1, 3, 1}), W1 = xt::zeros<float>({1, 1, 1});
     xt::xtensor<float, 2> const V{{1}};
     lstm_weights<float> const weights({.W = W, .R = W});
     CHECK_TOO_DEEP(lstm(x, {.W = W, .R = W}), "lstm", "X");
@@ -153,17 +179,22 @@ TEST_CASE("recurrent operators name the operand that has more axes than max_rank
     rnn_weights<float> const simple({.W = W1, .R = W1});
     CHECK_TOO_DEEP(rnn_into(X, simple, {}, {.Y_h = x}, workspace), "rnn_into", "Y_h");
 
-    CHECK_TOO_DEEP(attn_lstm_weights<float>({.W = W, .R = W, .QW = W1, .MW = x, .V = V}), "attn_lstm_weights", "MW");
-    CHECK_TOO_DEEP(attn_lstm_weights<float>({.W = W, .R = x, .QW = W1, .MW = W1, .V = V}), "attn_lstm_weights", "R");
+    CHECK_TOO_DEEP(
+        attn_lstm_weights<float>({.W = W, .R = W, .QW = W1, .MW = x, .V = V}), "attn_lstm_weights", "MW");
+    CHECK_TOO_DEEP(
+        attn_lstm_weights<float>({.W = W, .R = x, .QW = W1, .MW = W1, .V = V}), "attn_lstm_weights", "R");
     xt::xtensor<float, 3> const wide = xt::zeros<float>({1, 4, 2});
     attn_lstm_weights<float> const attention({.W = wide, .R = W, .QW = W1, .MW = W1, .V = V});
     xt::xtensor<float, 3> const M = xt::zeros<float>({1, 2, 1});
     CHECK_TOO_DEEP(attn_lstm(X, attention, {.M = x}), "attn_lstm", "M");
-    CHECK_TOO_DEEP(attn_lstm(X, attention, {.M = M, .memory_seq_lens = lens}), "attn_lstm", "memory_seq_lens");
-    CHECK_TOO_DEEP(attn_lstm(X, attention, {.M = M, .initial_alignment = x}), "attn_lstm", "initial_alignment");
+    CHECK_TOO_DEEP(
+        attn_lstm(X, attention, {.M = M, .memory_seq_lens = lens}), "attn_lstm", "memory_seq_lens");
+    CHECK_TOO_DEEP(
+        attn_lstm(X, attention, {.M = M, .initial_alignment = x}), "attn_lstm", "initial_alignment");
     CHECK_TOO_DEEP(attn_lstm(x, attention, {.M = M}), "attn_lstm", "X");
     attn_lstm_workspace<float> attention_workspace;
-    CHECK_TOO_DEEP(attn_lstm_into(X, attention, {.M = M}, {.alignments = x}, attention_workspace), "attn_lstm_into", "alignments");
+    CHECK_TOO_DEEP(attn_lstm_into(X, attention, {.M = M}, {.alignments = x}, attention_workspace),
+        "attn_lstm_into", "alignments");
     CHECK_TOO_DEEP(attn_lstm_cell<float>(attention, x), "attn_lstm_cell", "M");
     CHECK_TOO_DEEP(attn_lstm_cell<float>(attention, M, lens), "attn_lstm_cell", "memory_seq_lens");
 
@@ -183,13 +214,15 @@ TEST_CASE("what a body makes of an operand may have more axes than max_rank: its
     xt::xtensor<float, 1> const steps{1, 2};
     std::string const ones = "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]";
     CHECK_THROWS_WITH_AS(scan([&](auto const&, float) { return scan_step{x}; }, row, steps),
-        ("xloom::scan: states must keep their shapes in every iteration, but states[0] was [2] and the body made it " + ones +
-            " at iteration 0. Compute it in the shape it had.")
+        ("xloom::scan: states must keep their shapes in every iteration, but states[0] was [2] and the body "
+         "made it " +
+            ones + " at iteration 0. Compute it in the shape it had.")
             .c_str(),
         body_error);
     xt::xarray<float> y{{1, 2}, {3, 4}};
     CHECK_THROWS_WITH_AS(scan_into([&](float, auto& y_t) { y_t = x; }, std::tuple(), steps, y),
-        ("xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [2] and the body made it " +
+        ("xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
+         "[2] and the body made it " +
             ones + " at iteration 0. Compute it in the shape it had.")
             .c_str(),
         body_error);
@@ -200,18 +233,23 @@ TEST_CASE("inference names the output that would have more axes than max_rank")
     partial_shape full;
     for (std::size_t axis = 0; axis < max_rank; ++axis)
         full.insert(axis, 1);
-    partial_type const deepest = tensor_type(element_type::float_, full), row = tensor_type(element_type::float_, {2});
+    partial_type const deepest = tensor_type(element_type::float_, full),
+                       row = tensor_type(element_type::float_, {2});
     auto const text = [](std::string const& function, std::string const& operand) {
-        return "xloom::" + function + ": a tensor may have at most 16 axes (max_rank), but " + operand + " has 17. Merge some of them.";
+        return "xloom::" + function + ": a tensor may have at most 16 axes (max_rank), but " + operand +
+               " has 17. Merge some of them.";
     };
-    CHECK_THROWS_WITH_AS(infer_scan({row}, [&](type_list const&) { return type_list{deepest}; }, {untyped}, {.num_scan_inputs = 1}),
+    CHECK_THROWS_WITH_AS(infer_scan({row}, [&](type_list const&) { return type_list{deepest}; }, {untyped},
+                             {.num_scan_inputs = 1}),
         text("infer_scan", "output[0]").c_str(), shape_error);
     CHECK_THROWS_WITH_AS(infer_scan({untyped, deepest, tensor_type(element_type::float_, {1, 2, 3})},
-                             [&](type_list const&) { return type_list{deepest}; }, {untyped}, {.opset = 8, .num_scan_inputs = 1}),
+                             [&](type_list const&) { return type_list{deepest}; }, {untyped},
+                             {.opset = 8, .num_scan_inputs = 1}),
         text("infer_scan", "output[0]").c_str(), shape_error);
     CHECK_THROWS_WITH_AS(infer_scan({row}, [&](type_list const&) { return type_list{row}; }, {untyped},
                              {.num_scan_inputs = 1, .scan_input_axes = axes(33, 0)}),
-        "xloom::infer_scan: scan_input_axes may have at most 32 axes (max_operands), but it has 33. Leave the attribute out for axis 0.",
+        "xloom::infer_scan: scan_input_axes may have at most 32 axes (max_operands), but it has 33. Leave "
+        "the attribute out for axis 0.",
         option_error);
     CHECK_THROWS_WITH_AS(infer_loop({untyped, untyped},
                              [&](type_list const&) {
@@ -229,7 +267,8 @@ TEST_CASE("scan refuses outputs of more axes than max_rank")
                                  return scan_step{n, deepest};
                              },
                              0.0f, xt::xtensor<float, 1>{1, 2}),
-        "xloom::scan: a tensor may have at most 16 axes (max_rank), but scan_outputs[0] would stack elements of the shape [1, 1, 1, 1, 1, "
+        "xloom::scan: a tensor may have at most 16 axes (max_rank), but scan_outputs[0] would stack elements "
+        "of the shape [1, 1, 1, 1, 1, "
         "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]. Return elements of a lower rank.",
         shape_error);
 }
@@ -237,28 +276,37 @@ TEST_CASE("scan refuses outputs of more axes than max_rank")
 TEST_CASE("scan refuses more inputs than max_operands")
 {
     xt::xtensor<int, 1> const row{1, 2, 3};
-    auto const inputs = []<std::size_t... I>(auto const& input, std::index_sequence<I...>) { return std::tie((void(I), input)...); };
+    auto const inputs = []<std::size_t... I>(auto const& input, std::index_sequence<I...>) {
+        return std::tie((void(I), input)...);
+    };
     auto const total = [](int n, auto... x_t) { return scan_step{(n + ... + x_t)}; };
     CHECK(scan(total, 0, inputs(row, std::make_index_sequence<max_operands>())).final_state == 6 * 32);
     CHECK_THROWS_WITH_AS(scan(total, 0, inputs(row, std::make_index_sequence<max_operands + 1>())),
-        "xloom::scan: there may be at most 32 operands of one kind (max_operands), but there are 33 scan inputs. Stack some of them into "
+        "xloom::scan: there may be at most 32 operands of one kind (max_operands), but there are 33 scan "
+        "inputs. Stack some of them into "
         "one tensor.",
         option_error);
     CHECK_THROWS_WITH_AS(scan(total, 0, row, {.input_axes = axes(max_operands + 1, 0)}),
-        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has 33. Leave it empty or give it "
+        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has "
+        "33. Leave it empty or give it "
         "one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan(total, 0, inputs(row, std::make_index_sequence<max_operands>()), {.input_axes = axes(max_operands + 1, 0)}),
-        "xloom::scan: input_axes must be empty or have one entry for each of the 32 scan inputs, but it has 33. Leave it empty or give it "
+    CHECK_THROWS_WITH_AS(scan(total, 0, inputs(row, std::make_index_sequence<max_operands>()),
+                             {.input_axes = axes(max_operands + 1, 0)}),
+        "xloom::scan: input_axes must be empty or have one entry for each of the 32 scan inputs, but it has "
+        "33. Leave it empty or give it "
         "one for each.",
         option_error);
     scan_directions const many(max_operands + 2, scan_direction::forward);
     CHECK_THROWS_WITH_AS(scan(total, 0, row, {.output_directions = many}),
-        "xloom::scan: output_directions must be empty or have one entry for each of the 0 scan outputs, but it has 34. Leave it empty or "
+        "xloom::scan: output_directions must be empty or have one entry for each of the 0 scan outputs, but "
+        "it has 34. Leave it empty or "
         "give it one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan_batched(total, xt::xtensor<int, 1>{0}, xt::xtensor<int, 2>{{1}}, std::nullopt, {.input_directions = many}),
-        "xloom::scan_batched: input_directions must be empty or have one entry for each of the 1 scan inputs, but it has 34. Leave it "
+    CHECK_THROWS_WITH_AS(scan_batched(total, xt::xtensor<int, 1>{0}, xt::xtensor<int, 2>{{1}}, std::nullopt,
+                             {.input_directions = many}),
+        "xloom::scan_batched: input_directions must be empty or have one entry for each of the 1 scan "
+        "inputs, but it has 34. Leave it "
         "empty or give it one for each.",
         option_error);
 }
@@ -270,7 +318,8 @@ TEST_CASE("texts list four facts at most, and count the rest")
     xt::xtensor<int, 1> const lens = 2 * xt::ones<int>({20'000});
     auto const body = [](int n, int) { return scan_step{n}; };
     CHECK_THROWS_WITH_AS(scan_batched(body, h, x, lens),
-        "xloom::scan_batched: a sequence length must lie in [0, 1], but sequence_lens[0] is 2, sequence_lens[1] is 2, sequence_lens[2] is "
+        "xloom::scan_batched: a sequence length must lie in [0, 1], but sequence_lens[0] is 2, "
+        "sequence_lens[1] is 2, sequence_lens[2] is "
         "2, sequence_lens[3] is 2 and 19996 more. Count only the elements that the row has.",
         index_error);
 
@@ -278,16 +327,23 @@ TEST_CASE("texts list four facts at most, and count the rest")
     auto const step = [](auto, auto) { return scan_step{list(), list()}; };
     xt::xarray<float> const scalar = 1.0f, row{1, 2}, longer{1, 2, 3};
     CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, scalar), 0),
-        "xloom::scan_list: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0, scan_inputs[1] has rank 0, "
-        "scan_inputs[2] has rank 0, scan_inputs[3] has rank 0 and 2 more. Give it an axis for the iterations.",
+        "xloom::scan_list: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank "
+        "0, scan_inputs[1] has rank 0, "
+        "scan_inputs[2] has rank 0, scan_inputs[3] has rank 0 and 2 more. Give it an axis for the "
+        "iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(5, row), 0, {.input_axes = axes(5, 1)}),
-        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 1 for scan_inputs[0] of the shape "
-        "[2], input_axes[1] is 1 for scan_inputs[1] of the shape [2], input_axes[2] is 1 for scan_inputs[2] of the shape [2], "
-        "input_axes[3] is 1 for scan_inputs[3] of the shape [2] and 1 more. Name an axis that the tensor has.",
+        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 1 for "
+        "scan_inputs[0] of the shape "
+        "[2], input_axes[1] is 1 for scan_inputs[1] of the shape [2], input_axes[2] is 1 for scan_inputs[2] "
+        "of the shape [2], "
+        "input_axes[3] is 1 for scan_inputs[3] of the shape [2] and 1 more. Name an axis that the tensor "
+        "has.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, row), 0, {.input_directions = scan_directions(6, static_cast<scan_direction>(7))}),
-        "xloom::scan_list: a direction must be forward (0) or reverse (1), but input_directions[0] is 7, input_directions[1] is 7, "
+    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, row), 0,
+                             {.input_directions = scan_directions(6, static_cast<scan_direction>(7))}),
+        "xloom::scan_list: a direction must be forward (0) or reverse (1), but input_directions[0] is 7, "
+        "input_directions[1] is 7, "
         "input_directions[2] is 7, input_directions[3] is 7 and 2 more. Name one of scan_direction's two.",
         option_error);
 }
@@ -300,21 +356,24 @@ TEST_CASE("of more than four operands that must agree, those unlike the first ar
     list inputs(7, row);
     inputs[5] = longer;
     CHECK_THROWS_WITH_AS(scan_list(step, list{}, inputs, 0),
-        "xloom::scan_list: all scan inputs must have the same sequence length, but scan_inputs[0] has 2 (axis 0 of [2]) and "
+        "xloom::scan_list: all scan inputs must have the same sequence length, but scan_inputs[0] has 2 "
+        "(axis 0 of [2]) and "
         "scan_inputs[5] has 3 (axis 0 of [3]). Cut them to one length, or name other axes.",
         shape_error);
     xt::xtensor<int, 1> const h{0, 0}, other{0, 0, 0};
     xt::xtensor<int, 2> const x{{1}, {1}};
     auto const body = [](int a, int b, int c, int d, int) { return scan_step{std::tuple{a, b, c, d}}; };
     CHECK_THROWS_WITH_AS(scan_batched(body, std::tie(h, h, h, other), x),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and init[3] has 3. Cut them to "
+        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and "
+        "init[3] has 3. Cut them to "
         "the "
         "same rows.",
         shape_error);
     xt::xtensor<int, 2> const y{{1}};
     auto const sixth = [](int a, int b, int c, int d, int, int) { return scan_step{std::tuple{a, b, c, d}}; };
     CHECK_THROWS_WITH_AS(scan_batched(sixth, std::tie(h, h, h, h), std::tie(x, y)),
-        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and scan_inputs[1] has 1. Cut "
+        "xloom::scan_batched: all operands must have the same batch size along axis 0, but init[0] has 2 and "
+        "scan_inputs[1] has 1. Cut "
         "them "
         "to the same rows.",
         shape_error);

@@ -25,7 +25,8 @@ TEST_CASE("loop refuses to run for ever")
         return loop_step{true, n};
     };
     CHECK_THROWS_WITH_AS(loop(never, 0, {.cond = std::nullopt}),
-        "xloom::loop: a loop must be able to end, but max_trip_count and cond are both absent and stop has no state. Give one of them.",
+        "xloom::loop: a loop must be able to end, but max_trip_count and cond are both absent and stop has "
+        "no state. Give one of them.",
         option_error);
     std::stop_source stop;
     stop.request_stop();
@@ -34,14 +35,20 @@ TEST_CASE("loop refuses to run for ever")
 
 TEST_CASE("loop refuses a body that changes an output element's shape")
 {
-    auto const body = [](std::int64_t i, bool, int n) { return loop_step{true, n, std::tuple{n, ones(i == 2 ? 5 : 4)}}; };
+    auto const body = [](std::int64_t i, bool, int n) {
+        return loop_step{true, n, std::tuple{n, ones(i == 2 ? 5 : 4)}};
+    };
     CHECK_THROWS_WITH_AS(loop(body, 0, {.max_trip_count = 4}),
-        "xloom::loop: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [4] and the body made it [5] at "
+        "xloom::loop: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [4] "
+        "and the body made it [5] at "
         "iteration 2. Compute it in the shape it had.",
         body_error);
-    auto const late = [](std::int64_t i, bool, int n) { return loop_step{true, n, xt::xarray<float>(xt::ones<float>({i < 40 ? 4 : 5}))}; };
+    auto const late = [](std::int64_t i, bool, int n) {
+        return loop_step{true, n, xt::xarray<float>(xt::ones<float>({i < 40 ? 4 : 5}))};
+    };
     CHECK_THROWS_WITH_AS(loop(late, 0),
-        "xloom::loop: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [4] and the body made it [5] at "
+        "xloom::loop: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [4] "
+        "and the body made it [5] at "
         "iteration 40. Compute it in the shape it had.",
         body_error);
 }
@@ -49,14 +56,20 @@ TEST_CASE("loop refuses a body that changes an output element's shape")
 TEST_CASE("loop refuses a shape that a carried value's type has no room for")
 {
     xt::xtensor_fixed<float, xt::xshape<3>> const fixed{1, 2, 3};
-    auto const body = [](std::int64_t i, bool, int n, auto const&) { return loop_step{true, std::tuple{n, ones(i == 1 ? 50 : 3)}}; };
+    auto const body = [](std::int64_t i, bool, int n, auto const&) {
+        return loop_step{true, std::tuple{n, ones(i == 1 ? 50 : 3)}};
+    };
     CHECK_THROWS_WITH_AS(loop(body, std::tuple{0, fixed}, {.max_trip_count = 3}),
-        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[1] was [3] and the body made it [50] at "
+        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[1] was "
+        "[3] and the body made it [50] at "
         "iteration 1. Carry an xt::xarray to change it.",
         body_error);
-    auto const deeper = [](std::int64_t, bool, auto const&) { return loop_step{true, xt::xarray<float>(xt::ones<float>({2, 1, 2}))}; };
+    auto const deeper = [](std::int64_t, bool, auto const&) {
+        return loop_step{true, xt::xarray<float>(xt::ones<float>({2, 1, 2}))};
+    };
     CHECK_THROWS_WITH_AS(loop(deeper, ones(3), {.max_trip_count = 3}),
-        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[0] was [3] and the body made it [2, 1, "
+        "xloom::loop: a state of a fixed shape or rank must keep it in every iteration, but states[0] was "
+        "[3] and the body made it [2, 1, "
         "2] at iteration 0. Carry an xt::xarray to change it.",
         body_error);
 }

@@ -26,16 +26,19 @@ matrix ones(std::size_t n, std::size_t m) { return xt::ones<float>({n, m}); }
 
 std::string overlap_text(char const* pairs)
 {
-    return std::string("xloom::scan_into: what the body writes must have memory of its own, or be an input's own tensor walked along the "
+    return std::string("xloom::scan_into: what the body writes must have memory of its own, or be an input's "
+                       "own tensor walked along the "
                        "same axis in the same direction, but ") +
            pairs + ". Copy one of the two.";
 }
 
 /// One call that must end in an overlap_error.
 template <class States, class Inputs, class Outputs>
-void refuse_overlap(States&& states, Inputs const& inputs, Outputs&& outputs, char const* pairs, scan_options const& options = {})
+void refuse_overlap(States&& states, Inputs const& inputs, Outputs&& outputs, char const* pairs,
+    scan_options const& options = {})
 {
-    CHECK_THROWS_WITH_AS(scan_into(never, static_cast<States&&>(states), inputs, static_cast<Outputs&&>(outputs), options),
+    CHECK_THROWS_WITH_AS(
+        scan_into(never, static_cast<States&&>(states), inputs, static_cast<Outputs&&>(outputs), options),
         overlap_text(pairs).c_str(), overlap_error);
 }
 
@@ -48,7 +51,8 @@ TEST_CASE("scan_into refuses an output in the memory of an input that is walked 
     refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.input_directions = {reverse}});
     refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.output_directions = {reverse}});
     refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.output_axes = {1}});
-    refuse_overlap(h, std::tie(x, x), x, "scan_outputs[0] overlaps scan_inputs[1]", {.input_directions = {forward, reverse}});
+    refuse_overlap(h, std::tie(x, x), x, "scan_outputs[0] overlaps scan_inputs[1]",
+        {.input_directions = {forward, reverse}});
 }
 
 TEST_CASE("scan_into refuses a shifted view of an input's buffer")
@@ -88,7 +92,8 @@ TEST_CASE("scan_into refuses a state in the memory of another operand")
     refuse_overlap(x(2, 3), x, y, "states[0] overlaps scan_inputs[0]");
     float& corner = x(0, 0);
     refuse_overlap(std::tie(corner, corner), x, y,
-        "states[0] overlaps states[1], states[0] overlaps scan_inputs[0] and states[1] overlaps scan_inputs[0]");
+        "states[0] overlaps states[1], states[0] overlaps scan_inputs[0] and states[1] overlaps "
+        "scan_inputs[0]");
     CHECK(x == ones(3, 4));
 }
 
@@ -112,7 +117,8 @@ TEST_CASE("scan_into may write over an input's own tensor, walked alike")
     CHECK(columns == matrix{{1, 2, 3}, {-1, -2, -3}});
     // The other input is another part of the same tensor's owner, and only read.
     sum = 0;
-    scan_into([](float& total, auto const& a, auto const& b, auto& y_t) { y_t(0) = total += a(0) * b(1); }, sum, std::tie(x, x), x);
+    scan_into([](float& total, auto const& a, auto const& b, auto& y_t) { y_t(0) = total += a(0) * b(1); },
+        sum, std::tie(x, x), x);
     CHECK(x(2, 0) == -100 - 81 - 36);
 }
 
@@ -145,7 +151,8 @@ TEST_CASE("a lazy input may read what the scan writes: it is evaluated before")
 {
     matrix x{{1, 2}, {3, 4}};
     float n = 0;
-    scan_into([](float&, auto const& x_t, auto& y_t) { xt::noalias(y_t) = x_t; }, n, 2.0f * x, x, {.input_directions = {reverse}});
+    scan_into([](float&, auto const& x_t, auto& y_t) { xt::noalias(y_t) = x_t; }, n, 2.0f * x, x,
+        {.input_directions = {reverse}});
     CHECK(x == matrix{{6, 8}, {2, 4}});
 }
 

@@ -42,7 +42,9 @@ struct lstm_case {
     lstm_start<float> start() const { return {sequence_lens, ref_of(initial_h), ref_of(initial_c)}; }
     auto call() const
     {
-        return lstm(X, {ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h), ref_of(initial_c), ref_of(P)}, options);
+        return lstm(X,
+            {ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h), ref_of(initial_c), ref_of(P)},
+            options);
     }
 };
 
@@ -53,7 +55,10 @@ struct gru_case {
 
     gru_constants<float> constants() const { return {ref_of(W), ref_of(R), ref_of(B)}; }
     gru_start<float> start() const { return {sequence_lens, ref_of(initial_h)}; }
-    auto call() const { return gru(X, {ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h)}, options); }
+    auto call() const
+    {
+        return gru(X, {ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h)}, options);
+    }
 };
 
 struct rnn_case {
@@ -63,7 +68,10 @@ struct rnn_case {
 
     rnn_constants<float> constants() const { return {ref_of(W), ref_of(R), ref_of(B)}; }
     rnn_start<float> start() const { return {sequence_lens, ref_of(initial_h)}; }
-    auto call() const { return rnn(X, {ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h)}, options); }
+    auto call() const
+    {
+        return rnn(X, {ref_of(W), ref_of(R), ref_of(B), sequence_lens, ref_of(initial_h)}, options);
+    }
 };
 
 template <class Error, class Call>
@@ -77,22 +85,26 @@ template <class Error>
 void refuse_weights(lstm_case const& wrong, std::string const& text)
 {
     refuse<Error>("xloom::lstm: " + text, [&] { wrong.call(); });
-    refuse<Error>("xloom::lstm_weights: " + text, [&] { lstm_weights<float>(wrong.constants(), wrong.options); });
+    refuse<Error>(
+        "xloom::lstm_weights: " + text, [&] { lstm_weights<float>(wrong.constants(), wrong.options); });
 }
 template <class Error>
 void refuse_weights(gru_case const& wrong, std::string const& text)
 {
     refuse<Error>("xloom::gru: " + text, [&] { wrong.call(); });
-    refuse<Error>("xloom::gru_weights: " + text, [&] { gru_weights<float>(wrong.constants(), wrong.options); });
+    refuse<Error>(
+        "xloom::gru_weights: " + text, [&] { gru_weights<float>(wrong.constants(), wrong.options); });
 }
 template <class Error>
 void refuse_weights(rnn_case const& wrong, std::string const& text)
 {
     refuse<Error>("xloom::rnn: " + text, [&] { wrong.call(); });
-    refuse<Error>("xloom::rnn_weights: " + text, [&] { rnn_weights<float>(wrong.constants(), wrong.options); });
+    refuse<Error>(
+        "xloom::rnn_weights: " + text, [&] { rnn_weights<float>(wrong.constants(), wrong.options); });
 }
 
-/// Other operands that are wrong: the call says so with plain weights and packed ones, and into outputs, which stay as they are.
+/// Other operands that are wrong: the call says so with plain weights and packed ones, and into outputs,
+/// which stay as they are.
 template <class Error>
 void refuse_call(lstm_case const& wrong, std::string const& text)
 {
@@ -101,8 +113,11 @@ void refuse_call(lstm_case const& wrong, std::string const& text)
     refuse<Error>("xloom::lstm: " + text, [&] { lstm(wrong.X, weights, wrong.start()); });
     floats Y = ones({5, 1, 2, 2}), Y_h = ones({1, 2, 2}), Y_c = Y_h;
     recurrent_workspace<float> workspace;
-    refuse<Error>("xloom::lstm_into: " + text, [&] { lstm_into(wrong.X, weights, wrong.start(), {Y, Y_h, Y_c}, workspace); });
-    CHECK((Y.memory == ones({5, 1, 2, 2}).memory && Y_h.memory == ones({1, 2, 2}).memory && Y_c.memory == Y_h.memory));
+    refuse<Error>("xloom::lstm_into: " + text, [&] {
+        lstm_into(wrong.X, weights, wrong.start(), {Y, Y_h, Y_c}, workspace);
+    });
+    CHECK((Y.memory == ones({5, 1, 2, 2}).memory && Y_h.memory == ones({1, 2, 2}).memory &&
+           Y_c.memory == Y_h.memory));
 }
 template <class Error>
 void refuse_call(gru_case const& wrong, std::string const& text)
@@ -112,7 +127,9 @@ void refuse_call(gru_case const& wrong, std::string const& text)
     refuse<Error>("xloom::gru: " + text, [&] { gru(wrong.X, weights, wrong.start()); });
     floats Y = ones({5, 1, 2, 2}), Y_h = ones({1, 2, 2});
     recurrent_workspace<float> workspace;
-    refuse<Error>("xloom::gru_into: " + text, [&] { gru_into(wrong.X, weights, wrong.start(), {Y, Y_h}, workspace); });
+    refuse<Error>("xloom::gru_into: " + text, [&] {
+        gru_into(wrong.X, weights, wrong.start(), {Y, Y_h}, workspace);
+    });
     CHECK((Y.memory == ones({5, 1, 2, 2}).memory && Y_h.memory == ones({1, 2, 2}).memory));
 }
 template <class Error>
@@ -123,24 +140,31 @@ void refuse_call(rnn_case const& wrong, std::string const& text)
     refuse<Error>("xloom::rnn: " + text, [&] { rnn(wrong.X, weights, wrong.start()); });
     floats Y = ones({5, 1, 2, 2}), Y_h = ones({1, 2, 2});
     recurrent_workspace<float> workspace;
-    refuse<Error>("xloom::rnn_into: " + text, [&] { rnn_into(wrong.X, weights, wrong.start(), {Y, Y_h}, workspace); });
+    refuse<Error>("xloom::rnn_into: " + text, [&] {
+        rnn_into(wrong.X, weights, wrong.start(), {Y, Y_h}, workspace);
+    });
     CHECK((Y.memory == ones({5, 1, 2, 2}).memory && Y_h.memory == ones({1, 2, 2}).memory));
 }
 
 /// The sentence about the constants' shapes, around the facts.
 std::string misshapen(std::string const& facts, std::string const& sizes = "D = 1, I = 3 and H = 2")
 {
-    return "the operands must have the shapes that " + sizes + " give them, but " + facts + ". Give it that shape.";
+    return "the operands must have the shapes that " + sizes + " give them, but " + facts +
+           ". Give it that shape.";
 }
 
 /// The same sentence of operands that have as many items as they must.
-std::string reshapable(std::string const& sentence) { return sentence.substr(0, sentence.rfind(". ")) + ". Reshape it."; }
+std::string reshapable(std::string const& sentence)
+{
+    return sentence.substr(0, sentence.rfind(". ")) + ". Reshape it.";
+}
 
 std::string const batch = "T = 5, N = 2, D = 1 and H = 2";
 
 } // namespace
 
-TEST_CASE_TEMPLATE("recurrent operators: the calls that are made wrong below are right", Case, lstm_case, gru_case, rnn_case)
+TEST_CASE_TEMPLATE(
+    "recurrent operators: the calls that are made wrong below are right", Case, lstm_case, gru_case, rnn_case)
 {
     CHECK_NOTHROW(Case().call());
 }
@@ -149,46 +173,60 @@ TEST_CASE_TEMPLATE("recurrent operators want W and R of rank 3", Case, lstm_case
 {
     refuse_weights<shape_error>(Case{.W = {}}, "W must be given, but it is left out. Give it 3 axes.");
     refuse_weights<shape_error>(Case{.R = {}}, "R must be given, but it is left out. Give it 3 axes.");
-    refuse_weights<shape_error>(Case{.W = ones({8, 3})}, "W must have 3 axes, but its shape is [8, 3]. Give it 3.");
-    refuse_weights<shape_error>(Case{.R = ones({1, 2, 4, 2})}, "R must have 3 axes, but its shape is [1, 2, 4, 2]. Give it 3.");
+    refuse_weights<shape_error>(
+        Case{.W = ones({8, 3})}, "W must have 3 axes, but its shape is [8, 3]. Give it 3.");
+    refuse_weights<shape_error>(
+        Case{.R = ones({1, 2, 4, 2})}, "R must have 3 axes, but its shape is [1, 2, 4, 2]. Give it 3.");
 }
 
 TEST_CASE("recurrent operators want weights whose sizes can be counted, be they empty")
 {
     constexpr std::size_t huge = std::size_t{1} << 62; // 4 times as many are 0
-    auto const W = xt::xtensor<float, 3>::from_shape({1, 0, 1}), R = xt::xtensor<float, 3>::from_shape({1, 0, huge});
-    std::string const text = "the weights must fit in memory, but W is [1, 0, 1] and R is [1, 0, 4611686018427387904]. Shorten them.";
+    auto const W = xt::xtensor<float, 3>::from_shape({1, 0, 1}),
+               R = xt::xtensor<float, 3>::from_shape({1, 0, huge});
+    std::string const text = "the weights must fit in memory, but W is [1, 0, 1] and R is [1, 0, "
+                             "4611686018427387904]. Shorten them.";
     refuse<shape_error>("xloom::lstm_weights: " + text, [&] { lstm_weights<float>({.W = W, .R = R}); });
     refuse<shape_error>("xloom::gru_weights: " + text, [&] { gru_weights<float>({.W = W, .R = R}); });
     refuse<shape_error>("xloom::rnn_weights: " + text, [&] { rnn_weights<float>({.W = W, .R = R}); });
 }
 
-TEST_CASE_TEMPLATE("recurrent operators want a hidden_size that agrees, and at least 1", Case, lstm_case, gru_case, rnn_case)
+TEST_CASE_TEMPLATE(
+    "recurrent operators want a hidden_size that agrees, and at least 1", Case, lstm_case, gru_case, rnn_case)
 {
     std::string const R = "[1, " + std::to_string(Case().R.layout.dims[1]) + ", 2]";
     for (std::int64_t const size : {3, 1, 0, -2})
-        refuse_weights<option_error>(Case{.options = {.hidden_size = size}}, "hidden_size must be R's last dimension, but hidden_size is " +
-                                                                                 std::to_string(size) + " and R is " + R +
-                                                                                 ". Correct one of them.");
+        refuse_weights<option_error>(Case{.options = {.hidden_size = size}},
+            "hidden_size must be R's last dimension, but hidden_size is " + std::to_string(size) +
+                " and R is " + R + ". Correct one of them.");
     Case const agrees{.options = {.hidden_size = 2}};
     CHECK_NOTHROW(agrees.call());
-    refuse_weights<shape_error>(
-        Case{.W = ones({1, 0, 3}), .R = ones({1, 0, 0})}, "H must be at least 1, but R is [1, 0, 0]. Give the states a length.");
+    refuse_weights<shape_error>(Case{.W = ones({1, 0, 3}), .R = ones({1, 0, 0})},
+        "H must be at least 1, but R is [1, 0, 0]. Give the states a length.");
 }
 
 TEST_CASE("lstm names each constant that has another shape")
 {
-    refuse_weights<shape_error>(lstm_case{.W = ones({1, 6, 3})}, misshapen("W is [1, 6, 3] instead of [D, 4H, I] = [1, 8, 3]"));
-    refuse_weights<shape_error>(lstm_case{.W = ones({2, 8, 3})}, misshapen("W is [2, 8, 3] instead of [D, 4H, I] = [1, 8, 3]"));
-    refuse_weights<shape_error>(lstm_case{.R = ones({1, 2, 2})}, misshapen("R is [1, 2, 2] instead of [D, 4H, H] = [1, 8, 2]"));
-    refuse_weights<shape_error>(lstm_case{.B = ones({1, 8})}, misshapen("B is [1, 8] instead of [D, 8H] = [1, 16]"));
-    refuse_weights<shape_error>(lstm_case{.B = ones({16})}, reshapable(misshapen("B is [16] instead of [D, 8H] = [1, 16]")));
-    refuse_weights<shape_error>(lstm_case{.P = ones({1, 2, 3})}, reshapable(misshapen("P is [1, 2, 3] instead of [D, 3H] = [1, 6]")));
-    refuse_weights<shape_error>(lstm_case{.W = ones({2, 8, 3}), .R = ones({2, 8, 2}), .B = ones({2, 16}), .P = ones({2, 6})},
-        misshapen("W is [2, 8, 3] instead of [D, 4H, I] = [1, 8, 3], R is [2, 8, 2] instead of [D, 4H, H] = [1, 8, 2], B is [2, 16] "
+    refuse_weights<shape_error>(
+        lstm_case{.W = ones({1, 6, 3})}, misshapen("W is [1, 6, 3] instead of [D, 4H, I] = [1, 8, 3]"));
+    refuse_weights<shape_error>(
+        lstm_case{.W = ones({2, 8, 3})}, misshapen("W is [2, 8, 3] instead of [D, 4H, I] = [1, 8, 3]"));
+    refuse_weights<shape_error>(
+        lstm_case{.R = ones({1, 2, 2})}, misshapen("R is [1, 2, 2] instead of [D, 4H, H] = [1, 8, 2]"));
+    refuse_weights<shape_error>(
+        lstm_case{.B = ones({1, 8})}, misshapen("B is [1, 8] instead of [D, 8H] = [1, 16]"));
+    refuse_weights<shape_error>(
+        lstm_case{.B = ones({16})}, reshapable(misshapen("B is [16] instead of [D, 8H] = [1, 16]")));
+    refuse_weights<shape_error>(
+        lstm_case{.P = ones({1, 2, 3})}, reshapable(misshapen("P is [1, 2, 3] instead of [D, 3H] = [1, 6]")));
+    refuse_weights<shape_error>(
+        lstm_case{.W = ones({2, 8, 3}), .R = ones({2, 8, 2}), .B = ones({2, 16}), .P = ones({2, 6})},
+        misshapen("W is [2, 8, 3] instead of [D, 4H, I] = [1, 8, 3], R is [2, 8, 2] instead of [D, 4H, H] = "
+                  "[1, 8, 2], B is [2, 16] "
                   "instead of [D, 8H] = [1, 16] and P is [2, 6] instead of [D, 3H] = [1, 6]"));
     refuse_weights<shape_error>(lstm_case{.options = {.direction = direction::bidirectional}},
-        misshapen("W is [1, 8, 3] instead of [D, 4H, I] = [2, 8, 3] and R is [1, 8, 2] instead of [D, 4H, H] = [2, 8, 2]",
+        misshapen("W is [1, 8, 3] instead of [D, 4H, I] = [2, 8, 3] and R is [1, 8, 2] instead of [D, 4H, H] "
+                  "= [2, 8, 2]",
             "D = 2, I = 3 and H = 2"));
 }
 
@@ -196,54 +234,66 @@ TEST_CASE("recurrent operators name weights whose last axes are exchanged, as Ke
 {
     floats const lstm_W = ones({1, 3, 8}), lstm_R = ones({1, 2, 8});
     refuse_weights<shape_error>(lstm_case{.W = lstm_W},
-        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 8] and R is [1, 8, 2]. Exchange the last two "
+        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 8] and R is [1, 8, "
+        "2]. Exchange the last two "
         "axes of W by xt::transpose and a copy.");
     refuse_weights<shape_error>(lstm_case{.R = lstm_R},
-        "the axis of the gates must come before the last one in W and R, but W is [1, 8, 3] and R is [1, 2, 8]. Exchange the last two "
+        "the axis of the gates must come before the last one in W and R, but W is [1, 8, 3] and R is [1, 2, "
+        "8]. Exchange the last two "
         "axes of R by xt::transpose and a copy.");
     refuse_weights<shape_error>(lstm_case{.W = lstm_W, .R = lstm_R},
-        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 8] and R is [1, 2, 8]. Exchange the last two "
+        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 8] and R is [1, 2, "
+        "8]. Exchange the last two "
         "axes of both by xt::transpose and a copy.");
     refuse_weights<shape_error>(gru_case{.W = ones({1, 3, 6}), .R = ones({1, 2, 6})},
-        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 6] and R is [1, 2, 6]. Exchange the last two "
+        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 6] and R is [1, 2, "
+        "6]. Exchange the last two "
         "axes of both by xt::transpose and a copy.");
     refuse_weights<shape_error>(rnn_case{.W = ones({1, 3, 2})},
-        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 2] and R is [1, 2, 2]. Exchange the last two "
+        "the axis of the gates must come before the last one in W and R, but W is [1, 3, 2] and R is [1, 2, "
+        "2]. Exchange the last two "
         "axes of W by xt::transpose and a copy.");
 }
 
 TEST_CASE("gru names each constant that has another shape")
 {
-    refuse_weights<shape_error>(gru_case{.W = ones({1, 8, 3})}, misshapen("W is [1, 8, 3] instead of [D, 3H, I] = [1, 6, 3]"));
-    refuse_weights<shape_error>(gru_case{.R = ones({1, 8, 2})}, misshapen("R is [1, 8, 2] instead of [D, 3H, H] = [1, 6, 2]"));
+    refuse_weights<shape_error>(
+        gru_case{.W = ones({1, 8, 3})}, misshapen("W is [1, 8, 3] instead of [D, 3H, I] = [1, 6, 3]"));
+    refuse_weights<shape_error>(
+        gru_case{.R = ones({1, 8, 2})}, misshapen("R is [1, 8, 2] instead of [D, 3H, H] = [1, 6, 2]"));
     refuse_weights<shape_error>(gru_case{.R = ones({2, 6, 2}), .B = ones({1, 6})},
-        misshapen("R is [2, 6, 2] instead of [D, 3H, H] = [1, 6, 2] and B is [1, 6] instead of [D, 6H] = [1, 12]"));
+        misshapen(
+            "R is [2, 6, 2] instead of [D, 3H, H] = [1, 6, 2] and B is [1, 6] instead of [D, 6H] = [1, 12]"));
 }
 
 TEST_CASE("rnn names each constant that has another shape")
 {
-    refuse_weights<shape_error>(rnn_case{.W = ones({1, 8, 3})}, misshapen("W is [1, 8, 3] instead of [D, H, I] = [1, 2, 3]"));
-    refuse_weights<shape_error>(rnn_case{.R = ones({1, 8, 2})}, misshapen("R is [1, 8, 2] instead of [D, H, H] = [1, 2, 2]"));
+    refuse_weights<shape_error>(
+        rnn_case{.W = ones({1, 8, 3})}, misshapen("W is [1, 8, 3] instead of [D, H, I] = [1, 2, 3]"));
+    refuse_weights<shape_error>(
+        rnn_case{.R = ones({1, 8, 2})}, misshapen("R is [1, 8, 2] instead of [D, H, H] = [1, 2, 2]"));
     refuse_weights<shape_error>(rnn_case{.R = ones({2, 2, 2}), .B = ones({1, 2})},
-        misshapen("R is [2, 2, 2] instead of [D, H, H] = [1, 2, 2] and B is [1, 2] instead of [D, 2H] = [1, 4]"));
+        misshapen(
+            "R is [2, 2, 2] instead of [D, H, H] = [1, 2, 2] and B is [1, 2] instead of [D, 2H] = [1, 4]"));
 }
 
 TEST_CASE_TEMPLATE("recurrent operators want a clip above 0", Case, lstm_case, gru_case, rnn_case)
 {
-    refuse_weights<option_error>(
-        Case{.options = {.clip = 0.0}}, "clip must be greater than 0, but clip is 0.000000. Leave it out for no limit.");
-    refuse_weights<option_error>(
-        Case{.options = {.clip = -2.5}}, "clip must be greater than 0, but clip is -2.500000. Leave it out for no limit.");
-    refuse_weights<option_error>(
-        Case{.options = {.clip = not_a_number}}, "clip must be greater than 0, but clip is nan. Leave it out for no limit.");
+    refuse_weights<option_error>(Case{.options = {.clip = 0.0}},
+        "clip must be greater than 0, but clip is 0.000000. Leave it out for no limit.");
+    refuse_weights<option_error>(Case{.options = {.clip = -2.5}},
+        "clip must be greater than 0, but clip is -2.500000. Leave it out for no limit.");
+    refuse_weights<option_error>(Case{.options = {.clip = not_a_number}},
+        "clip must be greater than 0, but clip is nan. Leave it out for no limit.");
 }
 
-TEST_CASE_TEMPLATE("recurrent operators want a layout and a direction that there are", Case, lstm_case, gru_case, rnn_case)
+TEST_CASE_TEMPLATE(
+    "recurrent operators want a layout and a direction that there are", Case, lstm_case, gru_case, rnn_case)
 {
-    refuse_weights<option_error>(
-        Case{.options = {.layout = 2}}, "layout must be 0 or 1, but layout is 2. Choose 1 where the batch axis comes first.");
-    refuse_weights<option_error>(
-        Case{.options = {.layout = -1}}, "layout must be 0 or 1, but layout is -1. Choose 1 where the batch axis comes first.");
+    refuse_weights<option_error>(Case{.options = {.layout = 2}},
+        "layout must be 0 or 1, but layout is 2. Choose 1 where the batch axis comes first.");
+    refuse_weights<option_error>(Case{.options = {.layout = -1}},
+        "layout must be 0 or 1, but layout is -1. Choose 1 where the batch axis comes first.");
     refuse_weights<option_error>(Case{.options = {.direction = static_cast<direction>(3)}},
         "direction must be forward, reverse or bidirectional, but it is 3. Choose one of them.");
 }
@@ -251,23 +301,33 @@ TEST_CASE_TEMPLATE("recurrent operators want a layout and a direction that there
 TEST_CASE("recurrent operators want as many activations as they have places for")
 {
     refuse_weights<option_error>(lstm_case{.options = {.activations = {"Tanh", "Tanh"}}},
-        "there must be 3 activations for each direction, but direction is forward and activations has 2. Give 3 or none.");
-    refuse_weights<option_error>(lstm_case{.W = ones({2, 8, 3}),
-                                     .R = ones({2, 8, 2}),
-                                     .options = {.direction = direction::bidirectional, .activations = {"Sigmoid", "Tanh", "Tanh"}}},
-        "there must be 3 activations for each direction, but direction is bidirectional and activations has 3. Give 6 or none.");
-    refuse_weights<option_error>(gru_case{.options = {.direction = direction::reverse, .activations = {"Sigmoid", "Tanh", "Tanh"}}},
-        "there must be 2 activations for each direction, but direction is reverse and activations has 3. Give 2 or none.");
-    refuse_weights<option_error>(rnn_case{.options = {.activations = {"Tanh", "Relu"}}},
-        "there must be 1 activations for each direction, but direction is forward and activations has 2. Give 1 or none.");
+        "there must be 3 activations for each direction, but direction is forward and activations has 2. "
+        "Give 3 or none.");
     refuse_weights<option_error>(
-        rnn_case{.W = ones({2, 2, 3}), .R = ones({2, 2, 2}), .options = {.direction = direction::bidirectional, .activations = {"Tanh"}}},
-        "there must be 1 activations for each direction, but direction is bidirectional and activations has 1. Give 2 or none.");
+        lstm_case{.W = ones({2, 8, 3}),
+            .R = ones({2, 8, 2}),
+            .options = {.direction = direction::bidirectional, .activations = {"Sigmoid", "Tanh", "Tanh"}}},
+        "there must be 3 activations for each direction, but direction is bidirectional and activations has "
+        "3. Give 6 or none.");
+    refuse_weights<option_error>(
+        gru_case{.options = {.direction = direction::reverse, .activations = {"Sigmoid", "Tanh", "Tanh"}}},
+        "there must be 2 activations for each direction, but direction is reverse and activations has 3. "
+        "Give 2 or none.");
+    refuse_weights<option_error>(rnn_case{.options = {.activations = {"Tanh", "Relu"}}},
+        "there must be 1 activations for each direction, but direction is forward and activations has 2. "
+        "Give 1 or none.");
+    refuse_weights<option_error>(
+        rnn_case{.W = ones({2, 2, 3}),
+            .R = ones({2, 2, 2}),
+            .options = {.direction = direction::bidirectional, .activations = {"Tanh"}}},
+        "there must be 1 activations for each direction, but direction is bidirectional and activations has "
+        "1. Give 2 or none.");
 }
 
 TEST_CASE("recurrent operators want activations that ONNX names")
 {
-    std::string const names = "Choose one of Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, "
+    std::string const names = "Choose one of Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, "
+                              "ScaledTanh, HardSigmoid, Elu, "
                               "Softsign, Softplus and Softmax.";
     refuse_weights<option_error>(lstm_case{.options = {.activations = {"Sigmoid", "Tan", "Tanh"}}},
         "an activation must be one that ONNX names, but activations[1] is \"Tan\". " + names);
@@ -279,40 +339,46 @@ TEST_CASE("recurrent operators want activations that ONNX names")
 
 TEST_CASE_TEMPLATE("recurrent operators want X as W has it", Case, lstm_case, gru_case, rnn_case)
 {
-    refuse_call<shape_error>(
-        Case{.X = ones({5, 2, 4})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Give X that shape.");
-    refuse_call<shape_error>(
-        Case{.X = ones({5, 3})}, "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 3]. Give X that shape.");
+    refuse_call<shape_error>(Case{.X = ones({5, 2, 4})},
+        "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 2, 4]. Give X that shape.");
+    refuse_call<shape_error>(Case{.X = ones({5, 3})},
+        "X must have the shape [T, N, I] with I = 3, as W has it, but X is [5, 3]. Give X that shape.");
     refuse_call<shape_error>(Case{.X = ones({5, 2, 1, 3}), .options = {.layout = 1}},
         "X must have the shape [N, T, I] with I = 3, as W has it, but X is [5, 2, 1, 3]. Give X that shape.");
 }
 
 TEST_CASE("recurrent operators name each initial state that has another shape")
 {
-    refuse_call<shape_error>(
-        lstm_case{.initial_h = ones({1, 2, 3})}, misshapen("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]", batch));
-    refuse_call<shape_error>(
-        lstm_case{.initial_c = ones({2, 2})}, reshapable(misshapen("initial_c is [2, 2] instead of [D, N, H] = [1, 2, 2]", batch)));
+    refuse_call<shape_error>(lstm_case{.initial_h = ones({1, 2, 3})},
+        misshapen("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]", batch));
+    refuse_call<shape_error>(lstm_case{.initial_c = ones({2, 2})},
+        reshapable(misshapen("initial_c is [2, 2] instead of [D, N, H] = [1, 2, 2]", batch)));
     refuse_call<shape_error>(lstm_case{.initial_h = ones({2, 2, 2}), .initial_c = ones({1, 5, 2})},
-        misshapen(
-            "initial_h is [2, 2, 2] instead of [D, N, H] = [1, 2, 2] and initial_c is [1, 5, 2] instead of [D, N, H] = [1, 2, 2]", batch));
-    refuse_call<shape_error>(lstm_case{.X = ones({2, 5, 3}), .initial_h = ones({1, 2, 2}), .options = {.layout = 1}},
+        misshapen("initial_h is [2, 2, 2] instead of [D, N, H] = [1, 2, 2] and initial_c is [1, 5, 2] "
+                  "instead of [D, N, H] = [1, 2, 2]",
+            batch));
+    refuse_call<shape_error>(
+        lstm_case{.X = ones({2, 5, 3}), .initial_h = ones({1, 2, 2}), .options = {.layout = 1}},
         reshapable(misshapen("initial_h is [1, 2, 2] instead of [N, D, H] = [2, 1, 2]", batch)));
-    refuse_call<shape_error>(
-        gru_case{.initial_h = ones({1, 2, 3})}, misshapen("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]", batch));
-    refuse_call<shape_error>(
-        rnn_case{.initial_h = ones({1, 2, 3})}, misshapen("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]", batch));
+    refuse_call<shape_error>(gru_case{.initial_h = ones({1, 2, 3})},
+        misshapen("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]", batch));
+    refuse_call<shape_error>(rnn_case{.initial_h = ones({1, 2, 3})},
+        misshapen("initial_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]", batch));
 }
 
-TEST_CASE_TEMPLATE("recurrent operators want a length in [0, T] for each row", Case, lstm_case, gru_case, rnn_case)
+TEST_CASE_TEMPLATE(
+    "recurrent operators want a length in [0, T] for each row", Case, lstm_case, gru_case, rnn_case)
 {
-    refuse_call<shape_error>(
-        Case{.sequence_lens = {5}}, "sequence_lens must have the shape [N] = [2], but it is [1]. Give a length for each row.");
-    refuse_call<index_error>(Case{.sequence_lens = {5, 6}}, "lengths must lie in [0, T] = [0, 5], but sequence_lens[1] is 6. Correct it.");
+    refuse_call<shape_error>(Case{.sequence_lens = {5}},
+        "sequence_lens must have the shape [N] = [2], but it is [1]. Give a length for each row.");
+    refuse_call<index_error>(Case{.sequence_lens = {5, 6}},
+        "lengths must lie in [0, T] = [0, 5], but sequence_lens[1] is 6. Correct it.");
     refuse_call<index_error>(Case{.sequence_lens = {-1, 9}},
-        "lengths must lie in [0, T] = [0, 5], but sequence_lens[0] is -1 and sequence_lens[1] is 9. Correct it.");
+        "lengths must lie in [0, T] = [0, 5], but sequence_lens[0] is -1 and "
+        "sequence_lens[1] is 9. Correct it.");
     refuse_call<index_error>(Case{.X = ones({5, 7, 3}), .sequence_lens = {6, 7, 5, 8, 9, 10, -3}},
-        "lengths must lie in [0, T] = [0, 5], but sequence_lens[0] is 6, sequence_lens[1] is 7, sequence_lens[3] is 8, sequence_lens[4] "
+        "lengths must lie in [0, T] = [0, 5], but sequence_lens[0] is 6, sequence_lens[1] is 7, "
+        "sequence_lens[3] is 8, sequence_lens[4] "
         "is 9 and 2 more. Correct it.");
 }
 
@@ -320,7 +386,8 @@ TEST_CASE("lengths may not have two axes")
 {
     lstm_case const right;
     xt::xtensor<std::int32_t, 2> const table{{5, 5}};
-    refuse<shape_error>("xloom::lstm: sequence_lens must have the shape [N] = [2], but it is [1, 2]. Give a length for each row.",
+    refuse<shape_error>("xloom::lstm: sequence_lens must have the shape [N] = [2], but it is [1, 2]. Give a "
+                        "length for each row.",
         [&] { lstm(right.X, lstm_weights<float>(right.constants()), {.sequence_lens = table}); });
 }
 
@@ -334,17 +401,20 @@ struct output_case {
 
     void lstm_into(tensor_ref<float> const& y, tensor_ref<float> const& h, tensor_ref<float> const& c)
     {
-        xloom::lstm_into(in.X, lstm_weights<float>(in.constants(), in.options), in.start(), {y, h, c}, workspace);
+        xloom::lstm_into(
+            in.X, lstm_weights<float>(in.constants(), in.options), in.start(), {y, h, c}, workspace);
     }
     void gru_into(tensor_ref<float> const& y, tensor_ref<float> const& h)
     {
         gru_case const gru{.X = in.X};
-        xloom::gru_into(in.X, gru_weights<float>(gru.constants()), {in.sequence_lens, in.initial_h}, {y, h}, workspace);
+        xloom::gru_into(
+            in.X, gru_weights<float>(gru.constants()), {in.sequence_lens, in.initial_h}, {y, h}, workspace);
     }
     void rnn_into(tensor_ref<float> const& y, tensor_ref<float> const& h)
     {
         rnn_case const rnn{.X = in.X};
-        xloom::rnn_into(in.X, rnn_weights<float>(rnn.constants()), {in.sequence_lens, in.initial_h}, {y, h}, workspace);
+        xloom::rnn_into(
+            in.X, rnn_weights<float>(rnn.constants()), {in.sequence_lens, in.initial_h}, {y, h}, workspace);
     }
 };
 
@@ -357,19 +427,26 @@ TEST_CASE("lstm_into, gru_into and rnn_into name each output that has another sh
     std::string const Y = "Y is [5, 2, 2] instead of [T, D, N, H] = [5, 1, 2, 2]";
     std::string const Y_h = "Y_h is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]";
     std::string const Y_c = "Y_c is [1, 2, 3] instead of [D, N, H] = [1, 2, 2]";
-    refuse<shape_error>("xloom::lstm_into: " + reshapable(misshapen(Y, batch)), [&] { at.lstm_into(wrong, {}, {}); });
-    refuse<shape_error>("xloom::lstm_into: " + misshapen(Y_h, batch), [&] { at.lstm_into(at.Y, wide, at.Y_c); });
+    refuse<shape_error>(
+        "xloom::lstm_into: " + reshapable(misshapen(Y, batch)), [&] { at.lstm_into(wrong, {}, {}); });
+    refuse<shape_error>(
+        "xloom::lstm_into: " + misshapen(Y_h, batch), [&] { at.lstm_into(at.Y, wide, at.Y_c); });
     refuse<shape_error>("xloom::lstm_into: " + misshapen(Y_c, batch), [&] { at.lstm_into({}, {}, wide); });
-    refuse<shape_error>("xloom::lstm_into: " + misshapen(Y + ", " + Y_h + " and " + Y_c, batch), [&] { at.lstm_into(wrong, wide, wide); });
-    refuse<shape_error>("xloom::gru_into: " + reshapable(misshapen(Y, batch)), [&] { at.gru_into(wrong, at.Y_h); });
-    refuse<shape_error>("xloom::rnn_into: " + misshapen(Y + " and " + Y_h, batch), [&] { at.rnn_into(wrong, wide); });
+    refuse<shape_error>("xloom::lstm_into: " + misshapen(Y + ", " + Y_h + " and " + Y_c, batch),
+        [&] { at.lstm_into(wrong, wide, wide); });
+    refuse<shape_error>(
+        "xloom::gru_into: " + reshapable(misshapen(Y, batch)), [&] { at.gru_into(wrong, at.Y_h); });
+    refuse<shape_error>(
+        "xloom::rnn_into: " + misshapen(Y + " and " + Y_h, batch), [&] { at.rnn_into(wrong, wide); });
 
     at.in.options.layout = 1;
     at.in.X = ones({2, 5, 3});
     at.in.initial_h = at.in.initial_c = ones({2, 1, 2});
-    refuse<shape_error>("xloom::lstm_into: " + misshapen("Y is [5, 1, 2, 2] instead of [N, T, D, H] = [2, 5, 1, 2] and Y_h is [1, 2, 2] "
-                                                         "instead of [N, D, H] = [2, 1, 2]",
-                                                   batch),
+    refuse<shape_error>(
+        "xloom::lstm_into: " +
+            misshapen("Y is [5, 1, 2, 2] instead of [N, T, D, H] = [2, 5, 1, 2] and Y_h is [1, 2, 2] "
+                      "instead of [N, D, H] = [2, 1, 2]",
+                batch),
         [&] { at.lstm_into(at.Y, at.Y_h, {}); });
 }
 
@@ -377,26 +454,30 @@ TEST_CASE("an output shares memory with no input but the state that it continues
 {
     output_case at;
     auto const overlaps = [](std::string const& op, std::string const& output, std::string const& input) {
-        return "xloom::" + op + ": outputs are written while inputs are read, but " + output + " overlaps " + input +
-               ". Copy one of the two.";
+        return "xloom::" + op + ": outputs are written while inputs are read, but " + output + " overlaps " +
+               input + ". Copy one of the two.";
     };
     // X [5, 2, 3] has 30 items, Y [5, 1, 2, 2] 20.
-    auto y_in_x = xt::adapt(at.in.X.memory.data() + 10, 20, xt::no_ownership(), std::array<std::size_t, 4>{5, 1, 2, 2});
+    auto y_in_x =
+        xt::adapt(at.in.X.memory.data() + 10, 20, xt::no_ownership(), std::array<std::size_t, 4>{5, 1, 2, 2});
     refuse<overlap_error>(overlaps("lstm_into", "Y", "X"), [&] { at.lstm_into(y_in_x, {}, {}); });
     refuse<overlap_error>(overlaps("gru_into", "Y", "X"), [&] { at.gru_into(y_in_x, at.Y_h); });
     refuse<overlap_error>(overlaps("rnn_into", "Y", "X"), [&] { at.rnn_into(y_in_x, {}); });
-    refuse<overlap_error>(overlaps("lstm_into", "Y_h", "initial_c"), [&] { at.lstm_into(at.Y, at.in.initial_c, at.Y_c); });
-    refuse<overlap_error>(overlaps("lstm_into", "Y_c", "initial_h"), [&] { at.lstm_into(at.Y, {}, at.in.initial_h); });
+    refuse<overlap_error>(
+        overlaps("lstm_into", "Y_h", "initial_c"), [&] { at.lstm_into(at.Y, at.in.initial_c, at.Y_c); });
+    refuse<overlap_error>(
+        overlaps("lstm_into", "Y_c", "initial_h"), [&] { at.lstm_into(at.Y, {}, at.in.initial_h); });
     // The state's memory, but walked otherwise.
-    auto turned =
-        xt::adapt<xt::layout_type::column_major>(at.in.initial_h.memory.data(), 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
+    auto turned = xt::adapt<xt::layout_type::column_major>(
+        at.in.initial_h.memory.data(), 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
     refuse<overlap_error>(overlaps("gru_into", "Y_h", "initial_h"), [&] { at.gru_into({}, turned); });
     refuse<overlap_error>(overlaps("rnn_into", "Y_h", "initial_h"), [&] { at.rnn_into({}, turned); });
     // Lengths, in bytes.
     at.in.sequence_lens = {5, 5};
-    auto in_lengths =
-        xt::adapt(reinterpret_cast<float*>(at.in.sequence_lens.data()), 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
-    refuse<overlap_error>(overlaps("lstm_into", "Y_c", "sequence_lens"), [&] { at.lstm_into({}, {}, in_lengths); });
+    auto in_lengths = xt::adapt(reinterpret_cast<float*>(at.in.sequence_lens.data()), 4, xt::no_ownership(),
+        std::array<std::size_t, 3>{1, 2, 2});
+    refuse<overlap_error>(
+        overlaps("lstm_into", "Y_c", "sequence_lens"), [&] { at.lstm_into({}, {}, in_lengths); });
 
     CHECK_NOTHROW(at.lstm_into(at.Y, at.in.initial_h, at.in.initial_c));
     CHECK_NOTHROW(at.gru_into(at.Y, at.in.initial_h));
@@ -406,17 +487,23 @@ TEST_CASE("an output shares memory with no input but the state that it continues
 TEST_CASE("no two outputs share memory, and no output with itself")
 {
     output_case at;
-    refuse<overlap_error>("xloom::lstm_into: no two outputs may share memory, but Y_c overlaps Y_h. Separate them.",
+    refuse<overlap_error>(
+        "xloom::lstm_into: no two outputs may share memory, but Y_c overlaps Y_h. Separate them.",
         [&] { at.lstm_into(at.Y, at.Y_h, at.Y_h); });
-    auto h_in_y = xt::adapt(at.Y.memory.data() + 16, 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
-    refuse<overlap_error>("xloom::lstm_into: no two outputs may share memory, but Y_c overlaps Y. Separate them.",
+    auto h_in_y =
+        xt::adapt(at.Y.memory.data() + 16, 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
+    refuse<overlap_error>(
+        "xloom::lstm_into: no two outputs may share memory, but Y_c overlaps Y. Separate them.",
         [&] { at.lstm_into(at.Y, at.Y_h, h_in_y); });
     refuse<overlap_error>(
-        "xloom::gru_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.", [&] { at.gru_into(at.Y, h_in_y); });
+        "xloom::gru_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.",
+        [&] { at.gru_into(at.Y, h_in_y); });
     refuse<overlap_error>(
-        "xloom::rnn_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.", [&] { at.rnn_into(at.Y, h_in_y); });
+        "xloom::rnn_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.",
+        [&] { at.rnn_into(at.Y, h_in_y); });
     at.Y_h.layout.steps[1] = 0;
-    refuse<overlap_error>("xloom::lstm_into: every item of Y_h must have memory of its own, but Y_h has the shape [1, 2, 2] and the "
+    refuse<overlap_error>("xloom::lstm_into: every item of Y_h must have memory of its own, but Y_h has the "
+                          "shape [1, 2, 2] and the "
                           "strides [4, 0, 1]. Copy it first.",
         [&] { at.lstm_into(at.Y, at.Y_h, at.Y_c); });
 }
@@ -428,7 +515,8 @@ TEST_CASE("lstm_cell says every wrong size, before it writes")
     std::vector<float> h(4, 0.5f), c(4, 0.5f), x(6), y(4);
     auto const refuse_step = [&](std::string const& facts) {
         refuse<shape_error>(
-            "xloom::lstm_cell: the operands of a step must have the sizes that the cell was made for, but " + facts + ". Resize it.",
+            "xloom::lstm_cell: the operands of a step must have the sizes that the cell was made for, but " +
+                facts + ". Resize it.",
             [&] { cell(h, c, x, y); });
     };
     h.resize(2);
@@ -436,10 +524,12 @@ TEST_CASE("lstm_cell says every wrong size, before it writes")
     c.resize(5);
     x.resize(3);
     y.resize(0);
-    refuse_step("h has 2 items instead of N H = 4, c has 5 items instead of N H = 4, x_t has 3 items instead of N I = 6 and y_t has 0 "
+    refuse_step("h has 2 items instead of N H = 4, c has 5 items instead of N H = 4, x_t has 3 items instead "
+                "of N I = 6 and y_t has 0 "
                 "items instead of N H = 4");
     refuse<shape_error>(
-        "xloom::lstm_cell: the operands of a step must have the sizes that the cell was made for, but h has 2 items instead "
+        "xloom::lstm_cell: the operands of a step must have the sizes that the cell was made for, but h has "
+        "2 items instead "
         "of N H = 4, c has 5 items instead of N H = 4 and x_t has 3 items instead of N I = 6. Resize it.",
         [&] { cell(h, c, x); });
     h.assign(4, 0.5f);
@@ -452,7 +542,8 @@ TEST_CASE("lstm_cell says every wrong size, before it writes")
 TEST_CASE("lstm_cell wants a direction that the weights have")
 {
     lstm_weights<float> const weights(lstm_case().constants());
-    refuse<option_error>("xloom::lstm_cell: d must be less than D = 1, but d is 1. Choose one of the weights' directions.",
+    refuse<option_error>(
+        "xloom::lstm_cell: d must be less than D = 1, but d is 1. Choose one of the weights' directions.",
         [&] { lstm_cell<float>(weights, 1, 1); });
 }
 

@@ -43,7 +43,8 @@ Weights weights_of(std::size_t gates)
 /// Weights of an AttnLSTM with I = 3 and H = 2.
 attn_lstm_weights<float> attentive(std::size_t A, std::size_t E)
 {
-    floats const W = ones({1, 8, 3 + E}), R = ones({1, 8, 2}), QW = ones({1, 2, A}), MW = ones({1, E, A}), V = ones({1, A});
+    floats const W = ones({1, 8, 3 + E}), R = ones({1, 8, 2}), QW = ones({1, 2, A}), MW = ones({1, E, A}),
+                 V = ones({1, A});
     return attn_lstm_weights<float>({.W = W, .R = R, .QW = QW, .MW = MW, .V = V});
 }
 
@@ -58,18 +59,28 @@ void refuse(std::string const& text, Call const& call)
 TEST_CASE("recurrent limits: a workspace for more steps or rows than can be counted")
 {
     auto const refuse_each = [](std::string const& text, batch_sizes const& batch) {
-        refuse("xloom::lstm_workspace: " + text, [&] { lstm_workspace(weights_of<lstm_weights<float>>(4), batch); });
-        refuse("xloom::gru_workspace: " + text, [&] { gru_workspace(weights_of<gru_weights<float>>(3), batch); });
-        refuse("xloom::rnn_workspace: " + text, [&] { rnn_workspace(weights_of<rnn_weights<float>>(1), batch); });
-        refuse("xloom::attn_lstm_workspace_for: " + text, [&] { attn_lstm_workspace_for(attentive(2, 2), {batch.T, batch.N, 1}); });
+        refuse("xloom::lstm_workspace: " + text,
+            [&] { lstm_workspace(weights_of<lstm_weights<float>>(4), batch); });
+        refuse("xloom::gru_workspace: " + text,
+            [&] { gru_workspace(weights_of<gru_weights<float>>(3), batch); });
+        refuse("xloom::rnn_workspace: " + text,
+            [&] { rnn_workspace(weights_of<rnn_weights<float>>(1), batch); });
+        refuse("xloom::attn_lstm_workspace_for: " + text, [&] {
+            attn_lstm_workspace_for(attentive(2, 2), {batch.T, batch.N, 1});
+        });
     };
-    refuse_each("Y must fit in memory, but T = 1, N = 18446744073709551615, D = 1 and H = 2. Choose smaller sizes.", {1, endless});
-    refuse_each("Y must fit in memory, but T = 18446744073709551615, N = 2, D = 1 and H = 2. Choose smaller sizes.", {endless, 2});
     refuse_each(
-        "the states must fit in memory, but N = 288230376151711744, D = 1, I = 3 and H = 2. Choose fewer rows.", {1, std::size_t{1} << 58});
-    refuse(
-        "xloom::attn_lstm_workspace_for: keys and alignments must fit in memory, but D = 1, N = 2, S = 18446744073709551615, A = 2, E = 2 "
-        "and C = 2. Choose smaller sizes.",
+        "Y must fit in memory, but T = 1, N = 18446744073709551615, D = 1 and H = 2. Choose smaller sizes.",
+        {1, endless});
+    refuse_each(
+        "Y must fit in memory, but T = 18446744073709551615, N = 2, D = 1 and H = 2. Choose smaller sizes.",
+        {endless, 2});
+    refuse_each("the states must fit in memory, but N = 288230376151711744, D = 1, I = 3 and H = 2. Choose "
+                "fewer rows.",
+        {1, std::size_t{1} << 58});
+    refuse("xloom::attn_lstm_workspace_for: keys and alignments must fit in memory, but D = 1, N = 2, S = "
+           "18446744073709551615, A = 2, E = 2 "
+           "and C = 2. Choose smaller sizes.",
         [] {
             attn_lstm_workspace_for(attentive(2, 2), {1, 2, endless});
         });
@@ -82,11 +93,12 @@ TEST_CASE("recurrent limits: a cell for more rows than can be counted")
                    ", D = 1, I = 3 and H = 2. Choose fewer rows.",
             [&] { lstm_cell<float>(weights_of<lstm_weights<float>>(4), N); });
     floats const M = ones({std::size_t{1} << 58, 0, 1}), none = ones({std::size_t{1} << 48, 0, 1});
-    refuse(
-        "xloom::attn_lstm_cell: keys and alignments must fit in memory, but D = 1, N = 288230376151711744, S = 0, A = 1, E = 1 and C = 1. "
-        "Choose smaller sizes.",
+    refuse("xloom::attn_lstm_cell: keys and alignments must fit in memory, but D = 1, N = "
+           "288230376151711744, S = 0, A = 1, E = 1 and C = 1. "
+           "Choose smaller sizes.",
         [&] { attn_lstm_cell<float>(attentive(1, 1), M); });
-    refuse("xloom::attn_lstm_cell: the states must fit in memory, but N = 281474976710656, D = 1, I = 3 and H = 2. Choose fewer rows.",
+    refuse("xloom::attn_lstm_cell: the states must fit in memory, but N = 281474976710656, D = 1, I = 3 and "
+           "H = 2. Choose fewer rows.",
         [&] { attn_lstm_cell<float>(attentive(1, 1), none); });
 }
 
@@ -95,7 +107,8 @@ TEST_CASE("recurrent limits: a call with more rows than can be counted, whose ou
     floats const W = ones({1, 8, 0}), R = ones({1, 8, 2}), X = ones({0, std::size_t{1} << 58, 0});
     lstm_weights<float> const weights({.W = W, .R = R});
     recurrent_workspace<float> workspace;
-    std::string const text = "the states must fit in memory, but N = 288230376151711744, D = 1, I = 0 and H = 2. Choose fewer rows.";
+    std::string const text = "the states must fit in memory, but N = 288230376151711744, D = 1, I = 0 and H "
+                             "= 2. Choose fewer rows.";
     refuse("xloom::lstm_into: " + text, [&] { lstm_into(X, weights, {}, {}, workspace); });
     attn_lstm_weights<float> const without_attention({.W = W, .R = R});
     attn_lstm_workspace<float> other;
@@ -106,25 +119,29 @@ TEST_CASE("recurrent limits: weights that repeat one number more often than can 
 {
     constexpr std::size_t wide = std::size_t{1} << 56;
     floats const W = ones({1, 4, wide}), R = ones({1, 4, 1});
-    refuse("xloom::lstm_weights: the weights must fit in memory, but W is [1, 4, 72057594037927936] and R is [1, 4, 1]. Shorten them.",
+    refuse("xloom::lstm_weights: the weights must fit in memory, but W is [1, 4, 72057594037927936] and R is "
+           "[1, 4, 1]. Shorten them.",
         [&] { lstm_weights<float>({.W = W, .R = R}); });
 
     // Four rows of A numbers would be 2^64.
     constexpr std::size_t A = std::size_t{1} << 62;
     floats const narrow = ones({1, 4, 1}), QW = ones({1, 1, A}), MW = ones({1, 0, A}), V = ones({1, A});
-    refuse(
-        "xloom::attn_lstm_weights: the weights must fit in memory, but R is [1, 4, 1] and MW is [1, 0, 4611686018427387904]. Shorten them.",
+    refuse("xloom::attn_lstm_weights: the weights must fit in memory, but R is [1, 4, 1] and MW is [1, 0, "
+           "4611686018427387904]. Shorten them.",
         [&] { attn_lstm_weights<float>({.W = narrow, .R = R, .QW = QW, .MW = MW, .V = V}); });
     floats const thin = ones({1, 1, 1}), one = ones({1, 1}), AW = ones({1, 2, A});
-    refuse("xloom::attn_lstm_weights: the weights must fit in memory, but R is [1, 4, 1], MW is [1, 1, 1] and AW is [1, 2, "
+    refuse("xloom::attn_lstm_weights: the weights must fit in memory, but R is [1, 4, 1], MW is [1, 1, 1] "
+           "and AW is [1, 2, "
            "4611686018427387904]. Shorten them.",
         [&] { attn_lstm_weights<float>({.W = narrow, .R = R, .QW = thin, .MW = thin, .V = one, .AW = AW}); });
 }
 
 TEST_CASE("recurrent limits: a packed_matrix of more columns than can be counted")
 {
-    for (floats const& B : {ones({0, std::size_t{1} << 62}), ones({std::size_t{1} << 33, std::size_t{1} << 33})})
-        refuse("xloom::packed_matrix: B must fit in memory, but it is " + detail::concat(B.layout.dims) + ". Shorten it.",
+    for (floats const& B :
+        {ones({0, std::size_t{1} << 62}), ones({std::size_t{1} << 33, std::size_t{1} << 33})})
+        refuse("xloom::packed_matrix: B must fit in memory, but it is " + detail::concat(B.layout.dims) +
+                   ". Shorten it.",
             [&] { packed_matrix<float>{B}; });
 }
 

@@ -11,7 +11,9 @@ using enum scan_direction;
 
 namespace {
 
-constexpr auto sum = [](auto const& h, auto const&... x_t) { return scan_step{xt::eval((h + ... + x_t)), h}; };
+constexpr auto sum = [](auto const& h, auto const&... x_t) {
+    return scan_step{xt::eval((h + ... + x_t)), h};
+};
 
 xt::xtensor<float, 1> const h = xt::zeros<float>({4});
 xt::xtensor<float, 2> const x = xt::ones<float>({3, 4});
@@ -41,12 +43,14 @@ TEST_CASE("scan refuses inputs of unequal lengths")
 {
     xt::xtensor<float, 2> const longer = xt::ones<float>({5, 4});
     CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, longer)),
-        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 0 of [3, 4]) and scan_inputs[1] "
+        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 0 "
+        "of [3, 4]) and scan_inputs[1] "
         "has 5 (axis 0 of [5, 4]). Cut them to one length, or name other axes.",
         shape_error);
     xt::xarray<float> const dynamic = longer;
     CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, dynamic), {.input_axes = {1, 0}}),
-        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 4 (axis 1 of [3, 4]) and scan_inputs[1] "
+        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 4 (axis 1 "
+        "of [3, 4]) and scan_inputs[1] "
         "has 5 (axis 0 of [5, 4]). Cut them to one length, or name other axes.",
         shape_error);
 }
@@ -56,7 +60,8 @@ TEST_CASE("scan refuses fixed shapes of unequal lengths where axes are options")
     xt::xtensor_fixed<float, xt::xshape<3, 4>> const a{};
     xt::xtensor_fixed<float, xt::xshape<4, 5>> const b{};
     CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(a, b), scan_options{}),
-        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 0 of [3, 4]) and scan_inputs[1] "
+        "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 0 "
+        "of [3, 4]) and scan_inputs[1] "
         "has 4 (axis 0 of [4, 5]). Cut them to one length, or name other axes.",
         shape_error);
 }
@@ -65,7 +70,8 @@ TEST_CASE("scan refuses an input of rank 0")
 {
     xt::xarray<float> const scalar = 2.0f;
     CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, scalar)),
-        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[1] has rank 0. Give it an axis for the "
+        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[1] has rank 0. "
+        "Give it an axis for the "
         "iterations.",
         shape_error);
 }
@@ -73,11 +79,13 @@ TEST_CASE("scan refuses an input of rank 0")
 TEST_CASE("scan refuses an axis that its input lacks")
 {
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.input_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for scan_inputs[0] of the shape [3, "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for "
+        "scan_inputs[0] of the shape [3, "
         "4]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.input_axes = {-3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 for scan_inputs[0] of the shape [3, "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 for "
+        "scan_inputs[0] of the shape [3, "
         "4]. Name an axis that the tensor has.",
         shape_error);
 }
@@ -85,12 +93,14 @@ TEST_CASE("scan refuses an axis that its input lacks")
 TEST_CASE("scan refuses an axis that its output lacks, counted on the output's rank")
 {
     CHECK_THROWS_WITH_AS(scan(sum, h, x, {.output_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 for scan_outputs[0] of rank 2. Name "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 for "
+        "scan_outputs[0] of rank 2. Name "
         "an axis that the tensor has.",
         shape_error);
     xt::xtensor<float, 2> const none = xt::zeros<float>({0, 4});
     CHECK_THROWS_WITH_AS(scan(sum, h, none, {.output_axes = {-3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is -3 for scan_outputs[0] of rank 2. Name "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is -3 for "
+        "scan_outputs[0] of rank 2. Name "
         "an axis that the tensor has.",
         shape_error);
 }
@@ -104,14 +114,17 @@ TEST_CASE("scan refuses an axis that its output lacks before the body runs, wher
     };
     for (std::size_t const length : {std::size_t{0}, std::size_t{3}}) {
         CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.output_axes = {1, -3, 16}, .length = length}),
-            "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 1 for scan_outputs[0] of rank 1, "
-            "output_axes[1] is -3 for scan_outputs[1] of rank 2 and output_axes[2] is 16 for scan_outputs[2] of rank at most 16. Name an "
+            "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 1 for "
+            "scan_outputs[0] of rank 1, "
+            "output_axes[1] is -3 for scan_outputs[1] of rank 2 and output_axes[2] is 16 for scan_outputs[2] "
+            "of rank at most 16. Name an "
             "axis that the tensor has.",
             shape_error);
     }
     CHECK(calls == 0);
     CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.output_axes = {0, 1, 2}, .length = 3}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[2] is 2 for scan_outputs[2] of rank 2, with "
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[2] is 2 for "
+        "scan_outputs[2] of rank 2, with "
         "elements of the shape [1]. Name an axis that the tensor has.",
         shape_error);
     CHECK(calls == 1);
@@ -120,19 +133,23 @@ TEST_CASE("scan refuses an axis that its output lacks before the body runs, wher
 TEST_CASE("scan refuses a wrong number of axes or directions")
 {
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.input_axes = {0, 1}}),
-        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has 2. Leave it empty or give it "
+        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has "
+        "2. Leave it empty or give it "
         "one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, x), {.input_directions = {reverse}}),
-        "xloom::scan: input_directions must be empty or have one entry for each of the 2 scan inputs, but it has 1. Leave it empty or give "
+        "xloom::scan: input_directions must be empty or have one entry for each of the 2 scan inputs, but it "
+        "has 1. Leave it empty or give "
         "it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.output_axes = {0, 0}}),
-        "xloom::scan: output_axes must be empty or have one entry for each of the 1 scan outputs, but it has 2. Leave it empty or give it "
+        "xloom::scan: output_axes must be empty or have one entry for each of the 1 scan outputs, but it has "
+        "2. Leave it empty or give it "
         "one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.output_directions = {forward, reverse, forward}}),
-        "xloom::scan: output_directions must be empty or have one entry for each of the 1 scan outputs, but it has 3. Leave it empty or "
+        "xloom::scan: output_directions must be empty or have one entry for each of the 1 scan outputs, but "
+        "it has 3. Leave it empty or "
         "give it one for each.",
         option_error);
 }
@@ -140,19 +157,24 @@ TEST_CASE("scan refuses a wrong number of axes or directions")
 TEST_CASE("scan refuses a direction that is none")
 {
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.input_directions = {static_cast<scan_direction>(2)}}),
-        "xloom::scan: a direction must be forward (0) or reverse (1), but input_directions[0] is 2. Name one of scan_direction's two.",
+        "xloom::scan: a direction must be forward (0) or reverse (1), but input_directions[0] is 2. Name one "
+        "of scan_direction's two.",
         option_error);
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.output_directions = {static_cast<scan_direction>(-1)}}),
-        "xloom::scan: a direction must be forward (0) or reverse (1), but output_directions[0] is -1. Name one of scan_direction's two.",
+        "xloom::scan: a direction must be forward (0) or reverse (1), but output_directions[0] is -1. Name "
+        "one of scan_direction's two.",
         option_error);
 }
 
 TEST_CASE("scan without inputs needs a length, and with inputs no other than theirs")
 {
     CHECK_THROWS_WITH_AS(scan(never{}, h, std::tuple{}),
-        "xloom::scan: without scan inputs the number of iterations must be given, but options.length is empty. Set it.", option_error);
+        "xloom::scan: without scan inputs the number of iterations must be given, but options.length is "
+        "empty. Set it.",
+        option_error);
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.length = 4}),
-        "xloom::scan: options.length must be the scan inputs' sequence length, but it is 4 and scan_inputs[0] has 3 (axis 0 of [3, 4]). "
+        "xloom::scan: options.length must be the scan inputs' sequence length, but it is 4 and "
+        "scan_inputs[0] has 3 (axis 0 of [3, 4]). "
         "Leave it empty.",
         option_error);
 }
@@ -163,24 +185,32 @@ TEST_CASE("scan refuses outputs that no memory can hold")
     int calls = 0;
     auto const scalar = [&](int n) { return ++calls, scan_step{n + 1, n}; };
     CHECK_THROWS_WITH_AS(scan(scalar, 0, std::tuple{}, {.length = huge}),
-        "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape [18446744073709551615]. Run fewer "
+        "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape "
+        "[18446744073709551615]. Run fewer "
         "iterations.",
         shape_error);
     CHECK(calls == 1);
-    auto const vector = [](int n) { return scan_step{n + 1, std::tuple{n, xt::xtensor<double, 1>(xt::zeros<double>({3}))}}; };
+    auto const vector = [](int n) {
+        return scan_step{n + 1, std::tuple{n, xt::xtensor<double, 1>(xt::zeros<double>({3}))}};
+    };
     CHECK_THROWS_WITH_AS(scan(vector, 0, std::tuple{}, {.output_axes = {0, 1}, .length = huge / 24}),
-        "xloom::scan: the size of a result must fit in memory, but scan_outputs[1] would have the shape [3, 768614336404564650]. Run fewer "
+        "xloom::scan: the size of a result must fit in memory, but scan_outputs[1] would have the shape [3, "
+        "768614336404564650]. Run fewer "
         "iterations.",
         shape_error);
 }
 
 TEST_CASE("scan refuses empty outputs whose strides nobody can count")
 {
-    auto const empty = [](int n) { return scan_step{n + 1, xt::xtensor<float, 2>(xt::zeros<float>({0, 5}))}; };
+    auto const empty = [](int n) {
+        return scan_step{n + 1, xt::xtensor<float, 2>(xt::zeros<float>({0, 5}))};
+    };
     for (scan_direction const direction : {forward, reverse}) {
         CHECK_THROWS_WITH_AS(
-            scan(empty, 0, std::tuple{}, {.output_axes = {1}, .output_directions = {direction}, .length = std::size_t{1} << 62}),
-            "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape [0, 4611686018427387904, 5]. "
+            scan(empty, 0, std::tuple{},
+                {.output_axes = {1}, .output_directions = {direction}, .length = std::size_t{1} << 62}),
+            "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape "
+            "[0, 4611686018427387904, 5]. "
             "Run fewer iterations.",
             shape_error);
     }
@@ -196,7 +226,10 @@ TEST_CASE("scan walks elements without items along every axis")
                 return scan_step{n + 1, x_t};
             },
             std::size_t{0}, none,
-            {.input_axes = {axis}, .output_axes = {axis}, .input_directions = {reverse}, .output_directions = {reverse}});
+            {.input_axes = {axis},
+                .output_axes = {axis},
+                .input_directions = {reverse},
+                .output_directions = {reverse}});
         CHECK(last == length);
         CHECK(all.shape() == none.shape());
     }
@@ -205,11 +238,13 @@ TEST_CASE("scan walks elements without items along every axis")
 TEST_CASE("scan refuses a body that changes a state's shape, in whatever iteration")
 {
     CHECK_THROWS_WITH_AS(scan(reshaped_state(0), h, x),
-        "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body made it [5] at iteration 0. "
+        "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body "
+        "made it [5] at iteration 0. "
         "Compute it in the shape it had.",
         body_error);
     CHECK_THROWS_WITH_AS(scan(reshaped_state(2), h, x),
-        "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body made it [5] at iteration 2. "
+        "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body "
+        "made it [5] at iteration 2. "
         "Compute it in the shape it had.",
         body_error);
 }
@@ -218,15 +253,18 @@ TEST_CASE("scan names the state that changed its shape, or its rank")
 {
     xt::xarray<float> const wide = xt::ones<float>({2, 2});
     auto const flatten = [](auto const& n, auto const& state, auto const&) {
-        return scan_step{std::tuple{n + 1, n == 1 ? xt::xarray<float>(xt::zeros<float>({4})) : xt::xarray<float>(state)}};
+        return scan_step{
+            std::tuple{n + 1, n == 1 ? xt::xarray<float>(xt::zeros<float>({4})) : xt::xarray<float>(state)}};
     };
     CHECK_THROWS_WITH_AS(scan(flatten, std::tuple{0, wide}, x),
-        "xloom::scan: states must keep their shapes in every iteration, but states[1] was [2, 2] and the body made it [4] at iteration 1. "
+        "xloom::scan: states must keep their shapes in every iteration, but states[1] was [2, 2] and the "
+        "body made it [4] at iteration 1. "
         "Compute it in the shape it had.",
         body_error);
     xt::xtensor_fixed<float, xt::xshape<4>> const fixed{};
     CHECK_THROWS_WITH_AS(scan(reshaped_state(1), fixed, x),
-        "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body made it [5] at iteration 1. "
+        "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body "
+        "made it [5] at iteration 1. "
         "Compute it in the shape it had.",
         body_error);
 }
@@ -237,11 +275,14 @@ TEST_CASE("scan refuses a body that changes an output element's shape")
         return scan_step{n + 1, std::tuple{x_t, xt::xtensor<float, 2>(xt::zeros<float>({n, n}))}};
     };
     CHECK_THROWS_WITH_AS(scan(growing, std::size_t{2}, x),
-        "xloom::scan: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [2, 2] and the body made it [3, 3] "
+        "xloom::scan: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [2, 2] "
+        "and the body made it [3, 3] "
         "at iteration 1. Compute it in the shape it had.",
         body_error);
-    CHECK_THROWS_WITH_AS(scan(growing, std::size_t{2}, x, {.output_axes = {0, -1}, .output_directions = {forward, reverse}}),
-        "xloom::scan: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [2, 2] and the body made it [3, 3] "
+    CHECK_THROWS_WITH_AS(
+        scan(growing, std::size_t{2}, x, {.output_axes = {0, -1}, .output_directions = {forward, reverse}}),
+        "xloom::scan: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [2, 2] "
+        "and the body made it [3, 3] "
         "at iteration 1. Compute it in the shape it had.",
         body_error);
 }

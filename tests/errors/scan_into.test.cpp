@@ -28,28 +28,35 @@ TEST_CASE("scan_into refuses what scan refuses of inputs and options")
     matrix const x = ones(3, 4);
     matrix y = ones(3, 4);
     CHECK_THROWS_WITH_AS(scan_into(never, h, std::tie(x, h)),
-        "xloom::scan_into: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 (axis 0 of [3, 4]) and "
+        "xloom::scan_into: all scan inputs must have the same sequence length, but scan_inputs[0] has 3 "
+        "(axis 0 of [3, 4]) and "
         "scan_inputs[1] has 4 (axis 0 of [4]). Cut them to one length, or name other axes.",
         shape_error);
     xt::xarray<float> const scalar = 2.0f;
     CHECK_THROWS_WITH_AS(scan_into(never, h, scalar),
-        "xloom::scan_into: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0. Give it an axis for the "
+        "xloom::scan_into: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank "
+        "0. Give it an axis for the "
         "iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.input_axes = {-3}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 for scan_inputs[0] of the shape "
+        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 "
+        "for scan_inputs[0] of the shape "
         "[3, 4]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.output_axes = {0, 0}}),
-        "xloom::scan_into: output_axes must be empty or have one entry for each of the 1 scan outputs, but it has 2. Leave it empty or "
+        "xloom::scan_into: output_axes must be empty or have one entry for each of the 1 scan outputs, but "
+        "it has 2. Leave it empty or "
         "give it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.output_directions = {static_cast<scan_direction>(4)}}),
-        "xloom::scan_into: a direction must be forward (0) or reverse (1), but output_directions[0] is 4. Name one of scan_direction's "
+        "xloom::scan_into: a direction must be forward (0) or reverse (1), but output_directions[0] is 4. "
+        "Name one of scan_direction's "
         "two.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, std::tuple{}, y),
-        "xloom::scan_into: without scan inputs the number of iterations must be given, but options.length is empty. Set it.", option_error);
+        "xloom::scan_into: without scan inputs the number of iterations must be given, but options.length is "
+        "empty. Set it.",
+        option_error);
     CHECK(y == ones(3, 4));
     CHECK(h == ones(4));
 }
@@ -61,16 +68,19 @@ TEST_CASE("scan_into refuses an output of another length")
     matrix shorter = ones(2, 4);
     xt::xarray<float> wide = ones(3, 4);
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, std::tie(shorter, wide), {.output_axes = {0, 1}}),
-        "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but scan_outputs[0] has 2 (axis 0 of [2, "
+        "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but "
+        "scan_outputs[0] has 2 (axis 0 of [2, "
         "4]) and scan_outputs[1] has 4 (axis 1 of [3, 4]). Give it an element for each iteration.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, std::tuple{}, shorter, {.length = static_cast<std::size_t>(-1)}),
-        "xloom::scan_into: every scan output must be as long as the scan, which has 18446744073709551615 iterations, but scan_outputs[0] "
+        "xloom::scan_into: every scan output must be as long as the scan, which has 18446744073709551615 "
+        "iterations, but scan_outputs[0] "
         "has 2 (axis 0 of [2, 4]). Give it an element for each iteration.",
         shape_error);
     xt::xtensor_fixed<float, xt::xshape<2, 4>> fixed{};
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, fixed),
-        "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but scan_outputs[0] has 2 (axis 0 of [2, "
+        "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but "
+        "scan_outputs[0] has 2 (axis 0 of [2, "
         "4]). Give it an element for each iteration.",
         shape_error);
 }
@@ -81,12 +91,14 @@ TEST_CASE("scan_into refuses an axis that its output lacks")
     matrix const x = ones(3, 4);
     matrix y = ones(3, 4);
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.output_axes = {2}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 for scan_outputs[0] of the shape "
+        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 "
+        "for scan_outputs[0] of the shape "
         "[3, 4]. Name an axis that the tensor has.",
         shape_error);
     xt::xarray<float> scalar = 2.0f;
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, scalar),
-        "xloom::scan_into: each of scan_outputs must have an axis to walk along, but scan_outputs[0] has rank 0. Give it an axis for the "
+        "xloom::scan_into: each of scan_outputs must have an axis to walk along, but scan_outputs[0] has "
+        "rank 0. Give it an axis for the "
         "iterations.",
         shape_error);
 }
@@ -103,7 +115,8 @@ TEST_CASE("scan_into refuses a body that resizes a state")
     vector h = ones(4);
     int n = 0;
     CHECK_THROWS_WITH_AS(scan_into(resize, std::tie(n, h), x),
-        "xloom::scan_into: states must keep their shapes in every iteration, but states[1] was [4] and the body made it [7] at iteration "
+        "xloom::scan_into: states must keep their shapes in every iteration, but states[1] was [4] and the "
+        "body made it [7] at iteration "
         "1. Compute it in the shape it had.",
         body_error);
     xt::xarray<float> dynamic = ones(4);
@@ -113,7 +126,8 @@ TEST_CASE("scan_into refuses a body that resizes a state")
                                  state.resize({2, static_cast<std::size_t>(2 + k++)});
                              },
                              std::tie(n, dynamic), x),
-        "xloom::scan_into: states must keep their shapes in every iteration, but states[1] was [4] and the body made it [2, 2] at "
+        "xloom::scan_into: states must keep their shapes in every iteration, but states[1] was [4] and the "
+        "body made it [2, 2] at "
         "iteration 0. Compute it in the shape it had.",
         body_error);
 }
@@ -136,7 +150,8 @@ TEST_CASE("scan_into refuses a body that assigns another shape to an output elem
     auto const longer = [](auto& y_t) { xt::noalias(y_t) = xt::ones<float>({5}); };
     auto const assigned = [](auto& y_t) { y_t = ones(5); };
     auto const copy = [](auto y_t) { xt::noalias(y_t) = ones(5); };
-    char const* const text = "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [4] and "
+    char const* const text = "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but "
+                             "scan_outputs[1] was [4] and "
                              "the body made it [5] at iteration 2. Compute it in the shape it had.";
     matrix y = ones(3, 4);
     CHECK_THROWS_WITH_AS(run(y, longer), text, body_error);
@@ -147,7 +162,8 @@ TEST_CASE("scan_into refuses a body that assigns another shape to an output elem
     matrix transposed = ones(4, 3);
     CHECK_THROWS_WITH_AS(run(transposed, longer, {.output_axes = {0, 1}}), text, body_error);
     CHECK_THROWS_WITH_AS(run(dynamic, [](auto& y_t) { xt::noalias(y_t) = ones(2, 2); }),
-        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [4] and the body made it [2, 2] "
+        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was "
+        "[4] and the body made it [2, 2] "
         "at iteration 2. Compute it in the shape it had.",
         body_error);
     xt::xtensor_fixed<float, xt::xshape<3, 4>> fixed{};
@@ -177,18 +193,21 @@ TEST_CASE("a wrong assignment to an outer scan's output, made in an inner body, 
             outer, x, y);
     };
     CHECK_THROWS_WITH_AS(run([](int, auto& y_t, auto&) { xt::noalias(y_t) = ones(5, 5); }),
-        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [2, 4] and the body made it [5, "
+        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
+        "[2, 4] and the body made it [5, "
         "5] at iteration 1. Compute it in the shape it had.",
         body_error);
     CHECK_THROWS_WITH_AS(run([](int, auto y_t, auto&) { xt::noalias(y_t) = ones(5, 5); }),
-        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [2, 4] and the body made it [5, "
+        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
+        "[2, 4] and the body made it [5, "
         "5] at iteration 1. Compute it in the shape it had.",
         body_error);
     CHECK_THROWS_WITH_AS(run([](int s, auto&, auto& y_ts) {
         if (s == 0)
             xt::noalias(y_ts) = ones(5);
     }),
-        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [4] and the body made it [5] at "
+        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
+        "[4] and the body made it [5] at "
         "iteration 0. Compute it in the shape it had.",
         body_error);
 }
@@ -200,8 +219,10 @@ TEST_CASE("a wrong assignment names the right one of outputs whose elements all 
     matrix nothing = xt::zeros<float>({3, 0});
     int n = 0;
     CHECK_THROWS_WITH_AS(
-        scan_into([](int&, auto const&, auto&, auto& second) { xt::noalias(second) = ones(1); }, n, x, std::tie(none, nothing)),
-        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [0] and the body made it [1] at "
+        scan_into([](int&, auto const&, auto&, auto& second) { xt::noalias(second) = ones(1); }, n, x,
+            std::tie(none, nothing)),
+        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was "
+        "[0] and the body made it [1] at "
         "iteration 0. Compute it in the shape it had.",
         body_error);
 }
@@ -223,7 +244,8 @@ TEST_CASE("a pure scan inside scan_into passes on what its body does to the oute
                                  ++t;
                              },
                              n, x, y),
-        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [4] and the body made it [9] at "
+        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
+        "[4] and the body made it [9] at "
         "iteration 2. Compute it in the shape it had.",
         body_error);
 }

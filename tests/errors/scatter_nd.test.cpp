@@ -23,18 +23,22 @@ using tuples = xt::xtensor<std::int64_t, 2>;
 template <class Tensor>
 bool have_same_bits(Tensor const& a, Tensor const& b)
 {
-    return a.shape() == b.shape() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
+    return a.shape() == b.shape() &&
+           (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(*a.data())) == 0);
 }
 
 /// Both calls must end in this error, and leave data as it is, where it is.
 template <class Error, class Data, class Indices, class Updates, class... More>
-void refuse(std::string const& text, Data const& data, Indices const& indices, Updates const& updates, More const&... more)
+void refuse(std::string const& text, Data const& data, Indices const& indices, Updates const& updates,
+    More const&... more)
 {
     Data copy = data;
     auto const* const memory = copy.data();
-    CHECK_THROWS_WITH_AS(scatter_nd_into(copy, indices, updates, more...), ("xloom::scatter_nd_into: " + text).c_str(), Error);
+    CHECK_THROWS_WITH_AS(
+        scatter_nd_into(copy, indices, updates, more...), ("xloom::scatter_nd_into: " + text).c_str(), Error);
     CHECK(have_same_bits(copy, data));
-    CHECK_THROWS_WITH_AS(scatter_nd(std::move(copy), indices, updates, more...), ("xloom::scatter_nd: " + text).c_str(), Error);
+    CHECK_THROWS_WITH_AS(scatter_nd(std::move(copy), indices, updates, more...),
+        ("xloom::scatter_nd: " + text).c_str(), Error);
     CHECK(have_same_bits(copy, data));
     CHECK(copy.data() == memory);
 }
@@ -54,54 +58,63 @@ std::string outside(std::string const& facts)
 
 TEST_CASE("scatter_nd refuses shapes that do not fit together")
 {
-    refuse<shape_error>("indices' last axis must be no longer than data's rank, but indices is [1, 2] and data is [4]. Index fewer axes.",
+    refuse<shape_error>("indices' last axis must be no longer than data's rank, but indices is [1, 2] and "
+                        "data is [4]. Index fewer axes.",
         data, tuples{{0, 1}}, vector{1});
-    refuse<shape_error>(
-        "indices' last axis must be no longer than data's rank, but indices is [2] and data is [4]. indices [2] is one tuple "
-        "of 2; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 2 slices.",
+    refuse<shape_error>("indices' last axis must be no longer than data's rank, but indices is [2] and data "
+                        "is [4]. indices [2] is one tuple "
+                        "of 2; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 2 slices.",
         data, xt::xtensor<std::int64_t, 1>{0, 1}, vector{1, 2});
-    refuse<shape_error>("updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [2], but it is [3] (data [4], indices [2, 1]). "
+    refuse<shape_error>("updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [2], but it is "
+                        "[3] (data [4], indices [2, 1]). "
                         "Reshape it.",
         data, tuples{{0}, {1}}, vector{1, 2, 3});
-    refuse<shape_error>("updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [2], but it is [] (data [4], indices [2, 1]). "
+    refuse<shape_error>("updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [2], but it is "
+                        "[] (data [4], indices [2, 1]). "
                         "Reshape it.",
         data, tuples{{0}, {1}}, 1.0);
-    refuse<shape_error>("data and indices must have at least one axis, but indices has the shape []. Give it an axis of length 1.", data,
-        std::int64_t{0}, vector{1});
+    refuse<shape_error>("data and indices must have at least one axis, but indices has the shape []. Give it "
+                        "an axis of length 1.",
+        data, std::int64_t{0}, vector{1});
 }
 
 TEST_CASE("scatter_nd names an index that lies outside its axis")
 {
-    refuse<index_error>(outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{1}, {4}, {0}}, vector{7, 8, 9});
+    refuse<index_error>(
+        outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{1}, {4}, {0}}, vector{7, 8, 9});
     refuse<index_error>(outside("indices[0, 0] is -5 (axis 0 of length 4)"), data, tuples{{-5}}, vector{7});
-    refuse<index_error>(outside("indices[1] is 4 (axis 1 of length 4)"), table, xt::xtensor<std::int64_t, 1>{2, 4}, 7.0);
-    refuse<index_error>(outside("indices[1, 0, 0] is 3 (axis 0 of length 3)"), table, xt::xtensor<std::int64_t, 3>{{{0}, {1}}, {{3}, {2}}},
+    refuse<index_error>(
+        outside("indices[1] is 4 (axis 1 of length 4)"), table, xt::xtensor<std::int64_t, 1>{2, 4}, 7.0);
+    refuse<index_error>(outside("indices[1, 0, 0] is 3 (axis 0 of length 3)"), table,
+        xt::xtensor<std::int64_t, 3>{{{0}, {1}}, {{3}, {2}}},
         xt::xtensor<double, 3>(xt::ones<double>({2, 2, 4})));
 }
 
 TEST_CASE("scatter_nd names the first four indices outside, and counts the others")
 {
-    refuse<index_error>(outside("indices[0, 0] is 3 (axis 0 of length 3) and indices[2, 1] is -5 (axis 1 of length 4)"), table,
-        tuples{{3, 0}, {0, 0}, {2, -5}}, vector{7, 8, 9});
     refuse<index_error>(
-        outside("indices[0, 0] is 4 (axis 0 of length 4), indices[1, 0] is 5 (axis 0 of length 4), indices[3, 0] is 6 (axis "
-                "0 of length 4) and indices[4, 0] is 7 (axis 0 of length 4)"),
+        outside("indices[0, 0] is 3 (axis 0 of length 3) and indices[2, 1] is -5 (axis 1 of length 4)"),
+        table, tuples{{3, 0}, {0, 0}, {2, -5}}, vector{7, 8, 9});
+    refuse<index_error>(outside("indices[0, 0] is 4 (axis 0 of length 4), indices[1, 0] is 5 (axis 0 of "
+                                "length 4), indices[3, 0] is 6 (axis "
+                                "0 of length 4) and indices[4, 0] is 7 (axis 0 of length 4)"),
         data, tuples{{4}, {5}, {0}, {6}, {7}}, vector{1, 2, 3, 4, 5});
-    refuse<index_error>(
-        outside("indices[0, 0] is 4 (axis 0 of length 4), indices[1, 0] is 5 (axis 0 of length 4), indices[3, 0] is 6 (axis "
-                "0 of length 4), indices[4, 0] is 7 (axis 0 of length 4) and 2 more"),
+    refuse<index_error>(outside("indices[0, 0] is 4 (axis 0 of length 4), indices[1, 0] is 5 (axis 0 of "
+                                "length 4), indices[3, 0] is 6 (axis "
+                                "0 of length 4), indices[4, 0] is 7 (axis 0 of length 4) and 2 more"),
         data, tuples{{4}, {5}, {0}, {6}, {7}, {1}, {-9}, {8}}, vector{1, 2, 3, 4, 5, 6, 7, 8});
 }
 
 TEST_CASE("scatter_nd prints the ends of the widest types")
 {
-    refuse<index_error>(
-        outside("indices[0, 0] is 9223372036854775807 (axis 0 of length 4) and indices[1, 0] is -9223372036854775808 (axis 0 "
-                "of length 4)"),
-        data, tuples{{std::numeric_limits<std::int64_t>::max()}, {std::numeric_limits<std::int64_t>::min()}}, vector{1, 2});
-    refuse<index_error>(
-        outside("indices[0, 0] is 9223372036854775808 (axis 0 of length 4) and indices[1, 0] is 18446744073709551615 (axis 0 "
-                "of length 4)"),
+    refuse<index_error>(outside("indices[0, 0] is 9223372036854775807 (axis 0 of length 4) and indices[1, 0] "
+                                "is -9223372036854775808 (axis 0 "
+                                "of length 4)"),
+        data, tuples{{std::numeric_limits<std::int64_t>::max()}, {std::numeric_limits<std::int64_t>::min()}},
+        vector{1, 2});
+    refuse<index_error>(outside("indices[0, 0] is 9223372036854775808 (axis 0 of length 4) and indices[1, 0] "
+                                "is 18446744073709551615 (axis 0 "
+                                "of length 4)"),
         data, xt::xtensor<std::uint64_t, 2>{{std::uint64_t{1} << 63}, {~std::uint64_t{0}}}, vector{1, 2});
 }
 
@@ -117,46 +130,54 @@ TEST_CASE("scatter_nd refuses every index into an empty axis")
     matrix const row = {{1, 2, 3, 4}};
     refuse<index_error>(outside("indices[0, 0] is 0 (axis 0 of length 0)"), none, tuples{{0}}, row);
     refuse<index_error>(outside("indices[0, 0] is -1 (axis 0 of length 0)"), none, tuples{{-1}}, row);
-    refuse<index_error>("an index can be clipped to an axis that has items only, but axis 0 of data has length 0. Choose bounds::drop.",
+    refuse<index_error>("an index can be clipped to an axis that has items only, but axis 0 of data has "
+                        "length 0. Choose bounds::drop.",
         none, tuples{{0}}, row, scatter_nd_options{.bounds = bounds::clip});
     auto const no_columns = matrix::from_shape({3, 0});
-    refuse<index_error>("an index can be clipped to an axis that has items only, but axis 1 of data has length 0. Choose bounds::drop.",
+    refuse<index_error>("an index can be clipped to an axis that has items only, but axis 1 of data has "
+                        "length 0. Choose bounds::drop.",
         no_columns, tuples{{0, 0}}, vector{1}, scatter_nd_options{.bounds = bounds::clip});
 }
 
 TEST_CASE("duplicates::error names the first two tuples of one slice")
 {
     scatter_nd_options const error{.duplicates = duplicates::error};
-    refuse<index_error>("with duplicates::error a slice may be named once, but indices[1] names slice [2] and indices[3] names slice [2]. "
+    refuse<index_error>("with duplicates::error a slice may be named once, but indices[1] names slice [2] "
+                        "and indices[3] names slice [2]. "
                         "Choose duplicates::last.",
         data, tuples{{0}, {2}, {1}, {-2}, {0}}, vector{1, 2, 3, 4, 5}, error);
-    refuse<index_error>("with duplicates::error a slice may be named once, but indices[0, 1] names slice [1, 2] and indices[1, 0] names "
+    refuse<index_error>("with duplicates::error a slice may be named once, but indices[0, 1] names slice [1, "
+                        "2] and indices[1, 0] names "
                         "slice [1, 2]. Choose duplicates::last.",
-        table, xt::xtensor<std::int64_t, 3>{{{0, 2}, {1, 2}}, {{-2, -2}, {0, 0}}}, matrix{{1, 2}, {3, 4}}, error);
-    refuse<index_error>("with duplicates::error a slice may be named once, but indices[0] names slice [] and indices[1] names slice []. "
+        table, xt::xtensor<std::int64_t, 3>{{{0, 2}, {1, 2}}, {{-2, -2}, {0, 0}}}, matrix{{1, 2}, {3, 4}},
+        error);
+    refuse<index_error>("with duplicates::error a slice may be named once, but indices[0] names slice [] and "
+                        "indices[1] names slice []. "
                         "Choose duplicates::last.",
         data, tuples::from_shape({2, 0}), matrix{{1, 2, 3, 4}, {5, 6, 7, 8}}, error);
     // Where they lie is what counts: 9 is clipped to 3.
-    refuse<index_error>("with duplicates::error a slice may be named once, but indices[0] names slice [3] and indices[1] names slice [3]. "
+    refuse<index_error>("with duplicates::error a slice may be named once, but indices[0] names slice [3] "
+                        "and indices[1] names slice [3]. "
                         "Choose duplicates::last.",
         data, tuples{{3}, {9}}, vector{1, 2},
-        scatter_nd_options{.reduction = reduction::add, .bounds = bounds::clip, .duplicates = duplicates::error});
+        scatter_nd_options{
+            .reduction = reduction::add, .bounds = bounds::clip, .duplicates = duplicates::error});
 }
 
 // Promises are verified in debug builds.
 #ifndef NDEBUG
 TEST_CASE("scatter_nd finds a promise broken")
 {
-    refuse<index_error>(
-        "indices must keep the promise options.unique, but indices[0] names slice [3] and indices[2] names slice [3]. Do not "
-        "promise it.",
+    refuse<index_error>("indices must keep the promise options.unique, but indices[0] names slice [3] and "
+                        "indices[2] names slice [3]. Do not "
+                        "promise it.",
         data, tuples{{3}, {0}, {-1}}, vector{1, 2, 3}, scatter_nd_options{.unique = true});
-    refuse<index_error>(
-        "indices must keep the promise options.sorted, but indices[1] names slice [2] and indices[2] names slice [1]. Do not "
-        "promise it.",
+    refuse<index_error>("indices must keep the promise options.sorted, but indices[1] names slice [2] and "
+                        "indices[2] names slice [1]. Do not "
+                        "promise it.",
         data, tuples{{0}, {2}, {1}}, vector{1, 2, 3}, scatter_nd_options{.sorted = true});
-    refuse<index_error>(outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{0}, {4}}, vector{1, 2},
-        scatter_nd_options{.bounds = bounds::assume});
+    refuse<index_error>(outside("indices[1, 0] is 4 (axis 0 of length 4)"), data, tuples{{0}, {4}},
+        vector{1, 2}, scatter_nd_options{.bounds = bounds::assume});
 }
 #endif
 
@@ -164,10 +185,12 @@ TEST_CASE("scatter_nd refuses memory of data in indices and updates")
 {
     auto const refuse_overlap = [](char const* what, auto& x, auto const& indices, auto const& updates) {
         auto const before = x;
-        std::string const text =
-            std::string(": data is written while indices and updates are read, but ") + what + " data. Copy one of the two.";
-        CHECK_THROWS_WITH_AS(scatter_nd_into(x, indices, updates), ("xloom::scatter_nd_into" + text).c_str(), overlap_error);
-        CHECK_THROWS_WITH_AS(scatter_nd(std::move(x), indices, updates), ("xloom::scatter_nd" + text).c_str(), overlap_error);
+        std::string const text = std::string(": data is written while indices and updates are read, but ") +
+                                 what + " data. Copy one of the two.";
+        CHECK_THROWS_WITH_AS(
+            scatter_nd_into(x, indices, updates), ("xloom::scatter_nd_into" + text).c_str(), overlap_error);
+        CHECK_THROWS_WITH_AS(
+            scatter_nd(std::move(x), indices, updates), ("xloom::scatter_nd" + text).c_str(), overlap_error);
         CHECK(have_same_bits(x, before));
     };
     vector x = data;
@@ -191,7 +214,8 @@ TEST_CASE("scatter_nd_into refuses data whose items share memory")
     std::vector<std::size_t> const dims = {2, 3};
     auto rows = xt::adapt(memory.data(), 6, xt::no_ownership(), dims, std::vector<std::ptrdiff_t>{0, 1});
     CHECK_THROWS_WITH_AS(scatter_nd_into(rows, tuples{{1, 1}}, vector{7}),
-        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape [2, 3] and the strides [0, 1]. "
+        "xloom::scatter_nd_into: every item of data must have memory of its own, but data has the shape [2, "
+        "3] and the strides [0, 1]. "
         "Copy "
         "it first.",
         overlap_error);

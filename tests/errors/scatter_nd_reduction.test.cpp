@@ -23,16 +23,18 @@ template <class Data, class... More>
 void refuse(std::string const& text, Data const& data, More const&... more)
 {
     Data copy = data;
-    CHECK_THROWS_WITH_AS(scatter_nd_into(copy, last_and_first, data, more...), ("xloom::scatter_nd_into: " + text).c_str(), option_error);
+    CHECK_THROWS_WITH_AS(scatter_nd_into(copy, last_and_first, data, more...),
+        ("xloom::scatter_nd_into: " + text).c_str(), option_error);
     CHECK(copy == data);
-    CHECK_THROWS_WITH_AS(scatter_nd(std::move(copy), last_and_first, data, more...), ("xloom::scatter_nd: " + text).c_str(), option_error);
+    CHECK_THROWS_WITH_AS(scatter_nd(std::move(copy), last_and_first, data, more...),
+        ("xloom::scatter_nd: " + text).c_str(), option_error);
     CHECK(copy == data);
 }
 
 std::string meaningless(char const* reduction, char const* element)
 {
-    return std::string("a reduction must mean something for data's elements, but reduction is ") + reduction + " and data holds " +
-           element + ". Choose another.";
+    return std::string("a reduction must mean something for data's elements, but reduction is ") + reduction +
+           " and data holds " + element + ". Choose another.";
 }
 
 scatter_nd_options named(reduction kind) { return {.reduction = kind}; }
@@ -65,24 +67,28 @@ TEST_CASE("scatter_nd refuses to compare complex numbers")
 
 TEST_CASE("scatter_nd refuses a reduction that is none")
 {
-    refuse("options.reduction must be a reduction, but it is number 6. Choose one.", vector{1, 2}, named(static_cast<reduction>(6)));
+    refuse("options.reduction must be a reduction, but it is number 6. Choose one.", vector{1, 2},
+        named(static_cast<reduction>(6)));
 }
 
 TEST_CASE("scatter_nd refuses two reductions at once")
 {
-    refuse("where a callable reduces, options.reduction must be none, but it is add. Leave it out.", vector{1, 2}, reduce_max,
-        named(reduction::add));
-    refuse("where a callable reduces, options.reduction must be none, but it is mean. Leave it out.", vector{1, 2}, std::minus<>{},
-        named(reduction::mean));
+    refuse("where a callable reduces, options.reduction must be none, but it is add. Leave it out.",
+        vector{1, 2}, reduce_max, named(reduction::add));
+    refuse("where a callable reduces, options.reduction must be none, but it is mean. Leave it out.",
+        vector{1, 2}, std::minus<>{}, named(reduction::mean));
 }
 
 TEST_CASE("scatter_nd refuses that only the first of the updates that are reduced counts")
 {
     std::string const law = "that the first update counts means something for reduction none alone, but ";
     std::string const hint = ". Choose duplicates::last, with which every update counts.";
-    refuse(law + "reduction is add" + hint, vector{1, 2}, scatter_nd_options{.reduction = reduction::add, .duplicates = duplicates::first});
-    refuse(law + "a callable reduces" + hint, vector{1, 2}, reduce_add, scatter_nd_options{.duplicates = duplicates::first});
-    CHECK(scatter_nd(vector{1, 2}, tuples{{0}, {0}}, vector{3, 4}, reduce_none, {.duplicates = duplicates::first}) == vector{3, 2});
+    refuse(law + "reduction is add" + hint, vector{1, 2},
+        scatter_nd_options{.reduction = reduction::add, .duplicates = duplicates::first});
+    refuse(law + "a callable reduces" + hint, vector{1, 2}, reduce_add,
+        scatter_nd_options{.duplicates = duplicates::first});
+    CHECK(scatter_nd(vector{1, 2}, tuples{{0}, {0}}, vector{3, 4}, reduce_none,
+              {.duplicates = duplicates::first}) == vector{3, 2});
 }
 
 TEST_CASE("after what a callable throws, scatter_nd_into's data holds what was written")
@@ -103,7 +109,9 @@ TEST_CASE("after what a callable throws, scatter_nd_into's data holds what was w
     // In the middle of a slice, of other items than lie side by side.
     xt::xtensor<double, 2, xt::layout_type::column_major> columns = {{1, 2}, {3, 4}, {5, 6}};
     calls = 0;
-    CHECK_THROWS_AS(scatter_nd_into(columns, tuples{{2}, {0}}, xt::xtensor<double, 2>{{10, 20}, {30, 40}}, until_third), mishap);
+    CHECK_THROWS_AS(
+        scatter_nd_into(columns, tuples{{2}, {0}}, xt::xtensor<double, 2>{{10, 20}, {30, 40}}, until_third),
+        mishap);
     CHECK(columns == xt::xtensor<double, 2>{{1, 2}, {3, 4}, {15, 26}});
 }
 

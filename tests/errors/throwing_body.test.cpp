@@ -1,5 +1,5 @@
-// A body that throws: its exception passes through, in-place operands hold what was written so far, pure forms change nothing of the
-// caller's.
+// A body that throws: its exception passes through, in-place operands hold what was written so far, pure
+// forms change nothing of the caller's.
 
 #include <doctest/doctest.h>
 
@@ -61,7 +61,8 @@ TEST_CASE("a body's exception leaves scan, and init as it was")
     auto const body = [](int t, vector const& h, auto const& s, auto const& x_t) {
         if (t == 2)
             throw mishap{t};
-        return scan_step{std::tuple{t + 1, h + x_t, xt::xtensor<std::string, 1>{s(0) + "!"}}, std::tuple{h, s}};
+        return scan_step{
+            std::tuple{t + 1, h + x_t, xt::xtensor<std::string, 1>{s(0) + "!"}}, std::tuple{h, s}};
     };
     int const zero = 0;
     CHECK(throws_at(2, [&] { scan(body, std::tie(zero, init, words), x); }));
@@ -93,7 +94,9 @@ TEST_CASE("a body's exception leaves loop, and sequences and optionals as they w
             throw mishap{i};
         std::vector<vector> longer = s;
         longer.push_back({6});
-        return loop_step{true, std::tuple{longer, i % 2 == 0 ? std::optional<vector>() : std::optional(longer[0])}, o.has_value()};
+        return loop_step{true,
+            std::tuple{longer, i % 2 == 0 ? std::optional<vector>() : std::optional(longer[0])},
+            o.has_value()};
     };
     CHECK(throws_at(20, [&] { loop(body, std::tie(sequence, some)); }));
     CHECK(sequence == std::vector<vector>{{1, 2}, {3}});
@@ -124,7 +127,9 @@ TEST_CASE("after a body's exception, elements that went through a buffer are in 
     t = 0;
     h.fill(0);
     y.fill(0);
-    CHECK(throws_at(2, [&] { scan_into(sum_until_2, std::tie(t, h), x, y, {.output_directions = {scan_direction::reverse}}); }));
+    CHECK(throws_at(2, [&] {
+        scan_into(sum_until_2, std::tie(t, h), x, y, {.output_directions = {scan_direction::reverse}});
+    }));
     CHECK(xt::view(y, xt::range(2, 4)) == matrix{{4, 6}, {1, 2}});
     CHECK(xt::view(y, 0) == vector{0, 0});
 }
@@ -166,7 +171,8 @@ TEST_CASE("a body's exception leaves loop_into; carried values and outputs hold 
     std::vector<vector> sequence;
     std::optional<vector> last;
     matrix y = xt::zeros<float>({4, 2});
-    auto const body = [](std::int64_t i, double& sum, std::vector<vector>& s, std::optional<vector>& o, auto& y_t) {
+    auto const body = [](std::int64_t i, double& sum, std::vector<vector>& s, std::optional<vector>& o,
+                          auto& y_t) {
         sum += 1.5;
         s.push_back(vector(xt::ones<float>({i + 1})));
         o = s.back();

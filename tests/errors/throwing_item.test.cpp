@@ -1,4 +1,5 @@
-// Items whose assignment throws: the exception passes through, and what was copied to the outputs so far stays there.
+// Items whose assignment throws: the exception passes through, and what was copied to the outputs so far
+// stays there.
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// AttnLSTM: any operand there or not, sizes from 0, lengths, options; any operand's shape damaged. Into the caller's outputs, or to a
-// result.
+// AttnLSTM: any operand there or not, sizes from 0, lengths, options; any operand's shape damaged. Into the
+// caller's outputs, or to a result.
 
 #include <algorithm>
 
@@ -23,7 +23,8 @@ constexpr std::string_view direction_of[] = {"forward", "reverse", "bidirectiona
 
 /// Bounded ones in float, so that the tolerance holds.
 template <class T>
-std::vector<xloom::activation_function> choose_activations(decoder& bytes, std::mt19937& random, std::size_t D)
+std::vector<xloom::activation_function> choose_activations(
+    decoder& bytes, std::mt19937& random, std::size_t D)
 {
     if (std::is_same_v<T, float> || bytes.flag())
         return {};
@@ -34,12 +35,14 @@ template <class T>
 call<T> choose(decoder& bytes)
 {
     std::mt19937 random(bytes.seed());
-    recurrent_sizes rows{bytes.below(6), bytes.below(4), bytes.below(5), bytes.rarely() ? bytes.below(20) : 1 + bytes.below(9)};
+    recurrent_sizes rows{bytes.below(6), bytes.below(4), bytes.below(5),
+        bytes.rarely() ? bytes.below(20) : 1 + bytes.below(9)};
     attention_sizes const attention{bytes.below(6), bytes.below(6), bytes.below(10), bytes.below(6)};
     call<T> chosen;
     chosen.textbook_options.direction = direction_of[bytes.below(3)];
     rows.D = chosen.textbook_options.direction == "bidirectional" ? 2 : 1;
-    chosen.in = random_attn_lstm<T>(random, rows, attention, static_cast<unsigned>(bytes.byte() | bytes.byte() << 8) & with_all);
+    chosen.in = random_attn_lstm<T>(
+        random, rows, attention, static_cast<unsigned>(bytes.byte() | bytes.byte() << 8) & with_all);
     chosen.textbook_options.activations = choose_activations<T>(bytes, random, rows.D);
     if (bytes.flag())
         chosen.textbook_options.clip = 0.1 + static_cast<double>(bytes.below(8)) / 4;
@@ -53,8 +56,8 @@ call<T> choose(decoder& bytes)
 template <class T>
 std::vector<textbook::array<T>*> operands_of(textbook::attn_lstm_operands<T>& in)
 {
-    return {&in.X, &in.W, &in.R, &in.B, &in.initial_h, &in.initial_c, &in.P, &in.QW, &in.MW, &in.V, &in.M, &in.AW, &in.initial_attention,
-        &in.initial_alignment};
+    return {&in.X, &in.W, &in.R, &in.B, &in.initial_h, &in.initial_c, &in.P, &in.QW, &in.MW, &in.V, &in.M,
+        &in.AW, &in.initial_attention, &in.initial_alignment};
 }
 
 /// An operand of another shape or left out, a length that is none, an option that is none.
@@ -68,7 +71,8 @@ void damage(decoder& bytes, call<T>& chosen)
         else if (bytes.flag())
             lengths.pop_back();
         else
-            lengths[bytes.below(lengths.size())] = bytes.pick({-1, 7, std::numeric_limits<std::int32_t>::max(), 0});
+            lengths[bytes.below(lengths.size())] =
+                bytes.pick({-1, 7, std::numeric_limits<std::int32_t>::max(), 0});
     };
     switch (bytes.below(8)) {
     case 0:
@@ -84,16 +88,19 @@ void damage(decoder& bytes, call<T>& chosen)
     case 3:
         return damage_length(in.memory_seq_lens);
     case 4:
-        options.clip = bytes.pick({0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()});
+        options.clip = bytes.pick(
+            {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()});
         return;
     case 5:
-        options.hidden_size = bytes.pick({std::int64_t{0}, std::int64_t{-1}, std::int64_t{3}, std::numeric_limits<std::int64_t>::max()});
+        options.hidden_size = bytes.pick(
+            {std::int64_t{0}, std::int64_t{-1}, std::int64_t{3}, std::numeric_limits<std::int64_t>::max()});
         return;
     case 6:
         options.direction = static_cast<xloom::direction>(bytes.below(256));
         return;
     default:
-        options.activations = decltype(options.activations)(bytes.below(xloom::max_activations + 1), bytes.flag() ? "Tanh" : "Sine");
+        options.activations = decltype(options.activations)(
+            bytes.below(xloom::max_activations + 1), bytes.flag() ? "Tanh" : "Sine");
     }
 }
 
@@ -120,11 +127,13 @@ bool has_right_shapes(textbook::attn_lstm_operands<T> const& in, std::size_t D)
     for (auto const* each : {&in.QW, &in.MW, &in.V})
         if (is_absent(*each) == attends)
             return false;
-    if (!attends && !(is_absent(in.AW) && is_absent(in.initial_attention) && is_absent(in.initial_alignment) && in.memory_seq_lens.empty()))
+    if (!attends && !(is_absent(in.AW) && is_absent(in.initial_attention) &&
+                        is_absent(in.initial_alignment) && in.memory_seq_lens.empty()))
         return false;
     letters is{in.X.shape[0], in.X.shape[1], in.X.shape[2], in.R.shape[2], D};
     if (attends) {
-        if (in.M.shape.size() != 3 || in.MW.shape.size() != 3 || (!is_absent(in.AW) && in.AW.shape.size() != 3))
+        if (in.M.shape.size() != 3 || in.MW.shape.size() != 3 ||
+            (!is_absent(in.AW) && in.AW.shape.size() != 3))
             return false;
         is.S = in.M.shape[1];
         is.E = in.MW.shape[1];
@@ -133,17 +142,19 @@ bool has_right_shapes(textbook::attn_lstm_operands<T> const& in, std::size_t D)
         is.C = is_absent(in.AW) ? is.E : is.L;
     }
     auto const& [T_, N, I, H, D_, S, E, A, L, C] = is;
-    return H > 0 && fits(in.W, {D, 4 * H, I + C}) && fits(in.R, {D, 4 * H, H}) && fits(in.B, {D, 8 * H}) && fits(in.initial_h, {D, N, H}) &&
-           fits(in.initial_c, {D, N, H}) && fits(in.P, {D, 3 * H}) && fits(in.QW, {D, H, A}) && fits(in.MW, {D, E, A}) &&
-           fits(in.V, {D, A}) && fits(in.M, {N, S, E}) && fits(in.AW, {D, H + E, L}) && fits(in.initial_attention, {D, N, C}) &&
-           fits(in.initial_alignment, {D, N, S}) && (in.sequence_lens.empty() || in.sequence_lens.size() == N) &&
+    return H > 0 && fits(in.W, {D, 4 * H, I + C}) && fits(in.R, {D, 4 * H, H}) && fits(in.B, {D, 8 * H}) &&
+           fits(in.initial_h, {D, N, H}) && fits(in.initial_c, {D, N, H}) && fits(in.P, {D, 3 * H}) &&
+           fits(in.QW, {D, H, A}) && fits(in.MW, {D, E, A}) && fits(in.V, {D, A}) && fits(in.M, {N, S, E}) &&
+           fits(in.AW, {D, H + E, L}) && fits(in.initial_attention, {D, N, C}) &&
+           fits(in.initial_alignment, {D, N, S}) &&
+           (in.sequence_lens.empty() || in.sequence_lens.size() == N) &&
            (in.memory_seq_lens.empty() || in.memory_seq_lens.size() == N);
 }
 
 bool lie_within(std::vector<std::int32_t> const& lengths, std::size_t most)
 {
-    return std::all_of(
-        lengths.begin(), lengths.end(), [most](std::int64_t length) { return 0 <= length && length <= static_cast<std::int64_t>(most); });
+    return std::all_of(lengths.begin(), lengths.end(),
+        [most](std::int64_t length) { return 0 <= length && length <= static_cast<std::int64_t>(most); });
 }
 
 template <class T>
@@ -154,13 +165,15 @@ verdict law_of(call<T> const& chosen)
     int const direction = static_cast<int>(options.direction);
     std::size_t const D = direction == 2 ? 2 : 1;
     law.shape = !has_right_shapes(in, D);
-    bool const has_names =
-        std::all_of(options.activations.begin(), options.activations.end(), [](std::string_view name) { return name != "Sine"; });
+    bool const has_names = std::all_of(options.activations.begin(), options.activations.end(),
+        [](std::string_view name) { return name != "Sine"; });
     law.option = direction > 2 || !has_names || (options.clip && !(*options.clip > 0)) ||
                  (!options.activations.empty() && options.activations.size() != activations * D);
     if (in.R.shape.size() == 3)
-        law.option = law.option || (options.hidden_size && *options.hidden_size != static_cast<std::int64_t>(in.R.shape[2])) ||
-                     (options.hidden_size && *options.hidden_size < 1);
+        law.option =
+            law.option ||
+            (options.hidden_size && *options.hidden_size != static_cast<std::int64_t>(in.R.shape[2])) ||
+            (options.hidden_size && *options.hidden_size < 1);
     if (in.X.shape.size() == 3)
         law.index = !lie_within(in.sequence_lens, in.X.shape[0]);
     if (in.M.shape.size() == 3)
@@ -175,7 +188,8 @@ attn_lstm_arrays<double> reference(call<T> const& chosen)
     textbook::attn_lstm_options options = chosen.textbook_options;
     options.direction = direction_of[static_cast<std::size_t>(chosen.options.direction)];
     options.clip = chosen.options.clip.value_or(textbook::no_clip);
-    if (std::all_of(chosen.options.activations.begin(), chosen.options.activations.end(), [](auto name) { return name == "Tanh"; }))
+    if (std::all_of(chosen.options.activations.begin(), chosen.options.activations.end(),
+            [](auto name) { return name == "Tanh"; }))
         options.activations.assign(chosen.options.activations.size(), {xloom::activation::tanh});
     return textbook_attn_lstm(chosen.in, options);
 }
@@ -183,7 +197,8 @@ attn_lstm_arrays<double> reference(call<T> const& chosen)
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-10;
 
-/// Into outputs of any placement, some of them not wanted, one perhaps of another shape, Y_h or Y_c perhaps where initial_h lies.
+/// Into outputs of any placement, some of them not wanted, one perhaps of another shape, Y_h or Y_c perhaps
+/// where initial_h lies.
 template <class T>
 bool attend_into(decoder& bytes, call<T> const& chosen, verdict law, attn_lstm_tensors<T>& tensors)
 {
@@ -200,7 +215,8 @@ bool attend_into(decoder& bytes, call<T> const& chosen, verdict law, attn_lstm_t
         places.tensors[which] = placed_tensor<T>(shape, bytes.where());
     }
     auto outputs = places.outputs();
-    bool const is_in_place = !tensors.initial_h.layout.dims.empty() && is_wanted[1] && law.is_legal() && bytes.below(4) == 1;
+    bool const is_in_place =
+        !tensors.initial_h.layout.dims.empty() && is_wanted[1] && law.is_legal() && bytes.below(4) == 1;
     if (is_in_place)
         outputs.Y_h = tensors.initial_h;
     if (law.is_legal() && !chosen.in.initial_h.items.empty() && bytes.rarely()) {
@@ -219,7 +235,8 @@ bool attend_into(decoder& bytes, call<T> const& chosen, verdict law, attn_lstm_t
     if (has_run) {
         if (is_in_place)
             places.tensors[1] = tensors.initial_h;
-        require(difference(places.arrays(), expected) < tolerance<T>, "attn_lstm_into: another result than the textbook's");
+        require(difference(places.arrays(), expected) < tolerance<T>,
+            "attn_lstm_into: another result than the textbook's");
         require(places.has_clean_gaps(), "attn_lstm_into: written beside the outputs");
         return true;
     }
@@ -241,10 +258,12 @@ bool try_type(decoder& bytes)
     if (bytes.flag())
         return attend_into(bytes, chosen, law, tensors);
     xloom::attn_lstm_result<T> result;
-    bool const has_run = runs(law, [&] { result = xloom::attn_lstm(tensors.X, tensors.inputs(), chosen.options); });
+    bool const has_run =
+        runs(law, [&] { result = xloom::attn_lstm(tensors.X, tensors.inputs(), chosen.options); });
     if (has_run)
-        require(difference(attn_lstm_arrays<T>{to_array(result.Y), to_array(result.Y_h), to_array(result.Y_c)}, reference(chosen)) <
-                    tolerance<T>,
+        require(
+            difference(attn_lstm_arrays<T>{to_array(result.Y), to_array(result.Y_h), to_array(result.Y_c)},
+                reference(chosen)) < tolerance<T>,
             "attn_lstm: another result than the textbook's");
     return has_run;
 }

@@ -112,7 +112,8 @@ inline std::vector<doubles> write_all(tensors const& list)
 }
 
 /// The elements of all iterations along an axis, in their order or from the last to the first.
-inline tensor stacked(tensors const& elements, textbook::dims const& element, std::size_t axis, bool is_reverse)
+inline tensor stacked(
+    tensors const& elements, textbook::dims const& element, std::size_t axis, bool is_reverse)
 {
     textbook::dims shape = element;
     shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), elements.size());
@@ -122,11 +123,15 @@ inline tensor stacked(tensors const& elements, textbook::dims const& element, st
     return all;
 }
 
-inline bool are_same(tensor const& a, tensor const& b) { return a.shape == b.shape && are_same(a.items, b.items); }
+inline bool are_same(tensor const& a, tensor const& b)
+{
+    return a.shape == b.shape && are_same(a.items, b.items);
+}
 
 inline bool are_same(tensors const& a, tensors const& b)
 {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](tensor const& x, tensor const& y) { return are_same(x, y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+        [](tensor const& x, tensor const& y) { return are_same(x, y); });
 }
 
 } // namespace fuzz

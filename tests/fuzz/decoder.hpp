@@ -1,5 +1,6 @@
 #pragma once
-// From a fuzzer's bytes to the choices of a call. Any bytes are a call; where they end, every choice is the first one.
+// From a fuzzer's bytes to the choices of a call. Any bytes are a call; where they end, every choice is the
+// first one.
 
 #include <algorithm>
 #include <cstddef>

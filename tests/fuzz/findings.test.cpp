@@ -27,7 +27,8 @@ TEST_CASE("what was found is mended")
     CHECK(findings > 0);
 }
 
-TEST_CASE("calls that random bytes make are as they should be, and of each operator some are legal and some are not")
+TEST_CASE("calls that random bytes make are as they should be, and of each operator some are legal and some "
+          "are not")
 {
     std::mt19937 random(1);
     for (std::size_t operation = 0; operation < operator_count; ++operation) {

@@ -28,7 +28,8 @@ call choose(decoder& bytes)
 
     auto const b = static_cast<std::size_t>(std::clamp<std::int64_t>(chosen.options.batch_dims, 0, 4));
     std::size_t const left = chosen.data.shape.size() - std::min(b, chosen.data.shape.size());
-    textbook::dims shape(chosen.data.shape.begin(), chosen.data.shape.end() - static_cast<std::ptrdiff_t>(left));
+    textbook::dims shape(
+        chosen.data.shape.begin(), chosen.data.shape.end() - static_cast<std::ptrdiff_t>(left));
     textbook::dims const front = bytes.dims(2, 3);
     shape.insert(shape.end(), front.begin(), front.end());
     shape.push_back(bytes.rarely() ? bytes.below(6) : bytes.below(left + 1));
@@ -44,12 +45,14 @@ verdict law_of(call const& chosen)
     std::size_t const r = data.shape.size(), q = indices.shape.size();
     verdict law;
     law.shape = r == 0 || q == 0;
-    law.option = !law.shape && (options.batch_dims < 0 || options.batch_dims >= static_cast<std::int64_t>(std::min(q, r)));
+    law.option = !law.shape &&
+                 (options.batch_dims < 0 || options.batch_dims >= static_cast<std::int64_t>(std::min(q, r)));
     if (!law.is_legal())
         return law;
     auto const b = static_cast<std::size_t>(options.batch_dims);
     law.shape =
-        b + indices.shape.back() > r || !std::equal(data.shape.begin(), data.shape.begin() + options.batch_dims, indices.shape.begin());
+        b + indices.shape.back() > r ||
+        !std::equal(data.shape.begin(), data.shape.begin() + options.batch_dims, indices.shape.begin());
     law.index = !law.shape && has_wrong_index(indices, data.shape, b, options.bounds);
     return law;
 }
@@ -60,7 +63,8 @@ array reference(call const& chosen, std::optional<array> const& before)
     auto const& [data, indices, options] = chosen;
     auto const b = static_cast<std::size_t>(options.batch_dims);
     textbook::dims const front(indices.shape.begin(), indices.shape.end() - 1);
-    textbook::dims const rest(data.shape.begin() + static_cast<std::ptrdiff_t>(b + indices.shape.back()), data.shape.end());
+    textbook::dims const rest(
+        data.shape.begin() + static_cast<std::ptrdiff_t>(b + indices.shape.back()), data.shape.end());
     array output{front, {}};
     output.shape.insert(output.shape.end(), rest.begin(), rest.end());
     for (std::size_t tuple = 0; tuple < textbook::size_of(front); ++tuple) {
@@ -68,18 +72,21 @@ array reference(call const& chosen, std::optional<array> const& before)
         for (std::size_t i = 0; i < textbook::size_of(rest); ++i) {
             textbook::dims position = textbook::position_of(tuple, front);
             position.resize(b);
-            for (textbook::dims const& part : {named.value_or(textbook::dims()), textbook::position_of(i, rest)})
+            for (textbook::dims const& part :
+                {named.value_or(textbook::dims()), textbook::position_of(i, rest)})
                 position.insert(position.end(), part.begin(), part.end());
             std::size_t const at = output.items.size();
-            output.items.push_back(named ? data.items[textbook::flat_of(position, data.shape)] : before ? before->items[at] : 0);
+            output.items.push_back(named    ? data.items[textbook::flat_of(position, data.shape)]
+                                   : before ? before->items[at]
+                                            : 0);
         }
     }
     return output;
 }
 
 /// Into a tensor of the right shape, or of another.
-bool gather_into(
-    decoder& bytes, call const& chosen, verdict law, placed_tensor<float> const& data, placed_tensor<std::int64_t> const& indices)
+bool gather_into(decoder& bytes, call const& chosen, verdict law, placed_tensor<float> const& data,
+    placed_tensor<std::int64_t> const& indices)
 {
     textbook::dims shape = law.is_legal() ? reference(chosen, std::nullopt).shape : bytes.dims(3, 3);
     if (bytes.rarely()) {
@@ -92,10 +99,12 @@ bool gather_into(
     auto const memory = output.memory;
     bool const has_run = runs(law, [&] { xloom::gather_nd_into(data, indices, output, chosen.options); });
     if (has_run) {
-        require(are_same(to_array(output).items, reference(chosen, before).items), "gather_nd_into: another result than the textbook's");
+        require(are_same(to_array(output).items, reference(chosen, before).items),
+            "gather_nd_into: another result than the textbook's");
         require(has_clean_gaps(output), "gather_nd_into: written beside the output");
     } else {
-        require(are_same(output.memory, memory), "gather_nd_into: the output was written, then the call refused");
+        require(
+            are_same(output.memory, memory), "gather_nd_into: the output was written, then the call refused");
     }
     return has_run;
 }
@@ -115,7 +124,8 @@ bool try_gather_nd(decoder bytes)
     bool const has_run = runs(law, [&] { output = xloom::gather_nd(packed, indices, chosen.options); });
     if (has_run) {
         array const found = to_array(output), expected = reference(chosen, std::nullopt);
-        require(found.shape == expected.shape && are_same(found.items, expected.items), "gather_nd: another result than the textbook's");
+        require(found.shape == expected.shape && are_same(found.items, expected.items),
+            "gather_nd: another result than the textbook's");
     }
     return has_run;
 }

@@ -1,4 +1,5 @@
-// Loop: trip count, condition and stop token, each there or not, carried values of changing shape, outputs; loop, loop_list, loop_into.
+// Loop: trip count, condition and stop token, each there or not, carried values of changing shape, outputs;
+// loop, loop_list, loop_into.
 
 #include <xloom/loop.hpp>
 #include <xloom/loop_list.hpp>
@@ -15,13 +16,15 @@ constexpr std::size_t patience = 8;
 
 struct call {
     tensors states;
-    std::vector<textbook::dims> later_shapes; ///< of the first state, one for each iteration from the first on, until they end
+    std::vector<textbook::dims>
+        later_shapes; ///< of the first state, one for each iteration from the first on, until they end
     step_plan plan;
     std::optional<std::int64_t> max_trip_count;
     std::optional<bool> cond;
     std::size_t goes_on = 0; ///< the body's condition is true in so many iterations
     bool has_stop = false;
-    std::optional<std::size_t> stops_at; ///< the iteration in which the body asks for an end; `patience`: before the first
+    std::optional<std::size_t>
+        stops_at; ///< the iteration in which the body asks for an end; `patience`: before the first
 };
 
 call choose(decoder& bytes)
@@ -34,9 +37,9 @@ call choose(decoder& bytes)
         shape = bytes.dims(3, 3);
     chosen.plan = choose_plan(bytes, 3);
     if (bytes.below(4) != 0)
-        chosen.max_trip_count = bytes.rarely()
-                                    ? bytes.pick({std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()})
-                                    : bytes.between(-2, 6);
+        chosen.max_trip_count = bytes.rarely() ? bytes.pick({std::numeric_limits<std::int64_t>::min(),
+                                                     std::numeric_limits<std::int64_t>::max()})
+                                               : bytes.between(-2, 6);
     chosen.cond = bytes.pick<std::optional<bool>>({true, false, std::nullopt});
     chosen.goes_on = bytes.below(patience + 2);
     chosen.has_stop = bytes.flag();
@@ -51,7 +54,8 @@ struct loop_step_result {
 };
 
 /// One iteration, as the bodies under test and the reference take it.
-loop_step_result take_loop_step(call const& chosen, std::size_t t, tensors const& states, std::stop_source& stop)
+loop_step_result take_loop_step(
+    call const& chosen, std::size_t t, tensors const& states, std::stop_source& stop)
 {
     if (t == patience)
         throw own_exception();
@@ -75,11 +79,13 @@ struct expected_results {
 /// Adds to the law what is found while it runs. With `room` the outputs end after so many iterations.
 expected_results reference(call const& chosen, verdict& law, std::size_t room)
 {
-    expected_results results{chosen.states, std::vector<tensors>(chosen.plan.outputs.size()), chosen.cond.value_or(true)};
+    expected_results results{
+        chosen.states, std::vector<tensors>(chosen.plan.outputs.size()), chosen.cond.value_or(true)};
     std::stop_source stop;
     if (chosen.stops_at == patience)
         stop.request_stop();
-    while (results.cond && (!chosen.max_trip_count || static_cast<std::int64_t>(results.trips) < *chosen.max_trip_count)) {
+    while (results.cond &&
+           (!chosen.max_trip_count || static_cast<std::int64_t>(results.trips) < *chosen.max_trip_count)) {
         results.stopped = chosen.has_stop && stop.stop_requested();
         if (results.stopped)
             break;
@@ -88,7 +94,8 @@ expected_results reference(call const& chosen, verdict& law, std::size_t room)
             break;
         }
         loop_step_result const step = take_loop_step(chosen, results.trips, results.states, stop);
-        law.body = step.values.states.size() != results.states.size() || !keeps_outputs(chosen.plan, step.values.outputs);
+        law.body = step.values.states.size() != results.states.size() ||
+                   !keeps_outputs(chosen.plan, step.values.outputs);
         if (!law.is_legal())
             break;
         results.states = step.values.states;
@@ -129,30 +136,39 @@ struct control {
 template <class Status>
 void require_same_end(std::string const& op, expected_results const& expected, Status const& found)
 {
-    require(found.trip_count == static_cast<std::int64_t>(expected.trips), op + ": another trip count than the textbook's");
-    require(found.cond == expected.cond && found.stopped == expected.stopped, op + ": another end than the textbook's");
+    require(found.trip_count == static_cast<std::int64_t>(expected.trips),
+        op + ": another trip count than the textbook's");
+    require(found.cond == expected.cond && found.stopped == expected.stopped,
+        op + ": another end than the textbook's");
 }
 
 tensor output_of(call const& chosen, expected_results const& expected, std::size_t k)
 {
-    return expected.trips == 0 ? tensor({0}) : stacked(expected.elements[k], chosen.plan.outputs[k], 0, false);
+    return expected.trips == 0 ? tensor({0})
+                               : stacked(expected.elements[k], chosen.plan.outputs[k], 0, false);
 }
 
 bool loop_lists(call const& chosen, verdict const& law, expected_results const& expected)
 {
     control with(chosen);
     auto const body = [&](std::int64_t t, bool, std::span<doubles const> states) {
-        auto const [values, cond] = take_loop_step(chosen, static_cast<std::size_t>(t), read_all(states), with.stop);
+        auto const [values, cond] =
+            take_loop_step(chosen, static_cast<std::size_t>(t), read_all(states), with.stop);
         return xloom::loop_step{cond, write_all(values.states), write_all(values.outputs)};
     };
     xloom::loop_result<std::vector<doubles>, std::vector<doubles>> result;
-    if (!runs(law, [&] { result = xloom::loop_list(body, write_all(chosen.states), chosen.plan.outputs.size(), with.options); }))
+    if (!runs(law, [&] {
+            result =
+                xloom::loop_list(body, write_all(chosen.states), chosen.plan.outputs.size(), with.options);
+        }))
         return false;
     require_same_end("loop_list", expected, result);
-    require(are_same(read_all(result.final_state), expected.states), "loop_list: other carried values than the textbook's");
+    require(are_same(read_all(result.final_state), expected.states),
+        "loop_list: other carried values than the textbook's");
     require(result.scan_outputs.size() == chosen.plan.outputs.size(), "loop_list: another number of outputs");
     for (std::size_t k = 0; k < result.scan_outputs.size(); ++k)
-        require(are_same(read(result.scan_outputs[k]), output_of(chosen, expected, k)), "loop_list: another output than the textbook's");
+        require(are_same(read(result.scan_outputs[k]), output_of(chosen, expected, k)),
+            "loop_list: another output than the textbook's");
     return true;
 }
 
@@ -160,16 +176,20 @@ void loop_one(call const& chosen, verdict const& law, expected_results const& ex
 {
     control with(chosen);
     auto const body = [&](std::int64_t t, bool, doubles const& state) {
-        auto const [values, cond] = take_loop_step(chosen, static_cast<std::size_t>(t), {read(state)}, with.stop);
-        return xloom::loop_step{cond, make_tensor<doubles>(values.states.at(0)), make_tensor<doubles>(values.outputs.at(0))};
+        auto const [values, cond] =
+            take_loop_step(chosen, static_cast<std::size_t>(t), {read(state)}, with.stop);
+        return xloom::loop_step{
+            cond, make_tensor<doubles>(values.states.at(0)), make_tensor<doubles>(values.outputs.at(0))};
     };
     doubles const init = make_tensor<doubles>(chosen.states[0]);
     xloom::loop_result<doubles, doubles> result;
     if (!runs(law, [&] { result = xloom::loop(body, init, with.options); }))
         return;
     require_same_end("loop", expected, result);
-    require(are_same(read(result.final_state), expected.states[0]), "loop: another carried value than the textbook's");
-    require(are_same(read(result.scan_outputs), output_of(chosen, expected, 0)), "loop: another output than the textbook's");
+    require(are_same(read(result.final_state), expected.states[0]),
+        "loop: another carried value than the textbook's");
+    require(are_same(read(result.scan_outputs), output_of(chosen, expected, 0)),
+        "loop: another output than the textbook's");
 }
 
 void loop_one_into(decoder& bytes, call const& chosen, verdict law)
@@ -197,14 +217,17 @@ void loop_one_into(decoder& bytes, call const& chosen, verdict law)
     xloom::loop_status status{};
     if (runs(law, [&] { status = xloom::loop_into(body, state, y, with.options); })) {
         require_same_end("loop_into", expected, status);
-        require(are_same(read(state), expected.states[0]), "loop_into: another carried value than the textbook's");
+        require(are_same(read(state), expected.states[0]),
+            "loop_into: another carried value than the textbook's");
         textbook::array<double> const found = to_array(y);
         std::vector<double> items = output_of(chosen, expected, 0).items;
         items.resize(found.items.size(), gap<double>());
-        require(are_same(found.items, items), "loop_into: another output than the textbook's, or written beyond the last iteration");
+        require(are_same(found.items, items),
+            "loop_into: another output than the textbook's, or written beyond the last iteration");
         require(has_clean_gaps(y), "loop_into: written beside the output");
     } else if (is_refused_at_once) {
-        require(are_same(y.memory, before) && are_same(read(state), chosen.states[0]), "loop_into: written, then the call refused");
+        require(are_same(y.memory, before) && are_same(read(state), chosen.states[0]),
+            "loop_into: written, then the call refused");
     }
 }
 

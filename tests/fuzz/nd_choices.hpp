@@ -11,10 +11,12 @@
 
 namespace fuzz {
 
-inline constexpr xloom::bounds every_bounds[] = {xloom::bounds::check, xloom::bounds::assume, xloom::bounds::drop, xloom::bounds::clip};
+inline constexpr xloom::bounds every_bounds[] = {
+    xloom::bounds::check, xloom::bounds::assume, xloom::bounds::drop, xloom::bounds::clip};
 
 /// Tuples of `k` for the axes of `data` from `b` on; indices outside where these are wanted.
-inline textbook::array<std::int64_t> choose_indices(decoder& bytes, textbook::dims shape, textbook::dims const& data, std::size_t b)
+inline textbook::array<std::int64_t> choose_indices(
+    decoder& bytes, textbook::dims shape, textbook::dims const& data, std::size_t b)
 {
     textbook::array<std::int64_t> indices{shape, {}};
     bool const strays = bytes.flag();
@@ -23,8 +25,8 @@ inline textbook::array<std::int64_t> choose_indices(decoder& bytes, textbook::di
         auto const length = static_cast<std::int64_t>(axis < data.size() ? data[axis] : 3);
         std::int64_t index = length == 0 ? 0 : bytes.between(-length, length - 1);
         if (strays && bytes.below(4) == 0)
-            index = bytes.pick(
-                {length, -length - 1, length + 2, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()});
+            index = bytes.pick({length, -length - 1, length + 2, std::numeric_limits<std::int64_t>::max(),
+                std::numeric_limits<std::int64_t>::min()});
         indices.items.push_back(index);
     }
     return indices;
@@ -37,20 +39,23 @@ inline bool is_inside(std::int64_t index, std::size_t length)
 }
 
 /// Does the rule refuse one of the indices? The shapes are right.
-inline bool has_wrong_index(textbook::array<std::int64_t> const& indices, textbook::dims const& data, std::size_t b, xloom::bounds rule)
+inline bool has_wrong_index(textbook::array<std::int64_t> const& indices, textbook::dims const& data,
+    std::size_t b, xloom::bounds rule)
 {
     std::size_t const k = indices.shape.back();
     for (std::size_t i = 0; i < indices.items.size(); ++i) {
         std::size_t const length = data[b + i % k];
-        if (rule == xloom::bounds::clip ? length == 0 : rule != xloom::bounds::drop && !is_inside(indices.items[i], length))
+        if (rule == xloom::bounds::clip ? length == 0
+                                        : rule != xloom::bounds::drop && !is_inside(indices.items[i], length))
             return true;
     }
     return false;
 }
 
-/// The indices of a tuple counted from the front, clipped where that is the rule; none if the tuple is left out.
-inline std::optional<textbook::dims> named_by(
-    textbook::array<std::int64_t> const& indices, std::size_t tuple, textbook::dims const& data, std::size_t b, xloom::bounds rule)
+/// The indices of a tuple counted from the front, clipped where that is the rule; none if the tuple is left
+/// out.
+inline std::optional<textbook::dims> named_by(textbook::array<std::int64_t> const& indices, std::size_t tuple,
+    textbook::dims const& data, std::size_t b, xloom::bounds rule)
 {
     std::size_t const k = indices.shape.back();
     textbook::dims named;

@@ -1,8 +1,9 @@
 #pragma once
-// One call of an operator, told by bytes, legal or not: judged by a law of its own and compared with the textbook.
+// One call of an operator, told by bytes, legal or not: judged by a law of its own and compared with the
+// textbook.
 //
-// Each throws wrong_answer if xloom does anything but what it must: give the reference's result, which is told by true, or refuse with an
-// error that fits and leave what it was given untouched.
+// Each throws wrong_answer if xloom does anything but what it must: give the reference's result, which is
+// told by true, or refuse with an error that fits and leave what it was given untouched.
 
 #include "decoder.hpp"
 

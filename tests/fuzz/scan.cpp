@@ -1,5 +1,5 @@
-// Scan: numbers of states, inputs and outputs, axes, directions, a length, and a body that may break its word; over lists, and with one
-// of each as scan and scan_into.
+// Scan: numbers of states, inputs and outputs, axes, directions, a length, and a body that may break its
+// word; over lists, and with one of each as scan and scan_into.
 
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>
@@ -38,7 +38,8 @@ std::int64_t choose_axis(decoder& bytes, std::size_t rank)
 {
     auto const r = static_cast<std::int64_t>(rank);
     if (bytes.rarely())
-        return bytes.pick({r, -r - 1, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), std::int64_t{3}});
+        return bytes.pick({r, -r - 1, std::numeric_limits<std::int64_t>::min(),
+            std::numeric_limits<std::int64_t>::max(), std::int64_t{3}});
     return bytes.between(-std::max<std::int64_t>(r, 1), std::max<std::int64_t>(r, 1) - 1);
 }
 
@@ -52,22 +53,25 @@ call choose(decoder& bytes)
     for (textbook::dims& shape : shapes)
         shape = bytes.dims(3, 3);
     auto& [input_axes, output_axes, input_directions, output_directions, given_length] = chosen.options;
+    choose_entries(bytes, input_axes, shapes.size(),
+        [&](std::size_t i) { return choose_axis(bytes, i < shapes.size() ? shapes[i].size() + 1 : 1); });
     choose_entries(
-        bytes, input_axes, shapes.size(), [&](std::size_t i) { return choose_axis(bytes, i < shapes.size() ? shapes[i].size() + 1 : 1); });
-    choose_entries(bytes, input_directions, shapes.size(), [&](std::size_t) { return choose_direction(bytes); });
+        bytes, input_directions, shapes.size(), [&](std::size_t) { return choose_direction(bytes); });
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         // Of the element, until time is put where the options have it.
         auto const rank = static_cast<std::int64_t>(shapes[i].size()) + 1;
         std::int64_t const axis = i < input_axes.size() ? input_axes[i] : 0;
         if (-rank <= axis && axis < rank && !bytes.rarely())
-            shapes[i].insert(shapes[i].begin() + (axis < 0 ? axis + rank : axis), bytes.rarely() ? bytes.below(5) : length);
+            shapes[i].insert(shapes[i].begin() + (axis < 0 ? axis + rank : axis),
+                bytes.rarely() ? bytes.below(5) : length);
         chosen.inputs.push_back(tensor::counting(shapes[i]));
     }
     chosen.plan = choose_plan(bytes, 3);
     auto const& outputs = chosen.plan.outputs;
     choose_entries(bytes, output_axes, outputs.size(),
         [&](std::size_t k) { return choose_axis(bytes, k < outputs.size() ? outputs[k].size() + 1 : 1); });
-    choose_entries(bytes, output_directions, outputs.size(), [&](std::size_t) { return choose_direction(bytes); });
+    choose_entries(
+        bytes, output_directions, outputs.size(), [&](std::size_t) { return choose_direction(bytes); });
     if (shapes.empty() ? !bytes.rarely() : bytes.flag())
         given_length = bytes.rarely() ? bytes.below(6) : length;
     return chosen;
@@ -83,7 +87,10 @@ std::optional<std::size_t> axis_of(xloom::axes const& list, std::size_t i, std::
     return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
-bool is_reverse(xloom::scan_directions const& list, std::size_t i) { return !list.empty() && list[i] == xloom::scan_direction::reverse; }
+bool is_reverse(xloom::scan_directions const& list, std::size_t i)
+{
+    return !list.empty() && list[i] == xloom::scan_direction::reverse;
+}
 
 template <class List>
 bool fits(List const& list, std::size_t operands)
@@ -93,8 +100,8 @@ bool fits(List const& list, std::size_t operands)
 
 bool are_directions(xloom::scan_directions const& list)
 {
-    return std::all_of(
-        list.begin(), list.end(), [](auto direction) { return static_cast<int>(direction) == 0 || static_cast<int>(direction) == 1; });
+    return std::all_of(list.begin(), list.end(),
+        [](auto direction) { return static_cast<int>(direction) == 0 || static_cast<int>(direction) == 1; });
 }
 
 /// What is known before the body runs; sets the number of iterations.
@@ -103,8 +110,9 @@ verdict law_of(call const& chosen, std::size_t& length)
     auto const& [input_axes, output_axes, input_directions, output_directions, given_length] = chosen.options;
     std::size_t const inputs = chosen.inputs.size(), outputs = chosen.plan.outputs.size();
     verdict law;
-    law.option = !fits(input_axes, inputs) || !fits(input_directions, inputs) || !fits(output_axes, outputs) ||
-                 !fits(output_directions, outputs) || !are_directions(input_directions) || !are_directions(output_directions) ||
+    law.option = !fits(input_axes, inputs) || !fits(input_directions, inputs) ||
+                 !fits(output_axes, outputs) || !fits(output_directions, outputs) ||
+                 !are_directions(input_directions) || !are_directions(output_directions) ||
                  (inputs == 0 && !given_length);
     std::optional<std::size_t> common = inputs == 0 ? given_length : std::nullopt;
     for (std::size_t i = 0; i < inputs; ++i) {
@@ -129,7 +137,8 @@ struct expected_results {
     tensors states, outputs;
 };
 
-/// Runs the body as the textbook does. Requires that the law has nothing against it so far; adds what it has against the body.
+/// Runs the body as the textbook does. Requires that the law has nothing against it so far; adds what it has
+/// against the body.
 expected_results reference(call const& chosen, std::size_t length, verdict& law)
 {
     expected_results results{chosen.states, {}};
@@ -157,13 +166,15 @@ expected_results reference(call const& chosen, std::size_t length, verdict& law)
     for (std::size_t k = 0; k < elements.size(); ++k) {
         textbook::dims const& shape = chosen.plan.outputs[k];
         results.outputs.push_back(length == 0 ? tensor({0})
-                                              : stacked(elements[k], shape, *axis_of(chosen.options.output_axes, k, shape.size() + 1),
+                                              : stacked(elements[k], shape,
+                                                    *axis_of(chosen.options.output_axes, k, shape.size() + 1),
                                                     is_reverse(chosen.options.output_directions, k)));
     }
     return results;
 }
 
-void require_same(char const* op, expected_results const& expected, tensors const& states, tensors const& outputs)
+void require_same(
+    char const* op, expected_results const& expected, tensors const& states, tensors const& outputs)
 {
     require(are_same(states, expected.states), std::string(op) + ": other final states than the textbook's");
     require(are_same(outputs, expected.outputs), std::string(op) + ": other outputs than the textbook's");
@@ -182,8 +193,10 @@ void scan_one(call const& chosen, verdict const& law, expected_results const& ex
         require_same("scan", expected, {read(result.final_state)}, {read(result.scan_outputs)});
 }
 
-/// In place: the output's shape is the caller's, and may be another. `throws`: the body does, if it is called.
-void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdict law, bool throws, expected_results const& expected)
+/// In place: the output's shape is the caller's, and may be another. `throws`: the body does, if it is
+/// called.
+void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdict law, bool throws,
+    expected_results const& expected)
 {
     auto const& element = chosen.plan.outputs[0];
     auto const axis = axis_of(chosen.options.output_axes, 0, element.size() + 1);
@@ -198,8 +211,10 @@ void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdi
     if (law.is_legal() && is_other)
         return; // the body would have to know
     law.throws = law.is_legal() && throws;
-    auto h = place<double>(textbook::array<double>{chosen.states[0].shape, chosen.states[0].items}, bytes.where());
-    auto const x = place<double>(textbook::array<double>{chosen.inputs[0].shape, chosen.inputs[0].items}, bytes.where());
+    auto h =
+        place<double>(textbook::array<double>{chosen.states[0].shape, chosen.states[0].items}, bytes.where());
+    auto const x =
+        place<double>(textbook::array<double>{chosen.inputs[0].shape, chosen.inputs[0].items}, bytes.where());
     placed_tensor<double> y(shape, bytes.where());
     auto const before = std::pair(h.memory, y.memory);
     auto body = [&, t = std::size_t{0}](placed_tensor<double>& state, auto const& x_t, auto& y_t) mutable {
@@ -208,17 +223,21 @@ void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdi
         now.items = items.items;
         auto const [states, outputs] = take_step(chosen.plan, t++, {now}, {read(x_t)});
         for (std::size_t i = 0; i < now.items.size(); ++i)
-            state.memory[static_cast<std::size_t>(state.place_of(textbook::position_of(i, now.shape)))] = states.at(0).items[i];
+            state.memory[static_cast<std::size_t>(state.place_of(textbook::position_of(i, now.shape)))] =
+                states.at(0).items[i];
         std::copy(outputs.at(0).items.begin(), outputs.at(0).items.end(), y_t.data());
     };
     bool const has_run = runs(law, [&] { xloom::scan_into(body, h, x, y, chosen.options); });
     if (has_run) {
         textbook::array<double> const state = to_array(h), output = to_array(y);
-        require(are_same(state.items, expected.states[0].items), "scan_into: another final state than the textbook's");
-        require(length == 0 || are_same(output.items, expected.outputs[0].items), "scan_into: another output than the textbook's");
+        require(are_same(state.items, expected.states[0].items),
+            "scan_into: another final state than the textbook's");
+        require(length == 0 || are_same(output.items, expected.outputs[0].items),
+            "scan_into: another output than the textbook's");
         require(has_clean_gaps(h) && has_clean_gaps(y), "scan_into: written beside its operands");
     } else if (!law.throws) {
-        require(are_same(h.memory, before.first) && are_same(y.memory, before.second), "scan_into: written, then the call refused");
+        require(are_same(h.memory, before.first) && are_same(y.memory, before.second),
+            "scan_into: written, then the call refused");
     }
 }
 
@@ -244,7 +263,8 @@ bool try_scan(decoder bytes)
     };
     xloom::scan_result<std::vector<doubles>, std::vector<doubles>> result;
     bool const has_run = runs(law, [&] {
-        result = xloom::scan_list(body, write_all(chosen.states), write_all(chosen.inputs), chosen.plan.outputs.size(), chosen.options);
+        result = xloom::scan_list(body, write_all(chosen.states), write_all(chosen.inputs),
+            chosen.plan.outputs.size(), chosen.options);
     });
     if (has_run)
         require_same("scan_list", expected, read_all(result.final_state), read_all(result.scan_outputs));

@@ -28,11 +28,13 @@ struct call {
 
 array choose_items(decoder& bytes, textbook::dims const& shape)
 {
-    constexpr float special[] = {0, -0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 0.1f};
+    constexpr float special[] = {
+        0, -0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 0.1f};
     bool const has_special = bytes.flag();
     array items{shape, {}};
     for (std::size_t i = 0; i < textbook::size_of(shape); ++i)
-        items.items.push_back(has_special && bytes.rarely() ? bytes.pick(special) : static_cast<float>(bytes.between(-9, 9)) / 2);
+        items.items.push_back(has_special && bytes.rarely() ? bytes.pick(special)
+                                                            : static_cast<float>(bytes.between(-9, 9)) / 2);
     return items;
 }
 
@@ -84,7 +86,8 @@ verdict law_of(call const& chosen)
     auto const& [data, indices, updates, options, is_callable] = chosen;
     verdict law;
     bool const replaces = !is_callable && options.reduction == reduction::none;
-    law.option = options.reduction > reduction::mean || (is_callable && options.reduction != reduction::none) ||
+    law.option = options.reduction > reduction::mean ||
+                 (is_callable && options.reduction != reduction::none) ||
                  (options.duplicates == duplicates::first && !replaces);
     law.shape = data.shape.empty() || indices.shape.empty() || indices.shape.back() > data.shape.size() ||
                 updates.shape != updates_shape(data.shape, indices.shape);
@@ -124,7 +127,8 @@ array reference(call const& chosen)
     auto const& [data, indices, updates, options, is_callable] = chosen;
     array result = data;
     std::size_t const k = indices.shape.back();
-    std::size_t const size = textbook::size_of({data.shape.begin() + static_cast<std::ptrdiff_t>(k), data.shape.end()});
+    std::size_t const size =
+        textbook::size_of({data.shape.begin() + static_cast<std::ptrdiff_t>(k), data.shape.end()});
     textbook::dims const front(indices.shape.begin(), indices.shape.end() - 1);
     textbook::dims const indexed(data.shape.begin(), data.shape.begin() + static_cast<std::ptrdiff_t>(k));
     std::vector<std::size_t> met(textbook::size_of(indexed));
@@ -167,11 +171,13 @@ bool scatter_into(decoder& bytes, call chosen, verdict law, placed_tensor<std::i
     law.overlap = is_own_update && !chosen.data.items.empty();
     auto const memory = data.memory;
     bool const has_run = runs(law, [&] {
-        with_reduction(
-            chosen, [&](auto const&... rest) { xloom::scatter_nd_into(data, indices, is_own_update ? data : updates, rest...); });
+        with_reduction(chosen, [&](auto const&... rest) {
+            xloom::scatter_nd_into(data, indices, is_own_update ? data : updates, rest...);
+        });
     });
     if (has_run) {
-        require(are_same(to_array(data).items, reference(chosen).items), "scatter_nd_into: another result than the textbook's");
+        require(are_same(to_array(data).items, reference(chosen).items),
+            "scatter_nd_into: another result than the textbook's");
         require(has_clean_gaps(data), "scatter_nd_into: written beside the data");
     } else {
         require(are_same(data.memory, memory), "scatter_nd_into: data was written, then the call refused");
@@ -199,9 +205,11 @@ bool try_scatter_nd(decoder bytes)
         });
     });
     if (has_run)
-        require(are_same(to_array(result).items, reference(chosen).items), "scatter_nd: another result than the textbook's");
+        require(are_same(to_array(result).items, reference(chosen).items),
+            "scatter_nd: another result than the textbook's");
     if (!has_run || way == 0)
-        require(are_same(to_array(data).items, chosen.data.items), "scatter_nd: what was handed over has changed");
+        require(are_same(to_array(data).items, chosen.data.items),
+            "scatter_nd: what was handed over has changed");
     return has_run;
 }
 

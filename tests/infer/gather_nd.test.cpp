@@ -1,4 +1,5 @@
-// infer_gather_nd: the official ONNX tests of GatherND's inference, the rules they leave out, and every refusal.
+// infer_gather_nd: the official ONNX tests of GatherND's inference, the rules they leave out, and every
+// refusal.
 
 #include <doctest/doctest.h>
 
@@ -25,11 +26,15 @@ struct official_case {
 constexpr official_case official_cases[] = {
     // test_gathernd, test_gathernd_batchdim_1
     {{}, tensor_type(float_, {4, 5, 6}), tensor_type(int64, {2}), tensor_type(float_, {6})},
-    {{.batch_dims = 1}, tensor_type(float_, {2, 2, 2}), tensor_type(int64, {2, 1}), tensor_type(float_, {2, 2})},
+    {{.batch_dims = 1}, tensor_type(float_, {2, 2, 2}), tensor_type(int64, {2, 1}),
+        tensor_type(float_, {2, 2})},
     // The version conversion test_GatherND, from 11 to the newest. Its indices are floats.
-    {{.opset = 11}, tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2})},
-    {{.opset = 12}, tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2})},
-    {{.opset = 13}, tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2})},
+    {{.opset = 11}, tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2, 3}),
+        tensor_type(float_, {1, 2})},
+    {{.opset = 12}, tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2, 3}),
+        tensor_type(float_, {1, 2})},
+    {{.opset = 13}, tensor_type(float_, {1, 2, 3}), tensor_type(float_, {1, 2, 3}),
+        tensor_type(float_, {1, 2})},
 };
 
 constexpr bool official_cases_hold()
@@ -45,7 +50,8 @@ static_assert(infer_gather_nd({2, 2, 2}, {2, 1}, {.batch_dims = 1}) == partial_s
 
 // --- what they leave out ---
 
-// Ranks q and r, batch_dims b and k one against another; the axes are told apart by their lengths: data's are 100, 101, ...
+// Ranks q and r, batch_dims b and k one against another; the axes are told apart by their lengths: data's are
+// 100, 101, ...
 constexpr bool every_combination_of_ranks()
 {
     for (int r = 1; r <= 4; ++r)
@@ -70,11 +76,15 @@ constexpr bool every_combination_of_ranks()
 
 constexpr bool what_is_unknown_stays_unknown()
 {
-    return infer_gather_nd(unknown_rank, {2, 1}) == unknown_rank && infer_gather_nd({2, 3}, unknown_rank) == unknown_rank &&
-           infer_gather_nd({2, 3}, {4, "K"}) == unknown_rank && infer_gather_nd({2, 3}, {4, unknown}) == unknown_rank &&
+    return infer_gather_nd(unknown_rank, {2, 1}) == unknown_rank &&
+           infer_gather_nd({2, 3}, unknown_rank) == unknown_rank &&
+           infer_gather_nd({2, 3}, {4, "K"}) == unknown_rank &&
+           infer_gather_nd({2, 3}, {4, unknown}) == unknown_rank &&
            infer_gather_nd({2}, {unknown}, {.batch_dims = 5}) == unknown_rank &&
-           infer_gather_nd({"A", "B", unknown}, {"N", unknown, 1}) == partial_shape{"N", unknown, "B", unknown} &&
-           infer_gather_nd({"A"}, {1}) == partial_shape{} && infer_gather_nd({0, 3}, {0, 1}) == partial_shape{0, 3};
+           infer_gather_nd({"A", "B", unknown}, {"N", unknown, 1}) ==
+               partial_shape{"N", unknown, "B", unknown} &&
+           infer_gather_nd({"A"}, {1}) == partial_shape{} &&
+           infer_gather_nd({0, 3}, {0, 1}) == partial_shape{0, 3};
 }
 
 // The batch axes differ, and indices has fewer than batch_dims: ONNX's inference does not look.
@@ -88,19 +98,24 @@ constexpr bool types_follow_data()
 {
     return infer_gather_nd(tensor_type(string, {2, 3}), untyped) == tensor_type(string) &&
            infer_gather_nd(tensor_type(bool_), tensor_type(int64, {2})) == tensor_type(bool_) &&
-           infer_gather_nd(tensor_type(int2, {2, 3}), tensor_type(undefined, {4, 1})) == tensor_type(int2, {4, 3});
+           infer_gather_nd(tensor_type(int2, {2, 3}), tensor_type(undefined, {4, 1})) ==
+               tensor_type(int2, {4, 3});
 }
 
 constexpr bool a_declared_output_adds_what_it_knows()
 {
     partial_type const data = tensor_type(float_, {4, "N"}), indices = tensor_type(int64, {unknown, 1});
-    return infer_gather_nd(data, indices, tensor_type(undefined, {7, "M"})) == tensor_type(float_, {7, "M"}) &&
+    return infer_gather_nd(data, indices, tensor_type(undefined, {7, "M"})) ==
+               tensor_type(float_, {7, "M"}) &&
            infer_gather_nd(data, untyped, tensor_type(float_, {7, 8})) == tensor_type(float_, {7, 8});
 }
 
 // --- refusals ---
 
-constexpr partial_type infer_data(partial_type const& data) { return infer_gather_nd(data, tensor_type(int64, {2, 1})); }
+constexpr partial_type infer_data(partial_type const& data)
+{
+    return infer_gather_nd(data, tensor_type(int64, {2, 1}));
+}
 
 constexpr partial_type infer_declared(partial_type const& declared)
 {
@@ -147,14 +162,17 @@ TEST_CASE("infer_gather_nd: batch_dims")
     static_assert(is_constant<at_12>);
     static_assert(!is_constant<negative> && !is_constant<at_11> && !is_constant<too_old>);
     CHECK_THROWS_WITH_AS(negative(),
-        "xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is -1. Count the leading axes that data and indices "
+        "xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is -1. Count the leading "
+        "axes that data and indices "
         "share.",
         option_error);
     CHECK_THROWS_WITH_AS(at_11(),
-        "xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is 11 and batch_dims is 1. Use a newer opset.",
+        "xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is 11 and batch_dims is "
+        "1. Use a newer opset.",
         option_error);
-    CHECK_THROWS_WITH_AS(
-        too_old(), "xloom::operator_version: GatherND begins with opset 11, but opset is 10. Give a newer opset.", option_error);
+    CHECK_THROWS_WITH_AS(too_old(),
+        "xloom::operator_version: GatherND begins with opset 11, but opset is 10. Give a newer opset.",
+        option_error);
 }
 
 TEST_CASE("infer_gather_nd: shapes")
@@ -165,35 +183,45 @@ TEST_CASE("infer_gather_nd: shapes")
     constexpr auto long_batched = [] { return infer_gather_nd({2, 3, 4}, {2, 3}, {.batch_dims = 1}); };
     constexpr auto longest_tuple = [] { return infer_gather_nd({2, 3}, {longest}, {.batch_dims = longest}); };
     constexpr auto negative_tuple = [] { return infer_gather_nd({2, 3}, {4, -1}); };
-    static_assert(!is_constant<scalar_data> && !is_constant<scalar_indices> && !is_constant<long_tuple> && !is_constant<long_batched> &&
-                  !is_constant<longest_tuple> && !is_constant<negative_tuple>);
+    static_assert(!is_constant<scalar_data> && !is_constant<scalar_indices> && !is_constant<long_tuple> &&
+                  !is_constant<long_batched> && !is_constant<longest_tuple> && !is_constant<negative_tuple>);
     CHECK_THROWS_WITH_AS(scalar_data(),
-        "xloom::infer_gather_nd: data and indices must have at least one axis, but data is [] and indices is [2, 1]. Give each an axis.",
+        "xloom::infer_gather_nd: data and indices must have at least one axis, but data is [] and indices is "
+        "[2, 1]. Give each an axis.",
         shape_error);
     CHECK_THROWS_WITH_AS(scalar_indices(),
-        "xloom::infer_gather_nd: data and indices must have at least one axis, but data is [2, N] and indices is []. Give each an axis.",
+        "xloom::infer_gather_nd: data and indices must have at least one axis, but data is [2, N] and "
+        "indices is []. Give each an axis.",
         shape_error);
     CHECK_THROWS_WITH_AS(long_tuple(),
-        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, but data is [2, N], indices "
+        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, "
+        "but data is [2, N], indices "
         "is [4, 3] and batch_dims is 0. Index fewer axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(long_batched(),
-        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, but data is [2, 3, 4], "
+        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, "
+        "but data is [2, 3, 4], "
         "indices is [2, 3] and batch_dims is 1. Index fewer axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(longest_tuple(),
-        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, but data is [2, 3], indices "
+        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, "
+        "but data is [2, 3], indices "
         "is [9223372036854775807] and batch_dims is 9223372036854775807. Index fewer axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(negative_tuple(),
-        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, but data is [2, 3], indices "
+        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, "
+        "but data is [2, 3], indices "
         "is [4, -1] and batch_dims is 0. Index fewer axes.",
         shape_error);
 
-    constexpr auto over_max_rank = [] { return infer_gather_nd({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1}); };
+    constexpr auto over_max_rank = [] {
+        return infer_gather_nd({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1, 1});
+    };
     static_assert(!is_constant<over_max_rank>);
     CHECK_THROWS_WITH_AS(over_max_rank(),
-        "xloom::infer_gather_nd: a tensor may have at most 16 axes (max_rank), but output has 17. Merge some of them.", shape_error);
+        "xloom::infer_gather_nd: a tensor may have at most 16 axes (max_rank), but output has 17. Merge some "
+        "of them.",
+        shape_error);
 }
 
 TEST_CASE("infer_gather_nd: data")
@@ -203,12 +231,16 @@ TEST_CASE("infer_gather_nd: data")
     constexpr auto no_element = [] { return infer_data(tensor_type(undefined, {4})); };
     static_assert(!is_constant<no_type> && !is_constant<optional> && !is_constant<no_element>);
     CHECK_THROWS_WITH_AS(no_type(),
-        "xloom::infer_gather_nd: data must be a tensor of a known element type, but data is untyped. Give a tensor's type.", type_error);
+        "xloom::infer_gather_nd: data must be a tensor of a known element type, but data is untyped. Give a "
+        "tensor's type.",
+        type_error);
     CHECK_THROWS_WITH_AS(optional(),
-        "xloom::infer_gather_nd: data must be a tensor of a known element type, but data is optional(float[4]). Give a tensor's type.",
+        "xloom::infer_gather_nd: data must be a tensor of a known element type, but data is "
+        "optional(float[4]). Give a tensor's type.",
         type_error);
     CHECK_THROWS_WITH_AS(no_element(),
-        "xloom::infer_gather_nd: data must be a tensor of a known element type, but data is undefined[4]. Give a tensor's type.",
+        "xloom::infer_gather_nd: data must be a tensor of a known element type, but data is undefined[4]. "
+        "Give a tensor's type.",
         type_error);
 }
 
@@ -218,21 +250,26 @@ TEST_CASE("infer_gather_nd: declared output")
     constexpr auto element = [] { return infer_declared(tensor_type(double_)); };
     constexpr auto rank = [] { return infer_declared(tensor_type(float_, {3})); };
     constexpr auto dimension = [] { return infer_declared(tensor_type(float_, {3, 4})); };
-    static_assert(!is_constant<kind> && !is_constant<element> && !is_constant<rank> && !is_constant<dimension>);
+    static_assert(
+        !is_constant<kind> && !is_constant<element> && !is_constant<rank> && !is_constant<dimension>);
     CHECK_THROWS_WITH_AS(kind(),
-        "xloom::infer_gather_nd: an inferred type must be of the declared kind, but output is inferred as float[3, 5] and declared as "
+        "xloom::infer_gather_nd: an inferred type must be of the declared kind, but output is inferred as "
+        "float[3, 5] and declared as "
         "optional(float[...]). Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(element(),
-        "xloom::infer_gather_nd: an inferred type must have the declared element type, but output is inferred as float[3, 5] and declared "
+        "xloom::infer_gather_nd: an inferred type must have the declared element type, but output is "
+        "inferred as float[3, 5] and declared "
         "as double[...]. Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(rank(),
-        "xloom::infer_gather_nd: an inferred shape must have the declared rank, but output is inferred as float[3, 5] and declared as "
+        "xloom::infer_gather_nd: an inferred shape must have the declared rank, but output is inferred as "
+        "float[3, 5] and declared as "
         "float[3]. Declare what is inferred, or no shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(dimension(),
-        "xloom::infer_gather_nd: an inferred dimension must equal the declared one, but output is inferred as float[3, 5] and declared as "
+        "xloom::infer_gather_nd: an inferred dimension must equal the declared one, but output is inferred "
+        "as float[3, 5] and declared as "
         "float[3, 4]. Declare what is inferred, or a symbol.",
         shape_error);
 }

@@ -34,10 +34,12 @@ struct expected_count {
 
 // Every version, and opsets in between and beyond.
 constexpr expected_count counts[] = {{indexing::scatter_nd, 11, 11, 15}, {indexing::scatter_nd, 12, 11, 15},
-    {indexing::scatter_nd, 13, 13, 16}, {indexing::scatter_nd, 15, 13, 16}, {indexing::scatter_nd, 16, 16, 16},
-    {indexing::scatter_nd, 17, 16, 16}, {indexing::scatter_nd, 18, 18, 16}, {indexing::scatter_nd, latest_opset, 18, 16},
-    {indexing::scatter_nd, 1000, 18, 16}, {indexing::gather_nd, 11, 11, 15}, {indexing::gather_nd, 12, 12, 15},
-    {indexing::gather_nd, 13, 13, 16}, {indexing::gather_nd, latest_opset, 13, 16}, {indexing::gather_nd, 1000, 13, 16}};
+    {indexing::scatter_nd, 13, 13, 16}, {indexing::scatter_nd, 15, 13, 16},
+    {indexing::scatter_nd, 16, 16, 16}, {indexing::scatter_nd, 17, 16, 16},
+    {indexing::scatter_nd, 18, 18, 16}, {indexing::scatter_nd, latest_opset, 18, 16},
+    {indexing::scatter_nd, 1000, 18, 16}, {indexing::gather_nd, 11, 11, 15},
+    {indexing::gather_nd, 12, 12, 15}, {indexing::gather_nd, 13, 13, 16},
+    {indexing::gather_nd, latest_opset, 13, 16}, {indexing::gather_nd, 1000, 13, 16}};
 
 constexpr bool counts_hold()
 {
@@ -52,12 +54,12 @@ constexpr bool counts_hold()
 constexpr bool names_hold()
 {
     for (indexing const op : {indexing::scatter_nd, indexing::gather_nd}) {
-        for (element_type const element :
-            {uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, float_, double_, string, bool_, complex64, complex128})
+        for (element_type const element : {uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16,
+                 float_, double_, string, bool_, complex64, complex128})
             if (!is_allowed(op, 11, element) || !is_allowed(op, 28, element))
                 return false;
-        for (element_type const element :
-            {undefined, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, uint4, int4, float4_e2m1, float8_e8m0, uint2, int2})
+        for (element_type const element : {undefined, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2,
+                 float8_e5m2fnuz, uint4, int4, float4_e2m1, float8_e8m0, uint2, int2})
             if (is_allowed(op, 11, element) || is_allowed(op, 28, element))
                 return false;
         if (is_allowed(op, 12, bfloat16) || !is_allowed(op, 13, bfloat16) || !is_allowed(op, 28, bfloat16))
@@ -80,10 +82,12 @@ TEST_CASE("ScatterND and GatherND: before the first")
     constexpr auto no_gather = [] { return operator_version(indexing::gather_nd, 10); };
     constexpr auto gather = [] { return operator_version(indexing::gather_nd, 11); };
     static_assert(!is_constant<no_scatter> && !is_constant<no_gather> && is_constant<gather>);
-    CHECK_THROWS_WITH_AS(
-        no_scatter(), "xloom::operator_version: ScatterND begins with opset 11, but opset is 10. Give a newer opset.", option_error);
-    CHECK_THROWS_WITH_AS(
-        no_gather(), "xloom::operator_version: GatherND begins with opset 11, but opset is 10. Give a newer opset.", option_error);
+    CHECK_THROWS_WITH_AS(no_scatter(),
+        "xloom::operator_version: ScatterND begins with opset 11, but opset is 10. Give a newer opset.",
+        option_error);
+    CHECK_THROWS_WITH_AS(no_gather(),
+        "xloom::operator_version: GatherND begins with opset 11, but opset is 10. Give a newer opset.",
+        option_error);
 }
 
 } // namespace

@@ -4,7 +4,4 @@
 #include <type_traits>
 
 template <auto Call>
-concept is_constant = requires
-{
-    typename std::bool_constant<(static_cast<void>(Call()), true)>;
-};
+concept is_constant = requires { typename std::bool_constant<(static_cast<void>(Call()), true)>; };

@@ -29,8 +29,8 @@ constexpr bool test_loop()
         type_list const in = bind_body_inputs(given, {m_vector, untyped, untyped});
         return type_list{in[1], in[2], merge_type(tensor_type(float_, {3}), tensor_type(float_, {3}))};
     };
-    return infer_loop({m_vector, tensor_type(float_, {1}), tensor_type(float_, {2})}, body, type_list(2, untyped)) ==
-           type_list{tensor_type(float_), tensor_type(float_, {unknown, 3})};
+    return infer_loop({m_vector, tensor_type(float_, {1}), tensor_type(float_, {2})}, body,
+               type_list(2, untyped)) == type_list{tensor_type(float_), tensor_type(float_, {unknown, 3})};
 }
 
 constexpr bool test_loop_no_state()
@@ -39,10 +39,12 @@ constexpr bool test_loop_no_state()
         type_list const in = bind_body_inputs(given, {m_vector, untyped});
         return type_list{in[1], tensor_type(float_, {3})};
     };
-    return infer_loop({m_vector, tensor_type(float_, {1})}, body, type_list(1, untyped)) == type_list{tensor_type(float_, {unknown, 3})};
+    return infer_loop({m_vector, tensor_type(float_, {1})}, body, type_list(1, untyped)) ==
+           type_list{tensor_type(float_, {unknown, 3})};
 }
 
-// M is the constant 5 there, but cond may end the loop before: the length must not become 5. (Data does not reach infer_loop at all.)
+// M is the constant 5 there, but cond may end the loop before: the length must not become 5. (Data does not
+// reach infer_loop at all.)
 constexpr bool test_loop_with_constant_trip_count_and_early_exit()
 {
     constexpr auto body = [](type_list const& given) {
@@ -63,9 +65,10 @@ constexpr bool test_loop_1_up_from_1(std::int64_t opset)
         return type_list{in[1], sum, sum};
     };
     type_list const declared{tensor_type(float_, {1}), tensor_type(float_, {5, 1})};
-    return infer_loop({trips, untyped, tensor_type(float_, {1})}, body, declared, {.opset = opset}) == declared &&
-           infer_loop({trips, untyped, tensor_type(float_, {1})}, body, type_list(2, untyped), {.opset = opset}) ==
-               type_list{tensor_type(float_), tensor_type(float_, {unknown, 1})};
+    return infer_loop({trips, untyped, tensor_type(float_, {1})}, body, declared, {.opset = opset}) ==
+               declared &&
+           infer_loop({trips, untyped, tensor_type(float_, {1})}, body, type_list(2, untyped),
+               {.opset = opset}) == type_list{tensor_type(float_), tensor_type(float_, {unknown, 1})};
 }
 
 constexpr bool test_loop_2_up_from_12(std::int64_t opset)
@@ -76,7 +79,8 @@ constexpr bool test_loop_2_up_from_12(std::int64_t opset)
         return type_list{in[1], merge_type(node_types::unsqueeze(node_types::squeeze(in[2], 1), 1), column)};
     };
     type_list const declared{tensor_type(float_, {2, 1})};
-    return infer_loop({trips, untyped, tensor_type(float_, {2, 1})}, body, declared, {.opset = opset}) == declared;
+    return infer_loop({trips, untyped, tensor_type(float_, {2, 1})}, body, declared, {.opset = opset}) ==
+           declared;
 }
 
 // --- what they leave out ---
@@ -94,7 +98,8 @@ constexpr partial_type body_sees(partial_type const& carried, std::int64_t opset
     return seen;
 }
 
-constexpr partial_type carried_out(partial_type const& initial, partial_type const& returned, std::int64_t opset)
+constexpr partial_type carried_out(
+    partial_type const& initial, partial_type const& returned, std::int64_t opset)
 {
     return infer_loop({trips, flag, initial},
         [&returned](type_list const&) {
@@ -107,7 +112,8 @@ constexpr bool a_body_sees_no_carried_shapes()
 {
     partial_type const vector = tensor_type(float_, {2});
     partial_type const bare = tensor_type(float_);
-    return body_sees(vector, 1) == bare && body_sees(vector, 11) == bare && body_sees(sequence_of(vector), 13) == sequence_of(bare) &&
+    return body_sees(vector, 1) == bare && body_sees(vector, 11) == bare &&
+           body_sees(sequence_of(vector), 13) == sequence_of(bare) &&
            body_sees(optional_of(sequence_of(vector)), 16) == optional_of(sequence_of(bare));
 }
 
@@ -127,7 +133,8 @@ constexpr bool a_body_sees_iteration_and_cond()
 constexpr bool a_carried_shape_is_never_inferred()
 {
     partial_type const vector = tensor_type(float_, {2});
-    return carried_out(vector, vector, 1) == tensor_type(float_) && carried_out(vector, vector, 25) == tensor_type(float_);
+    return carried_out(vector, vector, 1) == tensor_type(float_) &&
+           carried_out(vector, vector, 25) == tensor_type(float_);
 }
 
 // The initial shape inside a sequence or optional stays, sound or not.
@@ -135,7 +142,8 @@ constexpr bool an_initial_inner_shape_stays()
 {
     partial_type const twos = sequence_of(tensor_type(float_, {2}));
     partial_type const threes = sequence_of(tensor_type(float_, {3}));
-    return carried_out(twos, threes, 13) == twos && carried_out(optional_of(twos), optional_of(threes), 16) == optional_of(twos);
+    return carried_out(twos, threes, 13) == twos &&
+           carried_out(optional_of(twos), optional_of(threes), 16) == optional_of(twos);
 }
 
 // From 16 on an optional may go in and its content, or the other way round, come out.
@@ -143,7 +151,8 @@ constexpr bool an_optional_may_become_a_sequence()
 {
     partial_type const twos = sequence_of(tensor_type(float_, {2}));
     partial_type const bare = sequence_of(tensor_type(float_));
-    return carried_out(optional_of(twos), twos, 16) == bare && carried_out(twos, optional_of(twos), 16) == optional_of(bare);
+    return carried_out(optional_of(twos), twos, 16) == bare &&
+           carried_out(twos, optional_of(twos), 16) == optional_of(bare);
 }
 
 constexpr bool a_scan_output_is_stacked()
@@ -164,8 +173,8 @@ constexpr bool a_scan_output_is_stacked()
 constexpr bool a_silent_body_leaves_the_carried()
 {
     return infer_loop(
-               {trips, flag, tensor_type(float_, {2})}, [](type_list const&) { return type_list{}; }, type_list(2, untyped)) ==
-           type_list{tensor_type(float_), untyped};
+               {trips, flag, tensor_type(float_, {2})}, [](type_list const&) { return type_list{}; },
+               type_list(2, untyped)) == type_list{tensor_type(float_), untyped};
 }
 
 constexpr bool every_operand_may_be_one_of_32()
@@ -212,7 +221,11 @@ constexpr type_list infer_carried(partial_type const& carried, std::int64_t opse
 
 constexpr type_list infer_declared(partial_type const& declared)
 {
-    return infer_loop({trips, flag}, [](type_list const&) { return type_list{flag, tensor_type(float_, {3})}; }, {declared});
+    return infer_loop({trips, flag},
+        [](type_list const&) {
+            return type_list{flag, tensor_type(float_, {3})};
+        },
+        {declared});
 }
 
 } // namespace
@@ -225,7 +238,8 @@ TEST_CASE("infer_loop: the official ONNX tests")
     CHECK(test_loop_no_state());
     static_assert(test_loop_with_constant_trip_count_and_early_exit());
     CHECK(test_loop_with_constant_trip_count_and_early_exit());
-    static_assert(test_loop_1_up_from_1(1) && test_loop_1_up_from_1(11) && test_loop_1_up_from_1(13) && test_loop_1_up_from_1(28));
+    static_assert(test_loop_1_up_from_1(1) && test_loop_1_up_from_1(11) && test_loop_1_up_from_1(13) &&
+                  test_loop_1_up_from_1(28));
     CHECK(test_loop_1_up_from_1(1));
     CHECK(test_loop_1_up_from_1(11));
     CHECK(test_loop_1_up_from_1(13));
@@ -266,20 +280,25 @@ TEST_CASE("infer_loop: numbers of inputs and outputs")
     };
     static_assert(!is_constant<no_cond> && !is_constant<no_output> && !is_constant<short_body>);
     CHECK_THROWS_WITH_AS(no_cond(),
-        "xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, but inputs has 1 types. Give both.",
+        "xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, but inputs has 1 "
+        "types. Give both.",
         option_error);
     CHECK_THROWS_WITH_AS(no_output(),
-        "xloom::infer_loop: every carried value must have an output, but inputs has 1 carried values and outputs has 0 types. Give an "
+        "xloom::infer_loop: every carried value must have an output, but inputs has 1 carried values and "
+        "outputs has 0 types. Give an "
         "output for each.",
         option_error);
     CHECK_THROWS_WITH_AS(short_body(),
-        "xloom::infer_loop: the body must return cond and one value for each output, but outputs has 1 types and the body returned 1. "
+        "xloom::infer_loop: the body must return cond and one value for each output, but outputs has 1 types "
+        "and the body returned 1. "
         "Return 2.",
         type_error);
 
     constexpr auto too_old = [] { return infer_carried(tensor_type(float_), 0); };
     static_assert(!is_constant<too_old>);
-    CHECK_THROWS_WITH_AS(too_old(), "xloom::operator_version: Loop begins with opset 1, but opset is 0. Give a newer opset.", option_error);
+    CHECK_THROWS_WITH_AS(too_old(),
+        "xloom::operator_version: Loop begins with opset 1, but opset is 0. Give a newer opset.",
+        option_error);
 }
 
 TEST_CASE("infer_loop: carried values")
@@ -288,9 +307,12 @@ TEST_CASE("infer_loop: carried values")
     constexpr auto sequence_at_11 = [] { return infer_carried(sequence_of(tensor_type(float_)), 11); };
     static_assert(!is_constant<no_type> && !is_constant<sequence_at_11>);
     CHECK_THROWS_WITH_AS(no_type(),
-        "xloom::infer_loop: a carried value must have a known element type, but input[2] is untyped. Give its type.", type_error);
+        "xloom::infer_loop: a carried value must have a known element type, but input[2] is untyped. Give "
+        "its type.",
+        type_error);
     CHECK_THROWS_WITH_AS(sequence_at_11(),
-        "xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[2] is seq(float[...]). Use a newer opset.",
+        "xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[2] is "
+        "seq(float[...]). Use a newer opset.",
         type_error);
 
     constexpr auto element = [] { return infer_returned(tensor_type(int64), 1); };
@@ -304,15 +326,20 @@ TEST_CASE("infer_loop: carried values")
     };
     constexpr auto kept = [] { return infer_returned(tensor_type(float_), 1); };
     static_assert(is_constant<kept>);
-    static_assert(!is_constant<element> && !is_constant<undefined_element> && !is_constant<tensor_for_sequence>);
+    static_assert(
+        !is_constant<element> && !is_constant<undefined_element> && !is_constant<tensor_for_sequence>);
     CHECK_THROWS_WITH_AS(element(),
-        "xloom::infer_loop: a carried value must keep its element type, but output[0] begins as float[2] and the body returned int64[...]. "
+        "xloom::infer_loop: a carried value must keep its element type, but output[0] begins as float[2] and "
+        "the body returned int64[...]. "
         "Cast it back in the body.",
         type_error);
     CHECK_THROWS_WITH_AS(undefined_element(),
-        "xloom::infer_loop: the body must return known element types, but output[0] is undefined[...]. Give its type.", type_error);
+        "xloom::infer_loop: the body must return known element types, but output[0] is undefined[...]. Give "
+        "its type.",
+        type_error);
     CHECK_THROWS_WITH_AS(tensor_for_sequence(),
-        "xloom::infer_loop: a carried value must keep its kind, but output[0] begins as seq(float[2]) and the body returned float[...]. "
+        "xloom::infer_loop: a carried value must keep its kind, but output[0] begins as seq(float[2]) and "
+        "the body returned float[...]. "
         "Return the kind that the value begins with.",
         type_error);
 }
@@ -324,15 +351,18 @@ TEST_CASE("infer_loop: kinds the body may return, by version")
     constexpr auto no_type = [] { return infer_returned(untyped, 25); };
     static_assert(!is_constant<sequence_at_11> && !is_constant<optional_at_13> && !is_constant<no_type>);
     CHECK_THROWS_WITH_AS(sequence_at_11(),
-        "xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), but output[0] is "
+        "xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), "
+        "but output[0] is "
         "seq(float[...]). Return another kind, or give its type.",
         type_error);
     CHECK_THROWS_WITH_AS(optional_at_13(),
-        "xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), but output[0] is "
+        "xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), "
+        "but output[0] is "
         "optional(float[...]). Return another kind, or give its type.",
         type_error);
     CHECK_THROWS_WITH_AS(no_type(),
-        "xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), but output[0] is untyped. "
+        "xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), "
+        "but output[0] is untyped. "
         "Return another kind, or give its type.",
         type_error);
 }
@@ -343,10 +373,13 @@ TEST_CASE("infer_loop: scan outputs")
     constexpr auto undefined_element = [] { return infer_element(tensor_type(undefined, {2})); };
     static_assert(!is_constant<sequence> && !is_constant<undefined_element>);
     CHECK_THROWS_WITH_AS(sequence(),
-        "xloom::infer_loop: a scan output must be a tensor, but the body returned seq(float[...]) for output[0]. Carry it instead.",
+        "xloom::infer_loop: a scan output must be a tensor, but the body returned seq(float[...]) for "
+        "output[0]. Carry it instead.",
         type_error);
     CHECK_THROWS_WITH_AS(undefined_element(),
-        "xloom::infer_loop: the body must return known element types, but output[0] is undefined[2]. Give its type.", type_error);
+        "xloom::infer_loop: the body must return known element types, but output[0] is undefined[2]. Give "
+        "its type.",
+        type_error);
 }
 
 TEST_CASE("infer_loop: declared outputs")
@@ -360,15 +393,18 @@ TEST_CASE("infer_loop: declared outputs")
     constexpr auto dimension = [] { return infer_declared(tensor_type(float_, {5, 4})); };
     static_assert(!is_constant<element> && !is_constant<rank> && !is_constant<dimension>);
     CHECK_THROWS_WITH_AS(element(),
-        "xloom::infer_loop: an inferred type must have the declared element type, but output[0] is inferred as float[?, 3] and declared "
+        "xloom::infer_loop: an inferred type must have the declared element type, but output[0] is inferred "
+        "as float[?, 3] and declared "
         "as double[...]. Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(rank(),
-        "xloom::infer_loop: an inferred shape must have the declared rank, but output[0] is inferred as float[?, 3] and declared as "
+        "xloom::infer_loop: an inferred shape must have the declared rank, but output[0] is inferred as "
+        "float[?, 3] and declared as "
         "float[3]. Declare what is inferred, or no shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(dimension(),
-        "xloom::infer_loop: an inferred dimension must equal the declared one, but output[0] is inferred as float[?, 3] and declared as "
+        "xloom::infer_loop: an inferred dimension must equal the declared one, but output[0] is inferred as "
+        "float[?, 3] and declared as "
         "float[5, 4]. Declare what is inferred, or a symbol.",
         shape_error);
 }

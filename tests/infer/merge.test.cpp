@@ -1,4 +1,5 @@
-// merge_dim, merge_shape, merge_type, bind_body_inputs: the official ONNX tests of mergeInShapeInfo, and every refusal.
+// merge_dim, merge_shape, merge_type, bind_body_inputs: the official ONNX tests of mergeInShapeInfo, and
+// every refusal.
 
 #include <doctest/doctest.h>
 
@@ -16,7 +17,8 @@ namespace {
 
 using enum element_type; // hides the types of the same names
 
-// --- the official tests: inferred = source_shape, declared = target_shape, each for tensors and sparse tensors ---
+// --- the official tests: inferred = source_shape, declared = target_shape, each for tensors and sparse
+// tensors ---
 
 struct merge_case {
     char const* id;
@@ -58,29 +60,35 @@ constexpr bool all_official_cases_hold()
 }
 
 template <std::size_t I>
-constexpr auto merge_shapes_of = [] { return merge_shape(official_cases[I].inferred, official_cases[I].declared); };
+constexpr auto merge_shapes_of =
+    [] { return merge_shape(official_cases[I].inferred, official_cases[I].declared); };
 
 template <std::size_t I>
-constexpr auto merge_tensors_of =
-    [] { return merge_type(float_tensor(official_cases[I].inferred), float_tensor(official_cases[I].declared)); };
+constexpr auto merge_tensors_of = [] {
+    return merge_type(float_tensor(official_cases[I].inferred), float_tensor(official_cases[I].declared));
+};
 
 template <std::size_t I>
-constexpr auto merge_sparse_tensors_of =
-    [] { return merge_type(float_sparse(official_cases[I].inferred), float_sparse(official_cases[I].declared)); };
+constexpr auto merge_sparse_tensors_of = [] {
+    return merge_type(float_sparse(official_cases[I].inferred), float_sparse(official_cases[I].declared));
+};
 
 // --- what they leave out ---
 
 constexpr bool every_pair_of_dims()
 {
-    return merge_dim(2, 2) == 2 && merge_dim(2, "A") == 2 && merge_dim(2, unknown) == 2 && merge_dim("A", 2) == 2 &&
-           merge_dim("A", "B") == "B" && merge_dim("A", unknown) == "A" && merge_dim(unknown, 2) == 2 && merge_dim(unknown, "B") == "B" &&
+    return merge_dim(2, 2) == 2 && merge_dim(2, "A") == 2 && merge_dim(2, unknown) == 2 &&
+           merge_dim("A", 2) == 2 && merge_dim("A", "B") == "B" && merge_dim("A", unknown) == "A" &&
+           merge_dim(unknown, 2) == 2 && merge_dim(unknown, "B") == "B" &&
            merge_dim(unknown, unknown) == unknown && merge_dim(-7, unknown) == -7;
 }
 
 constexpr bool an_unknown_rank_is_not_a_scalar()
 {
-    return merge_shape(unknown_rank, unknown_rank) == unknown_rank && merge_shape({}, unknown_rank) == partial_shape{} &&
-           merge_shape(unknown_rank, {}) == partial_shape{} && find_conflict(partial_shape{}, partial_shape{1}) == conflict::rank;
+    return merge_shape(unknown_rank, unknown_rank) == unknown_rank &&
+           merge_shape({}, unknown_rank) == partial_shape{} &&
+           merge_shape(unknown_rank, {}) == partial_shape{} &&
+           find_conflict(partial_shape{}, partial_shape{1}) == conflict::rank;
 }
 
 /// As many axes as there may be, so that none behind the last is looked at.
@@ -96,10 +104,13 @@ constexpr bool the_longest_shapes_merge()
 
 constexpr bool types_merge()
 {
-    return merge_type(untyped, float_tensor({2})) == float_tensor({2}) && merge_type(float_tensor({2}), untyped) == float_tensor({2}) &&
-           merge_type(tensor_type(undefined, {unknown, 3}), float_tensor({2, unknown})) == float_tensor({2, 3}) &&
+    return merge_type(untyped, float_tensor({2})) == float_tensor({2}) &&
+           merge_type(float_tensor({2}), untyped) == float_tensor({2}) &&
+           merge_type(tensor_type(undefined, {unknown, 3}), float_tensor({2, unknown})) ==
+               float_tensor({2, 3}) &&
            merge_type(float_tensor({2}), tensor_type(undefined)) == float_tensor({2}) &&
-           merge_type(optional_of(sequence_of(float_tensor({unknown}))), optional_of(sequence_of(tensor_type(undefined, {2})))) ==
+           merge_type(optional_of(sequence_of(float_tensor({unknown}))),
+               optional_of(sequence_of(tensor_type(undefined, {2})))) ==
                optional_of(sequence_of(float_tensor({2}))) &&
            merge_type(sequence_of(untyped), sequence_of(float_tensor({2}))) == sequence_of(float_tensor({2}));
 }
@@ -108,7 +119,8 @@ constexpr bool a_body_declares_more()
 {
     type_list const given{tensor_type(int64), untyped, float_tensor({3})};
     type_list const declared{tensor_type(int64, {1}), tensor_type(bool_, {}), float_tensor({"N"})};
-    return bind_body_inputs(given, declared) == type_list{tensor_type(int64, {1}), tensor_type(bool_, {}), float_tensor({3})} &&
+    return bind_body_inputs(given, declared) ==
+               type_list{tensor_type(int64, {1}), tensor_type(bool_, {}), float_tensor({3})} &&
            bind_body_inputs({}, {}) == type_list{};
 }
 
@@ -120,31 +132,39 @@ TEST_CASE("merge: the official ONNX tests")
         CHECK(holds(c));
     }
 
-    static_assert(!is_constant<merge_shapes_of<6>> && !is_constant<merge_tensors_of<6>> && !is_constant<merge_sparse_tensors_of<6>>);
+    static_assert(!is_constant<merge_shapes_of<6>> && !is_constant<merge_tensors_of<6>> &&
+                  !is_constant<merge_sparse_tensors_of<6>>);
     CHECK_THROWS_WITH_AS(merge_shapes_of<6>(),
-        "xloom::merge_shape: an inferred shape must have the declared rank, but the shape is inferred as [?, 2] and declared as [1, ?, 1]."
+        "xloom::merge_shape: an inferred shape must have the declared rank, but the shape is inferred as [?, "
+        "2] and declared as [1, ?, 1]."
         " Declare what is inferred, or no shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(merge_tensors_of<6>(),
-        "xloom::merge_type: an inferred shape must have the declared rank, but the type is inferred as float[?, 2] and declared as "
+        "xloom::merge_type: an inferred shape must have the declared rank, but the type is inferred as "
+        "float[?, 2] and declared as "
         "float[1, ?, 1]. Declare what is inferred, or no shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(merge_sparse_tensors_of<6>(),
-        "xloom::merge_type: an inferred shape must have the declared rank, but the type is inferred as sparse float[?, 2] and declared as "
+        "xloom::merge_type: an inferred shape must have the declared rank, but the type is inferred as "
+        "sparse float[?, 2] and declared as "
         "sparse float[1, ?, 1]. Declare what is inferred, or no shape.",
         shape_error);
 
-    static_assert(!is_constant<merge_shapes_of<7>> && !is_constant<merge_tensors_of<7>> && !is_constant<merge_sparse_tensors_of<7>>);
+    static_assert(!is_constant<merge_shapes_of<7>> && !is_constant<merge_tensors_of<7>> &&
+                  !is_constant<merge_sparse_tensors_of<7>>);
     CHECK_THROWS_WITH_AS(merge_shapes_of<7>(),
-        "xloom::merge_shape: an inferred dimension must equal the declared one, but the shape is inferred as [2, 2] and declared as [2, 1]."
+        "xloom::merge_shape: an inferred dimension must equal the declared one, but the shape is inferred as "
+        "[2, 2] and declared as [2, 1]."
         " Declare what is inferred, or a symbol.",
         shape_error);
     CHECK_THROWS_WITH_AS(merge_tensors_of<7>(),
-        "xloom::merge_type: an inferred dimension must equal the declared one, but the type is inferred as float[2, 2] and declared as "
+        "xloom::merge_type: an inferred dimension must equal the declared one, but the type is inferred as "
+        "float[2, 2] and declared as "
         "float[2, 1]. Declare what is inferred, or a symbol.",
         shape_error);
     CHECK_THROWS_WITH_AS(merge_sparse_tensors_of<7>(),
-        "xloom::merge_type: an inferred dimension must equal the declared one, but the type is inferred as sparse float[2, 2] and declared "
+        "xloom::merge_type: an inferred dimension must equal the declared one, but the type is inferred as "
+        "sparse float[2, 2] and declared "
         "as sparse float[2, 1]. Declare what is inferred, or a symbol.",
         shape_error);
 }
@@ -167,43 +187,59 @@ TEST_CASE("merge: contradictions")
 {
     constexpr auto dims = [] { return merge_dim(2, 3); };
     constexpr auto kinds = [] { return merge_type(float_tensor({2}), sequence_of(float_tensor({2}))); };
-    constexpr auto contents = [] { return merge_type(sequence_of(float_tensor({})), sequence_of(float_sparse({}))); };
-    constexpr auto elements = [] { return merge_type(optional_of(tensor_type(int4)), optional_of(tensor_type(uint4))); };
-    static_assert(!is_constant<dims> && !is_constant<kinds> && !is_constant<contents> && !is_constant<elements>);
+    constexpr auto contents = [] {
+        return merge_type(sequence_of(float_tensor({})), sequence_of(float_sparse({})));
+    };
+    constexpr auto elements = [] {
+        return merge_type(optional_of(tensor_type(int4)), optional_of(tensor_type(uint4)));
+    };
+    static_assert(
+        !is_constant<dims> && !is_constant<kinds> && !is_constant<contents> && !is_constant<elements>);
     CHECK_THROWS_WITH_AS(dims(),
-        "xloom::merge_dim: an inferred dimension must equal the declared one, but the dimension is inferred as 2 and declared as 3. "
+        "xloom::merge_dim: an inferred dimension must equal the declared one, but the dimension is inferred "
+        "as 2 and declared as 3. "
         "Declare what is inferred, or a symbol.",
         shape_error);
     CHECK_THROWS_WITH_AS(kinds(),
-        "xloom::merge_type: an inferred type must be of the declared kind, but the type is inferred as float[2] and declared as "
+        "xloom::merge_type: an inferred type must be of the declared kind, but the type is inferred as "
+        "float[2] and declared as "
         "seq(float[2]). Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(contents(),
-        "xloom::merge_type: an inferred type must be of the declared kind, but the type is inferred as seq(float[]) and declared as "
+        "xloom::merge_type: an inferred type must be of the declared kind, but the type is inferred as "
+        "seq(float[]) and declared as "
         "seq(sparse float[]). Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(elements(),
-        "xloom::merge_type: an inferred type must have the declared element type, but the type is inferred as optional(int4[...]) and "
+        "xloom::merge_type: an inferred type must have the declared element type, but the type is inferred "
+        "as optional(int4[...]) and "
         "declared as optional(uint4[...]). Declare what is inferred, or nothing.",
         type_error);
 }
 
 TEST_CASE("bind_body_inputs: contradictions")
 {
-    constexpr auto count = [] { return bind_body_inputs({tensor_type(int64), tensor_type(bool_)}, {untyped}); };
-    constexpr auto element = [] { return bind_body_inputs({untyped, tensor_type(float_)}, {untyped, tensor_type(bool_)}); };
+    constexpr auto count = [] {
+        return bind_body_inputs({tensor_type(int64), tensor_type(bool_)}, {untyped});
+    };
+    constexpr auto element = [] {
+        return bind_body_inputs({untyped, tensor_type(float_)}, {untyped, tensor_type(bool_)});
+    };
     constexpr auto rank = [] { return bind_body_inputs({float_tensor({2})}, {float_tensor({})}); };
     static_assert(!is_constant<count> && !is_constant<element> && !is_constant<rank>);
     CHECK_THROWS_WITH_AS(count(),
-        "xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares 1 and is given 2: [int64[...], "
+        "xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares 1 and "
+        "is given 2: [int64[...], "
         "bool[...]]. Declare one for each.",
         shape_error);
     CHECK_THROWS_WITH_AS(element(),
-        "xloom::bind_body_inputs: an inferred type must have the declared element type, but input[1] is inferred as float[...] and "
+        "xloom::bind_body_inputs: an inferred type must have the declared element type, but input[1] is "
+        "inferred as float[...] and "
         "declared as bool[...]. Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(rank(),
-        "xloom::bind_body_inputs: an inferred shape must have the declared rank, but input[0] is inferred as float[2] and declared as "
+        "xloom::bind_body_inputs: an inferred shape must have the declared rank, but input[0] is inferred as "
+        "float[2] and declared as "
         "float[]. Declare what is inferred, or no shape.",
         shape_error);
 }

@@ -30,7 +30,8 @@ constexpr partial_type add(partial_type const& a, partial_type const& b)
     partial_shape const& shorter = a.shape().rank() < b.shape().rank() ? a.shape() : b.shape();
     partial_shape sum = longer;
     for (std::size_t from_end = 1; from_end <= shorter.rank(); ++from_end)
-        sum[longer.rank() - from_end] = broadcast(longer[longer.rank() - from_end], shorter[shorter.rank() - from_end]);
+        sum[longer.rank() - from_end] =
+            broadcast(longer[longer.rank() - from_end], shorter[shorter.rank() - from_end]);
     return a.with_shape(sum);
 }
 
@@ -38,9 +39,15 @@ constexpr partial_type add(partial_type const& a, partial_type const& b)
 constexpr partial_type reduce_sum(partial_type const& data) { return data.with_shape(partial_shape{}); }
 
 /// ReduceSum of axes known at run time only, keepdims = 0.
-constexpr partial_type reduce_sum_at_run_time(partial_type const& data) { return data.with_shape(xloom::unknown_rank); }
+constexpr partial_type reduce_sum_at_run_time(partial_type const& data)
+{
+    return data.with_shape(xloom::unknown_rank);
+}
 
-constexpr partial_type cast(partial_type const& input, xloom::element_type to) { return input.with_element(to); }
+constexpr partial_type cast(partial_type const& input, xloom::element_type to)
+{
+    return input.with_element(to);
+}
 
 /// Squeeze of one axis of known rank.
 constexpr partial_type squeeze(partial_type const& data, std::size_t axis)

@@ -19,21 +19,24 @@ constexpr partial_type bare = tensor_type(float_);
 
 constexpr bool only_a_tensor_loses_its_shape()
 {
-    return propagate_element_type(twos) == bare && propagate_element_type(sparse_tensor_type(float_, {2})) == sparse_tensor_type(float_) &&
+    return propagate_element_type(twos) == bare &&
+           propagate_element_type(sparse_tensor_type(float_, {2})) == sparse_tensor_type(float_) &&
            propagate_element_type(sequence_of(twos)) == sequence_of(twos) &&
            propagate_element_type(optional_of(sequence_of(twos))) == optional_of(sequence_of(twos));
 }
 
 constexpr bool a_target_keeps_its_shape()
 {
-    return propagate_element_type(twos, threes) == threes && propagate_element_type(twos, tensor_type(undefined, {3})) == threes &&
+    return propagate_element_type(twos, threes) == threes &&
+           propagate_element_type(twos, tensor_type(undefined, {3})) == threes &&
            propagate_element_type(sequence_of(twos), sequence_of(threes)) == sequence_of(threes) &&
            propagate_element_type(optional_of(twos), optional_of(threes)) == optional_of(threes);
 }
 
 constexpr bool an_untyped_target_is_filled()
 {
-    return propagate_element_type(twos, untyped) == bare && propagate_element_type(sequence_of(twos), untyped) == sequence_of(bare) &&
+    return propagate_element_type(twos, untyped) == bare &&
+           propagate_element_type(sequence_of(twos), untyped) == sequence_of(bare) &&
            propagate_element_type(sequence_of(twos), sequence_of(untyped)) == sequence_of(bare);
 }
 
@@ -63,12 +66,18 @@ TEST_CASE("propagate_element_type: to a new value")
     constexpr auto no_element = [] { return propagate_element_type(tensor_type(undefined, {2})); };
     constexpr auto no_content = [] { return propagate_element_type(sequence_of(untyped)); };
     static_assert(!is_constant<no_type> && !is_constant<no_element> && !is_constant<no_content>);
-    CHECK_THROWS_WITH_AS(
-        no_type(), "xloom::propagate_element_type: the element type must be known, but source is untyped. Give its type.", type_error);
+    CHECK_THROWS_WITH_AS(no_type(),
+        "xloom::propagate_element_type: the element type must be known, but source is untyped. Give its "
+        "type.",
+        type_error);
     CHECK_THROWS_WITH_AS(no_element(),
-        "xloom::propagate_element_type: the element type must be known, but source is undefined[2]. Give its type.", type_error);
+        "xloom::propagate_element_type: the element type must be known, but source is undefined[2]. Give its "
+        "type.",
+        type_error);
     CHECK_THROWS_WITH_AS(no_content(),
-        "xloom::propagate_element_type: the element type must be known, but source is seq(untyped). Give its type.", type_error);
+        "xloom::propagate_element_type: the element type must be known, but source is seq(untyped). Give its "
+        "type.",
+        type_error);
 }
 
 TEST_CASE("propagate_element_type: to a value of which something is known")
@@ -83,24 +92,36 @@ TEST_CASE("propagate_element_type: to a value of which something is known")
     CHECK(another_kind_is_replaced());
 
     constexpr auto kind = [] { return propagate_element_type(twos, sequence_of(twos)); };
-    constexpr auto content = [] { return propagate_element_type(sequence_of(twos), sequence_of(optional_of(twos))); };
-    constexpr auto element = [] { return propagate_element_type(sequence_of(twos), sequence_of(tensor_type(int64, {2}))); };
-    constexpr auto no_element = [] { return propagate_element_type(sequence_of(tensor_type(undefined)), sequence_of(twos)); };
-    static_assert(!is_constant<kind> && !is_constant<content> && !is_constant<element> && !is_constant<no_element>);
+    constexpr auto content = [] {
+        return propagate_element_type(sequence_of(twos), sequence_of(optional_of(twos)));
+    };
+    constexpr auto element = [] {
+        return propagate_element_type(sequence_of(twos), sequence_of(tensor_type(int64, {2})));
+    };
+    constexpr auto no_element = [] {
+        return propagate_element_type(sequence_of(tensor_type(undefined)), sequence_of(twos));
+    };
+    static_assert(
+        !is_constant<kind> && !is_constant<content> && !is_constant<element> && !is_constant<no_element>);
     CHECK_THROWS_WITH_AS(kind(),
-        "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is float[2] and target is seq(float[2]). "
+        "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is float[2] "
+        "and target is seq(float[2]). "
         "Give both as tensors.",
         type_error);
     CHECK_THROWS_WITH_AS(content(),
-        "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is seq(float[2]) and target is "
+        "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is "
+        "seq(float[2]) and target is "
         "seq(optional(float[2])). Give both as tensors.",
         type_error);
     CHECK_THROWS_WITH_AS(element(),
-        "xloom::propagate_element_type: an element type that is set must stay the same, but source is seq(float[2]) and target is "
+        "xloom::propagate_element_type: an element type that is set must stay the same, but source is "
+        "seq(float[2]) and target is "
         "seq(int64[2]). Cast one of them.",
         type_error);
     CHECK_THROWS_WITH_AS(no_element(),
-        "xloom::propagate_element_type: the element type must be known, but source is seq(undefined[...]). Give its type.", type_error);
+        "xloom::propagate_element_type: the element type must be known, but source is seq(undefined[...]). "
+        "Give its type.",
+        type_error);
 }
 
 } // namespace infer_propagate_test

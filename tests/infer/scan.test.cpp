@@ -22,35 +22,47 @@ constexpr axes one_axis(std::int64_t axis) { return axes{axis}; }
 
 constexpr bool test_scan()
 {
-    return infer_scan({untyped, tensor_type(float_, {1, 3}), tensor_type(float_, {1, "sequence", 2})}, identity, type_list(2, untyped),
-               {.opset = 8, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {1, 3}), tensor_type(float_, {1, "sequence", 2})};
+    return infer_scan({untyped, tensor_type(float_, {1, 3}), tensor_type(float_, {1, "sequence", 2})},
+               identity, type_list(2, untyped), {.opset = 8, .num_scan_inputs = 1}) ==
+           type_list{tensor_type(float_, {1, 3}), tensor_type(float_, {1, "sequence", 2})};
 }
 
 constexpr bool test_scan_opset9()
 {
-    return infer_scan({tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2})}, identity, type_list(2, untyped),
-               {.opset = 9, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2})};
+    return infer_scan({tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2})}, identity,
+               type_list(2, untyped), {.opset = 9, .num_scan_inputs = 1}) ==
+           type_list{tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2})};
 }
 
-constexpr type_list axis_inputs() { return {tensor_type(float_, {3}), tensor_type(float_, {"axis0", "sequence", 2})}; }
+constexpr type_list axis_inputs()
+{
+    return {tensor_type(float_, {3}), tensor_type(float_, {"axis0", "sequence", 2})};
+}
 
 constexpr bool test_scan_opset9_axes()
 {
-    return infer_scan(axis_inputs(), identity, type_list(2, untyped), {.opset = 9, .num_scan_inputs = 1, .scan_input_axes = one_axis(1)}) ==
+    return infer_scan(axis_inputs(), identity, type_list(2, untyped),
+               {.opset = 9, .num_scan_inputs = 1, .scan_input_axes = one_axis(1)}) ==
            type_list{tensor_type(float_, {3}), tensor_type(float_, {"sequence", "axis0", 2})};
 }
 
 constexpr bool test_scan_opset9_output_axes()
 {
     return infer_scan(axis_inputs(), identity, type_list(2, untyped),
-               {.opset = 9, .num_scan_inputs = 1, .scan_input_axes = one_axis(1), .scan_output_axes = one_axis(1)}) ==
+               {.opset = 9,
+                   .num_scan_inputs = 1,
+                   .scan_input_axes = one_axis(1),
+                   .scan_output_axes = one_axis(1)}) ==
            type_list{tensor_type(float_, {3}), tensor_type(float_, {"axis0", "sequence", 2})};
 }
 
 constexpr bool test_scan_opset9_negative_axes()
 {
     return infer_scan(axis_inputs(), identity, type_list(2, untyped),
-               {.opset = 9, .num_scan_inputs = 1, .scan_input_axes = one_axis(-2), .scan_output_axes = one_axis(-2)}) ==
+               {.opset = 9,
+                   .num_scan_inputs = 1,
+                   .scan_input_axes = one_axis(-2),
+                   .scan_output_axes = one_axis(-2)}) ==
            type_list{tensor_type(float_, {3}), tensor_type(float_, {"axis0", "sequence", 2})};
 }
 
@@ -60,11 +72,13 @@ constexpr bool test_scan_inference_with_subgraph()
     constexpr auto body = [](type_list const& given) {
         partial_type const undeclared = tensor_type(undefined);
         type_list const in = bind_body_inputs(given, {undeclared, undeclared, undeclared});
-        return type_list{merge_type(in[0], undeclared), merge_type(node_types::add(in[1], in[2]), tensor_type(float_, {"sequence", 2}))};
+        return type_list{merge_type(in[0], undeclared),
+            merge_type(node_types::add(in[1], in[2]), tensor_type(float_, {"sequence", 2}))};
     };
-    return infer_scan({tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2}), tensor_type(float_, {2})}, body,
-               type_list(2, untyped),
-               {.opset = 9, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2})};
+    return infer_scan(
+               {tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2}), tensor_type(float_, {2})},
+               body, type_list(2, untyped), {.opset = 9, .num_scan_inputs = 1}) ==
+           type_list{tensor_type(float_, {3}), tensor_type(float_, {"sequence", 2})};
 }
 
 // The body of Scan8BasicTest and Scan9BasicTest, which are also asked for the body's own types.
@@ -82,14 +96,16 @@ constexpr bool basic_body_alone()
 
 constexpr bool scan_8_basic_test()
 {
-    return infer_scan({untyped, tensor_type(float_, {1, 2}), tensor_type(float_, {1, 1, 2})}, basic_body, type_list(2, untyped),
-               {.opset = 8, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {1, 2}), tensor_type(float_, {1, 1, 2})};
+    return infer_scan({untyped, tensor_type(float_, {1, 2}), tensor_type(float_, {1, 1, 2})}, basic_body,
+               type_list(2, untyped), {.opset = 8, .num_scan_inputs = 1}) ==
+           type_list{tensor_type(float_, {1, 2}), tensor_type(float_, {1, 1, 2})};
 }
 
 constexpr bool scan_9_basic_test()
 {
-    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {1, 2})}, basic_body, type_list(2, untyped),
-               {.opset = 9, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {2}), tensor_type(float_, {1, 2})};
+    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {1, 2})}, basic_body,
+               type_list(2, untyped), {.opset = 9, .num_scan_inputs = 1}) ==
+           type_list{tensor_type(float_, {2}), tensor_type(float_, {1, 2})};
 }
 
 // Version conversion from 8: declared outputs stand beside the inferred ones.
@@ -110,25 +126,28 @@ constexpr bool test_scan_up_from_8()
 constexpr bool all_lengths_are_one()
 {
     constexpr auto length_of = [](dim const& a, dim const& b) {
-        return infer_scan({tensor_type(float_, {a}), tensor_type(float_, {b, 7})}, identity, type_list(2, untyped),
-            {.opset = 11, .num_scan_inputs = 2})[0]
+        return infer_scan({tensor_type(float_, {a}), tensor_type(float_, {b, 7})}, identity,
+            type_list(2, untyped), {.opset = 11, .num_scan_inputs = 2})[0]
             .shape()[0];
     };
-    return length_of(4, "M") == 4 && length_of("M", 4) == 4 && length_of("N", "M") == "N" && length_of(unknown, "M") == "M" &&
-           length_of(unknown, unknown) == unknown;
+    return length_of(4, "M") == 4 && length_of("M", 4) == 4 && length_of("N", "M") == "N" &&
+           length_of(unknown, "M") == "M" && length_of(unknown, unknown) == unknown;
 }
 
 constexpr bool unknown_ranks_tell_nothing()
 {
-    return infer_scan({tensor_type(float_), tensor_type(int64)}, identity, type_list(2, untyped), {.num_scan_inputs = 1}) ==
-           type_list{tensor_type(float_), tensor_type(int64)};
+    return infer_scan({tensor_type(float_), tensor_type(int64)}, identity, type_list(2, untyped),
+               {.num_scan_inputs = 1}) == type_list{tensor_type(float_), tensor_type(int64)};
 }
 
 // A scan output takes the body's element type, and its length from another input.
 constexpr bool a_length_reaches_every_output()
 {
-    constexpr auto body = [](type_list const&) { return type_list{tensor_type(int32, {5}), tensor_type(bool_, {})}; };
-    return infer_scan({tensor_type(float_, {9})}, body, type_list(2, untyped), {.num_scan_inputs = 1, .scan_output_axes = axes{-1, -1}}) ==
+    constexpr auto body = [](type_list const&) {
+        return type_list{tensor_type(int32, {5}), tensor_type(bool_, {})};
+    };
+    return infer_scan({tensor_type(float_, {9})}, body, type_list(2, untyped),
+               {.num_scan_inputs = 1, .scan_output_axes = axes{-1, -1}}) ==
            type_list{tensor_type(int32, {5, 9}), tensor_type(bool_, {9})};
 }
 
@@ -142,29 +161,29 @@ constexpr bool no_scan_inputs_no_length()
 constexpr bool a_body_refines_its_state()
 {
     constexpr auto body = [](type_list const&) { return type_list{tensor_type(float_, {3, "K"})}; };
-    return infer_scan({tensor_type(float_, {"N", unknown}), tensor_type(float_, {2})}, body, type_list(1, untyped),
-               {.num_scan_inputs = 1}) == type_list{tensor_type(float_, {3, "K"})};
+    return infer_scan({tensor_type(float_, {"N", unknown}), tensor_type(float_, {2})}, body,
+               type_list(1, untyped), {.num_scan_inputs = 1}) == type_list{tensor_type(float_, {3, "K"})};
 }
 
 constexpr bool a_state_keeps_its_element_type()
 {
     constexpr auto body = [](type_list const&) { return type_list{tensor_type(int32, {2})}; };
-    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {2})}, body, type_list(1, untyped), {.num_scan_inputs = 1}) ==
-           type_list{tensor_type(float_, {2})};
+    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {2})}, body, type_list(1, untyped),
+               {.num_scan_inputs = 1}) == type_list{tensor_type(float_, {2})};
 }
 
 constexpr bool a_silent_body_leaves_the_states()
 {
     constexpr auto body = [](type_list const&) { return type_list{}; };
-    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {3})}, body, type_list(2, untyped), {.num_scan_inputs = 1}) ==
-           type_list{tensor_type(float_, {2}), untyped};
+    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {3})}, body, type_list(2, untyped),
+               {.num_scan_inputs = 1}) == type_list{tensor_type(float_, {2}), untyped};
 }
 
 // Scan-8: a scan input of scalar elements is not asked for N and T.
 constexpr bool scalar_elements_tell_nothing_in_scan_8()
 {
-    return infer_scan({untyped, tensor_type(float_, {4, 6})}, identity, type_list(1, untyped), {.opset = 8, .num_scan_inputs = 1}) ==
-           type_list{tensor_type(float_, {unknown, unknown})};
+    return infer_scan({untyped, tensor_type(float_, {4, 6})}, identity, type_list(1, untyped),
+               {.opset = 8, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {unknown, unknown})};
 }
 
 // Scan-8: what is too short for N and T leaves a scalar in the body.
@@ -184,15 +203,17 @@ constexpr bool short_shapes_become_scalars_in_scan_8()
 constexpr bool states_do_not_tell_a_length_in_scan_8()
 {
     constexpr auto body = [](type_list const& given) { return type_list{tensor_type(float_), given[1]}; };
-    return infer_scan({untyped, tensor_type(float_, {"N", 5, 6}), tensor_type(float_, {4, 7, 2})}, body, type_list(2, untyped),
-               {.opset = 8, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {"N", 5, 6}), tensor_type(float_, {4, 7, 2})};
+    return infer_scan({untyped, tensor_type(float_, {"N", 5, 6}), tensor_type(float_, {4, 7, 2})}, body,
+               type_list(2, untyped), {.opset = 8, .num_scan_inputs = 1}) ==
+           type_list{tensor_type(float_, {"N", 5, 6}), tensor_type(float_, {4, 7, 2})};
 }
 
 constexpr bool scan_8_gives_the_batch_to_a_state()
 {
-    return infer_scan({tensor_type(int64, {4}), tensor_type(float_, {"N", 3}), tensor_type(float_, {4, 6, 2})}, identity,
-               type_list(2, untyped),
-               {.opset = 8, .num_scan_inputs = 1}) == type_list{tensor_type(float_, {4, 3}), tensor_type(float_, {4, 6, 2})};
+    return infer_scan(
+               {tensor_type(int64, {4}), tensor_type(float_, {"N", 3}), tensor_type(float_, {4, 6, 2})},
+               identity, type_list(2, untyped), {.opset = 8, .num_scan_inputs = 1}) ==
+           type_list{tensor_type(float_, {4, 3}), tensor_type(float_, {4, 6, 2})};
 }
 
 constexpr bool every_operand_may_be_one_of_32()
@@ -212,16 +233,16 @@ constexpr type_list two_outputs() { return {untyped, untyped}; }
 template <std::int64_t Opset>
 constexpr auto num_scan_inputs_out_of_range = [] {
     if constexpr (Opset == 8)
-        return infer_scan({untyped, tensor_type(float_, {1, 3}), tensor_type(float_, {1, 2, 2})}, identity, one_output(),
-            {.opset = Opset, .num_scan_inputs = 9});
+        return infer_scan({untyped, tensor_type(float_, {1, 3}), tensor_type(float_, {1, 2, 2})}, identity,
+            one_output(), {.opset = Opset, .num_scan_inputs = 9});
     else
         return infer_scan(state_and_input(), identity, one_output(), {.opset = Opset, .num_scan_inputs = 9});
 };
 
 template <std::int64_t Opset>
 constexpr auto states_exceed_outputs = [] {
-    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {2}), tensor_type(float_, {3, 2})}, identity, one_output(),
-        {.opset = Opset, .num_scan_inputs = 1});
+    return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {2}), tensor_type(float_, {3, 2})},
+        identity, one_output(), {.opset = Opset, .num_scan_inputs = 1});
 };
 
 constexpr type_list infer_declared(partial_type const& type)
@@ -230,7 +251,9 @@ constexpr type_list infer_declared(partial_type const& type)
 }
 
 constexpr type_list crash_inputs() { return {tensor_type(float_, {1}), tensor_type(float_, {3, 1})}; }
-constexpr auto num_scan_inputs_missing = [] { return infer_scan(crash_inputs(), identity, crash_inputs(), {.opset = 9}); };
+constexpr auto num_scan_inputs_missing = [] {
+    return infer_scan(crash_inputs(), identity, crash_inputs(), {.opset = 9});
+};
 constexpr auto num_scan_inputs_minus_one = [] {
     return infer_scan(crash_inputs(), identity, crash_inputs(), {.opset = 9, .num_scan_inputs = -1});
 };
@@ -263,36 +286,45 @@ TEST_CASE("infer_scan: the official ONNX tests")
 
 TEST_CASE("infer_scan: the official ONNX tests that must fail")
 {
-    static_assert(!is_constant<num_scan_inputs_out_of_range<8>> && !is_constant<num_scan_inputs_out_of_range<9>> &&
+    static_assert(!is_constant<num_scan_inputs_out_of_range<8>> &&
+                  !is_constant<num_scan_inputs_out_of_range<9>> &&
                   !is_constant<num_scan_inputs_out_of_range<21>>);
     CHECK_THROWS_WITH_AS(num_scan_inputs_out_of_range<21>(),
-        "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but num_scan_inputs is 9 and there are 2."
+        "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
+        "num_scan_inputs is 9 and there are 2."
         " Count only the scan inputs.",
         shape_error);
     CHECK_THROWS_WITH_AS(num_scan_inputs_out_of_range<9>(),
-        "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but num_scan_inputs is 9 and there are 2."
+        "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
+        "num_scan_inputs is 9 and there are 2."
         " Count only the scan inputs.",
         shape_error);
     CHECK_THROWS_WITH_AS(num_scan_inputs_out_of_range<8>(),
-        "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but num_scan_inputs is 9 and there are 2."
+        "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
+        "num_scan_inputs is 9 and there are 2."
         " Count only the scan inputs.",
         shape_error);
 
     static_assert(!is_constant<states_exceed_outputs<9>> && !is_constant<states_exceed_outputs<21>>);
     CHECK_THROWS_WITH_AS(states_exceed_outputs<9>(),
-        "xloom::infer_scan: every state must have an output, but there are 2 loop state variables (inputs less num_scan_inputs) and 1 "
+        "xloom::infer_scan: every state must have an output, but there are 2 loop state variables (inputs "
+        "less num_scan_inputs) and 1 "
         "outputs. Give an output for each.",
         shape_error);
     CHECK_THROWS_WITH_AS(states_exceed_outputs<21>(),
-        "xloom::infer_scan: every state must have an output, but there are 2 loop state variables (inputs less num_scan_inputs) and 1 "
+        "xloom::infer_scan: every state must have an output, but there are 2 loop state variables (inputs "
+        "less num_scan_inputs) and 1 "
         "outputs. Give an output for each.",
         shape_error);
 
     static_assert(!is_constant<num_scan_inputs_missing> && !is_constant<num_scan_inputs_minus_one>);
     CHECK_THROWS_WITH_AS(num_scan_inputs_missing(),
-        "xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number of scan inputs.", shape_error);
+        "xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number of scan inputs.",
+        shape_error);
     CHECK_THROWS_WITH_AS(num_scan_inputs_minus_one(),
-        "xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is -1. Give the number of scan inputs.", shape_error);
+        "xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is -1. Give the number "
+        "of scan inputs.",
+        shape_error);
 }
 
 TEST_CASE("infer_scan: rules beyond the official tests")
@@ -326,47 +358,57 @@ TEST_CASE("infer_scan: rules beyond the official tests")
 TEST_CASE("infer_scan: axes")
 {
     constexpr auto input_axis = [] {
-        return infer_scan(state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_input_axes = one_axis(2)});
+        return infer_scan(state_and_input(), identity, two_outputs(),
+            {.num_scan_inputs = 1, .scan_input_axes = one_axis(2)});
     };
     static_assert(!is_constant<input_axis>);
     CHECK_THROWS_WITH_AS(input_axis(),
-        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_input_axes[0] is 2 and the rank is 2. Name an axis that "
+        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_input_axes[0] is 2 and the "
+        "rank is 2. Name an axis that "
         "exists.",
         shape_error);
 
     constexpr auto scalar_input = [] {
-        return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {})}, identity, two_outputs(), {.num_scan_inputs = 1});
+        return infer_scan({tensor_type(float_, {2}), tensor_type(float_, {})}, identity, two_outputs(),
+            {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<scalar_input>);
     CHECK_THROWS_WITH_AS(scalar_input(),
-        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_input_axes[0] is 0 and the rank is 0. Name an axis that "
+        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_input_axes[0] is 0 and the "
+        "rank is 0. Name an axis that "
         "exists.",
         shape_error);
 
     constexpr auto output_axis = [] {
-        return infer_scan(state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_output_axes = one_axis(-3)});
+        return infer_scan(state_and_input(), identity, two_outputs(),
+            {.num_scan_inputs = 1, .scan_output_axes = one_axis(-3)});
     };
     static_assert(!is_constant<output_axis>);
     CHECK_THROWS_WITH_AS(output_axis(),
-        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_output_axes[0] is -3 and the rank is 2. Name an axis that "
+        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_output_axes[0] is -3 and the "
+        "rank is 2. Name an axis that "
         "exists.",
         shape_error);
 
     constexpr auto input_axes_count = [] {
-        return infer_scan(state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_input_axes = axes{0, 1}});
+        return infer_scan(state_and_input(), identity, two_outputs(),
+            {.num_scan_inputs = 1, .scan_input_axes = axes{0, 1}});
     };
     static_assert(!is_constant<input_axes_count>);
     CHECK_THROWS_WITH_AS(input_axes_count(),
-        "xloom::infer_scan: scan_input_axes must hold one axis for each, but it holds 2: [0, 1], and there are 1. Give 1, or leave the "
+        "xloom::infer_scan: scan_input_axes must hold one axis for each, but it holds 2: [0, 1], and there "
+        "are 1. Give 1, or leave the "
         "attribute out.",
         shape_error);
 
     constexpr auto output_axes_count = [] {
-        return infer_scan(state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_output_axes = axes{}});
+        return infer_scan(
+            state_and_input(), identity, two_outputs(), {.num_scan_inputs = 1, .scan_output_axes = axes{}});
     };
     static_assert(!is_constant<output_axes_count>);
     CHECK_THROWS_WITH_AS(output_axes_count(),
-        "xloom::infer_scan: scan_output_axes must hold one axis for each, but it holds 0: [], and there are 1. Give 1, or leave the "
+        "xloom::infer_scan: scan_output_axes must hold one axis for each, but it holds 0: [], and there are "
+        "1. Give 1, or leave the "
         "attribute out.",
         shape_error);
 }
@@ -374,65 +416,83 @@ TEST_CASE("infer_scan: axes")
 TEST_CASE("infer_scan: inputs")
 {
     constexpr auto sequence_input = [] {
-        return infer_scan(
-            {tensor_type(float_, {2}), sequence_of(tensor_type(float_, {3}))}, identity, two_outputs(), {.num_scan_inputs = 1});
+        return infer_scan({tensor_type(float_, {2}), sequence_of(tensor_type(float_, {3}))}, identity,
+            two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<sequence_input>);
     CHECK_THROWS_WITH_AS(sequence_input(),
-        "xloom::infer_scan: states and scan inputs must be tensors, but input[1] is seq(float[3]). Give a tensor, with its type.",
+        "xloom::infer_scan: states and scan inputs must be tensors, but input[1] is seq(float[3]). Give a "
+        "tensor, with its type.",
         type_error);
 
     constexpr auto untyped_state = [] {
-        return infer_scan({untyped, untyped, tensor_type(float_, {2, 3})}, identity, two_outputs(), {.opset = 8, .num_scan_inputs = 1});
+        return infer_scan({untyped, untyped, tensor_type(float_, {2, 3})}, identity, two_outputs(),
+            {.opset = 8, .num_scan_inputs = 1});
     };
     static_assert(!is_constant<untyped_state>);
     CHECK_THROWS_WITH_AS(untyped_state(),
-        "xloom::infer_scan: states and scan inputs must be tensors, but input[1] is untyped. Give a tensor, with its type.", type_error);
+        "xloom::infer_scan: states and scan inputs must be tensors, but input[1] is untyped. Give a tensor, "
+        "with its type.",
+        type_error);
 
     constexpr auto undefined_state = [] {
-        return infer_scan({tensor_type(undefined, {2}), tensor_type(float_, {2, 3})}, identity, two_outputs(), {.num_scan_inputs = 1});
+        return infer_scan({tensor_type(undefined, {2}), tensor_type(float_, {2, 3})}, identity, two_outputs(),
+            {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<undefined_state>);
     CHECK_THROWS_WITH_AS(undefined_state(),
-        "xloom::infer_scan: a state must have a known element type, but state[0] is undefined[2]. Give its element type.", type_error);
+        "xloom::infer_scan: a state must have a known element type, but state[0] is undefined[2]. Give its "
+        "element type.",
+        type_error);
 
     constexpr auto lengths = [] {
-        return infer_scan({tensor_type(float_, {3}), tensor_type(float_, {"N"}), tensor_type(float_, {4})}, identity, type_list(3, untyped),
-            {.num_scan_inputs = 3});
+        return infer_scan({tensor_type(float_, {3}), tensor_type(float_, {"N"}), tensor_type(float_, {4})},
+            identity, type_list(3, untyped), {.num_scan_inputs = 3});
     };
     static_assert(!is_constant<lengths>);
     CHECK_THROWS_WITH_AS(lengths(),
-        "xloom::infer_scan: all scan inputs must agree on the sequence length, but theirs are [3, N, 4]. Give inputs of one length.",
+        "xloom::infer_scan: all scan inputs must agree on the sequence length, but theirs are [3, N, 4]. "
+        "Give inputs of one length.",
         shape_error);
 
     constexpr auto batches = [] {
-        return infer_scan({untyped, tensor_type(float_, {2, 3, 1}), tensor_type(float_, {5, 3, 1})}, identity, two_outputs(),
-            {.opset = 8, .num_scan_inputs = 2});
+        return infer_scan({untyped, tensor_type(float_, {2, 3, 1}), tensor_type(float_, {5, 3, 1})}, identity,
+            two_outputs(), {.opset = 8, .num_scan_inputs = 2});
     };
     static_assert(!is_constant<batches>);
     CHECK_THROWS_WITH_AS(batches(),
-        "xloom::infer_scan: all scan inputs must agree on the batch size, but theirs are [2, 5]. Give inputs of one length.", shape_error);
-
-    constexpr auto no_inputs_at_8 = [] { return infer_scan({}, identity, one_output(), {.opset = 8, .num_scan_inputs = 0}); };
-    static_assert(!is_constant<no_inputs_at_8>);
-    CHECK_THROWS_WITH_AS(no_inputs_at_8(),
-        "xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. Give it, untyped if it is omitted.",
+        "xloom::infer_scan: all scan inputs must agree on the batch size, but theirs are [2, 5]. Give inputs "
+        "of one length.",
         shape_error);
 
-    constexpr auto too_old = [] { return infer_scan(state_and_input(), identity, two_outputs(), {.opset = 7, .num_scan_inputs = 1}); };
+    constexpr auto no_inputs_at_8 = [] {
+        return infer_scan({}, identity, one_output(), {.opset = 8, .num_scan_inputs = 0});
+    };
+    static_assert(!is_constant<no_inputs_at_8>);
+    CHECK_THROWS_WITH_AS(no_inputs_at_8(),
+        "xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. Give it, "
+        "untyped if it is omitted.",
+        shape_error);
+
+    constexpr auto too_old = [] {
+        return infer_scan(state_and_input(), identity, two_outputs(), {.opset = 7, .num_scan_inputs = 1});
+    };
     static_assert(!is_constant<too_old>);
-    CHECK_THROWS_WITH_AS(too_old(), "xloom::operator_version: Scan begins with opset 8, but opset is 7. Give a newer opset.", option_error);
+    CHECK_THROWS_WITH_AS(too_old(),
+        "xloom::operator_version: Scan begins with opset 8, but opset is 7. Give a newer opset.",
+        option_error);
 }
 
 TEST_CASE("infer_scan: what the body returns")
 {
     constexpr auto count = [] {
-        return infer_scan(
-            state_and_input(), [](type_list const& given) { return type_list{given[0]}; }, two_outputs(), {.num_scan_inputs = 1});
+        return infer_scan(state_and_input(), [](type_list const& given) { return type_list{given[0]}; },
+            two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<count>);
     CHECK_THROWS_WITH_AS(count(),
-        "xloom::infer_scan: the body must return one value for each output, but outputs has 2 types and the body returned 1. Return 2.",
+        "xloom::infer_scan: the body must return one value for each output, but outputs has 2 types and the "
+        "body returned 1. Return 2.",
         type_error);
 
     constexpr auto kind = [] {
@@ -443,8 +503,9 @@ TEST_CASE("infer_scan: what the body returns")
             two_outputs(), {.num_scan_inputs = 1});
     };
     static_assert(!is_constant<kind>);
-    CHECK_THROWS_WITH_AS(
-        kind(), "xloom::infer_scan: the body must return tensors, but output[1] is seq(float[2]). Return a tensor.", type_error);
+    CHECK_THROWS_WITH_AS(kind(),
+        "xloom::infer_scan: the body must return tensors, but output[1] is seq(float[2]). Return a tensor.",
+        type_error);
 
     constexpr auto state_dim = [] {
         return infer_scan(state_and_input(),
@@ -455,7 +516,8 @@ TEST_CASE("infer_scan: what the body returns")
     };
     static_assert(!is_constant<state_dim>);
     CHECK_THROWS_WITH_AS(state_dim(),
-        "xloom::infer_scan: a state must keep its shape, but state[0] is [2] and the body makes it [3]. Return a state shaped like the "
+        "xloom::infer_scan: a state must keep its shape, but state[0] is [2] and the body makes it [3]. "
+        "Return a state shaped like the "
         "initial one.",
         shape_error);
 
@@ -468,7 +530,8 @@ TEST_CASE("infer_scan: what the body returns")
     };
     static_assert(!is_constant<state_rank_at_8>);
     CHECK_THROWS_WITH_AS(state_rank_at_8(),
-        "xloom::infer_scan: a state must keep its shape, but state[0] is [4, 2] and the body makes it [4]. Return a state shaped like the "
+        "xloom::infer_scan: a state must keep its shape, but state[0] is [4, 2] and the body makes it [4]. "
+        "Return a state shaped like the "
         "initial one.",
         shape_error);
 }
@@ -477,8 +540,8 @@ TEST_CASE("infer_scan: declared outputs")
 {
     constexpr auto refined = [] {
         return infer_scan({tensor_type(float_, {"N"}), tensor_type(float_, {3, unknown})}, identity,
-                   {tensor_type(float_, {2}), tensor_type(undefined, {"T", "K"})},
-                   {.num_scan_inputs = 1}) == type_list{tensor_type(float_, {2}), tensor_type(float_, {3, "K"})};
+                   {tensor_type(float_, {2}), tensor_type(undefined, {"T", "K"})}, {.num_scan_inputs = 1}) ==
+               type_list{tensor_type(float_, {2}), tensor_type(float_, {3, "K"})};
     };
     static_assert(refined());
     CHECK(refined());
@@ -489,21 +552,26 @@ TEST_CASE("infer_scan: declared outputs")
     constexpr auto dimension = [] { return infer_declared(tensor_type(float_, {3, 1})); };
     constexpr auto accepted = [] { return infer_declared(tensor_type(float_, {3, 2})); };
     static_assert(is_constant<accepted>);
-    static_assert(!is_constant<kind> && !is_constant<element> && !is_constant<rank> && !is_constant<dimension>);
+    static_assert(
+        !is_constant<kind> && !is_constant<element> && !is_constant<rank> && !is_constant<dimension>);
     CHECK_THROWS_WITH_AS(kind(),
-        "xloom::infer_scan: an inferred type must be of the declared kind, but output[1] is inferred as float[3, 2] and declared as "
+        "xloom::infer_scan: an inferred type must be of the declared kind, but output[1] is inferred as "
+        "float[3, 2] and declared as "
         "seq(float[...]). Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(element(),
-        "xloom::infer_scan: an inferred type must have the declared element type, but output[1] is inferred as float[3, 2] and declared "
+        "xloom::infer_scan: an inferred type must have the declared element type, but output[1] is inferred "
+        "as float[3, 2] and declared "
         "as int64[...]. Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(rank(),
-        "xloom::infer_scan: an inferred shape must have the declared rank, but output[1] is inferred as float[3, 2] and declared as "
+        "xloom::infer_scan: an inferred shape must have the declared rank, but output[1] is inferred as "
+        "float[3, 2] and declared as "
         "float[3]. Declare what is inferred, or no shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(dimension(),
-        "xloom::infer_scan: an inferred dimension must equal the declared one, but output[1] is inferred as float[3, 2] and declared as "
+        "xloom::infer_scan: an inferred dimension must equal the declared one, but output[1] is inferred as "
+        "float[3, 2] and declared as "
         "float[3, 1]. Declare what is inferred, or a symbol.",
         shape_error);
 }
@@ -511,7 +579,8 @@ TEST_CASE("infer_scan: declared outputs")
 TEST_CASE("infer_scan: a state and the scan inputs of Scan-8 have one batch size")
 {
     constexpr auto other_batch = [] {
-        return infer_scan({untyped, tensor_type(float_, {2, 5}), tensor_type(float_, {3, 5}), tensor_type(float_, {2, 7, 5})},
+        return infer_scan({untyped, tensor_type(float_, {2, 5}), tensor_type(float_, {3, 5}),
+                              tensor_type(float_, {2, 7, 5})},
             [](type_list const& given) {
                 return type_list{given[0], given[1], given[2]};
             },
@@ -519,7 +588,8 @@ TEST_CASE("infer_scan: a state and the scan inputs of Scan-8 have one batch size
     };
     static_assert(!is_constant<other_batch>);
     CHECK_THROWS_WITH_AS(other_batch(),
-        "xloom::infer_scan: a state must have the batch size of the scan inputs, but state[1] is [3, 5] and their batch size is 2. "
+        "xloom::infer_scan: a state must have the batch size of the scan inputs, but state[1] is [3, 5] and "
+        "their batch size is 2. "
         "Give a state of that batch size.",
         shape_error);
 }

@@ -1,4 +1,5 @@
-// infer_scatter_nd: the official ONNX tests of ScatterND's inference, the rules they leave out, and every refusal.
+// infer_scatter_nd: the official ONNX tests of ScatterND's inference, the rules they leave out, and every
+// refusal.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +22,8 @@ struct official_case {
     partial_type data, indices, updates, output;
 };
 
-constexpr partial_type cube = tensor_type(float_, {4, 5, 6}), no_shape = tensor_type(float_), matrix = tensor_type(float_, {2, 3});
+constexpr partial_type cube = tensor_type(float_, {4, 5, 6}), no_shape = tensor_type(float_),
+                       matrix = tensor_type(float_, {2, 3});
 constexpr partial_type pairs = tensor_type(int64, {3, 3, 2}), rows = tensor_type(float_, {3, 3, 6});
 constexpr partial_type one_pair = tensor_type(int64, {1, 2}), too_wide = tensor_type(float_, {1, 2});
 constexpr reduction none = reduction::none, mul = reduction::mul;
@@ -57,13 +59,14 @@ constexpr bool only_data_counts()
     return infer_scatter_nd(vector, untyped, untyped) == vector &&
            infer_scatter_nd(vector, tensor_type(int32, {2, 7}), sequence_of(untyped)) == vector &&
            infer_scatter_nd(tensor_type(string, {}), one_pair, too_wide) == tensor_type(string, {}) &&
-           infer_scatter_nd(tensor_type(int4, {unknown, 3}), pairs, untyped) == tensor_type(int4, {unknown, 3});
+           infer_scatter_nd(tensor_type(int4, {unknown, 3}), pairs, untyped) ==
+               tensor_type(int4, {unknown, 3});
 }
 
 constexpr bool a_declared_output_adds_what_it_knows()
 {
-    return infer_scatter_nd(tensor_type(float_, {"N", unknown, 6}), pairs, rows, tensor_type(undefined, {4, "M", "K"})) ==
-               tensor_type(float_, {4, "M", 6}) &&
+    return infer_scatter_nd(tensor_type(float_, {"N", unknown, 6}), pairs, rows,
+               tensor_type(undefined, {4, "M", "K"})) == tensor_type(float_, {4, "M", 6}) &&
            infer_scatter_nd(no_shape, pairs, rows, cube) == cube;
 }
 
@@ -72,7 +75,8 @@ constexpr bool reductions_have_their_versions()
 {
     for (std::int64_t opset = 11; opset <= 30; ++opset)
         if (!has_reduction(opset, reduction::none) || has_reduction(opset, reduction::add) != (opset >= 16) ||
-            has_reduction(opset, reduction::mul) != (opset >= 16) || has_reduction(opset, reduction::max) != (opset >= 18) ||
+            has_reduction(opset, reduction::mul) != (opset >= 16) ||
+            has_reduction(opset, reduction::max) != (opset >= 18) ||
             has_reduction(opset, reduction::min) != (opset >= 18) || has_reduction(opset, reduction::mean))
             return false;
     return true;
@@ -87,7 +91,10 @@ constexpr partial_type infer_reduced(reduction kind, std::int64_t opset)
 
 constexpr partial_type infer_data(partial_type const& data) { return infer_scatter_nd(data, pairs, rows); }
 
-constexpr partial_type infer_declared(partial_type const& declared) { return infer_scatter_nd(cube, pairs, rows, declared); }
+constexpr partial_type infer_declared(partial_type const& declared)
+{
+    return infer_scatter_nd(cube, pairs, rows, declared);
+}
 
 TEST_CASE("infer_scatter_nd: the official ONNX tests")
 {
@@ -116,21 +123,26 @@ TEST_CASE("infer_scatter_nd: reductions")
     constexpr auto max_at_18 = [] { return infer_reduced(reduction::max, 18); };
     constexpr auto too_old = [] { return infer_reduced(reduction::none, 10); };
     static_assert(is_constant<max_at_18>);
-    static_assert(!is_constant<add_at_13> && !is_constant<min_at_17> && !is_constant<mean> && !is_constant<too_old>);
+    static_assert(
+        !is_constant<add_at_13> && !is_constant<min_at_17> && !is_constant<mean> && !is_constant<too_old>);
     CHECK_THROWS_WITH_AS(add_at_13(),
-        "xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max and min, but reduction is add "
+        "xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max "
+        "and min, but reduction is add "
         "and opset is 13. Use a newer opset.",
         option_error);
     CHECK_THROWS_WITH_AS(min_at_17(),
-        "xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max and min, but reduction is min "
+        "xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max "
+        "and min, but reduction is min "
         "and opset is 17. Use a newer opset.",
         option_error);
     CHECK_THROWS_WITH_AS(mean(),
-        "xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max and min, but reduction is mean "
+        "xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max "
+        "and min, but reduction is mean "
         "and opset is 28. Use one of these.",
         option_error);
-    CHECK_THROWS_WITH_AS(
-        too_old(), "xloom::operator_version: ScatterND begins with opset 11, but opset is 10. Give a newer opset.", option_error);
+    CHECK_THROWS_WITH_AS(too_old(),
+        "xloom::operator_version: ScatterND begins with opset 11, but opset is 10. Give a newer opset.",
+        option_error);
 }
 
 TEST_CASE("infer_scatter_nd: data")
@@ -139,17 +151,23 @@ TEST_CASE("infer_scatter_nd: data")
     constexpr auto sequence = [] { return infer_data(sequence_of(cube)); };
     constexpr auto sparse = [] { return infer_data(sparse_tensor_type(float_, {3})); };
     constexpr auto no_element = [] { return infer_data(tensor_type(undefined, {4})); };
-    static_assert(!is_constant<no_type> && !is_constant<sequence> && !is_constant<sparse> && !is_constant<no_element>);
+    static_assert(
+        !is_constant<no_type> && !is_constant<sequence> && !is_constant<sparse> && !is_constant<no_element>);
     CHECK_THROWS_WITH_AS(no_type(),
-        "xloom::infer_scatter_nd: data must be a tensor of a known element type, but data is untyped. Give a tensor's type.", type_error);
+        "xloom::infer_scatter_nd: data must be a tensor of a known element type, but data is untyped. Give a "
+        "tensor's type.",
+        type_error);
     CHECK_THROWS_WITH_AS(sequence(),
-        "xloom::infer_scatter_nd: data must be a tensor of a known element type, but data is seq(float[4, 5, 6]). Give a tensor's type.",
+        "xloom::infer_scatter_nd: data must be a tensor of a known element type, but data is seq(float[4, 5, "
+        "6]). Give a tensor's type.",
         type_error);
     CHECK_THROWS_WITH_AS(sparse(),
-        "xloom::infer_scatter_nd: data must be a tensor of a known element type, but data is sparse float[3]. Give a tensor's type.",
+        "xloom::infer_scatter_nd: data must be a tensor of a known element type, but data is sparse "
+        "float[3]. Give a tensor's type.",
         type_error);
     CHECK_THROWS_WITH_AS(no_element(),
-        "xloom::infer_scatter_nd: data must be a tensor of a known element type, but data is undefined[4]. Give a tensor's type.",
+        "xloom::infer_scatter_nd: data must be a tensor of a known element type, but data is undefined[4]. "
+        "Give a tensor's type.",
         type_error);
 }
 
@@ -159,21 +177,26 @@ TEST_CASE("infer_scatter_nd: declared output")
     constexpr auto element = [] { return infer_declared(tensor_type(int64, {4, 5, 6})); };
     constexpr auto rank = [] { return infer_declared(tensor_type(float_, {4, 5})); };
     constexpr auto dimension = [] { return infer_declared(tensor_type(float_, {4, 5, 7})); };
-    static_assert(!is_constant<kind> && !is_constant<element> && !is_constant<rank> && !is_constant<dimension>);
+    static_assert(
+        !is_constant<kind> && !is_constant<element> && !is_constant<rank> && !is_constant<dimension>);
     CHECK_THROWS_WITH_AS(kind(),
-        "xloom::infer_scatter_nd: an inferred type must be of the declared kind, but output is inferred as float[4, 5, 6] and declared as "
+        "xloom::infer_scatter_nd: an inferred type must be of the declared kind, but output is inferred as "
+        "float[4, 5, 6] and declared as "
         "seq(float[4, 5, 6]). Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(element(),
-        "xloom::infer_scatter_nd: an inferred type must have the declared element type, but output is inferred as float[4, 5, 6] and "
+        "xloom::infer_scatter_nd: an inferred type must have the declared element type, but output is "
+        "inferred as float[4, 5, 6] and "
         "declared as int64[4, 5, 6]. Declare what is inferred, or nothing.",
         type_error);
     CHECK_THROWS_WITH_AS(rank(),
-        "xloom::infer_scatter_nd: an inferred shape must have the declared rank, but output is inferred as float[4, 5, 6] and declared as "
+        "xloom::infer_scatter_nd: an inferred shape must have the declared rank, but output is inferred as "
+        "float[4, 5, 6] and declared as "
         "float[4, 5]. Declare what is inferred, or no shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(dimension(),
-        "xloom::infer_scatter_nd: an inferred dimension must equal the declared one, but output is inferred as float[4, 5, 6] and declared "
+        "xloom::infer_scatter_nd: an inferred dimension must equal the declared one, but output is inferred "
+        "as float[4, 5, 6] and declared "
         "as float[4, 5, 7]. Declare what is inferred, or a symbol.",
         shape_error);
 }

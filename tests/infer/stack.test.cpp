@@ -1,4 +1,5 @@
-// Nested inference: what one level of a model's bodies takes of the stack, as the comments of infer_scan, infer_loop and infer_if state it.
+// Nested inference: what one level of a model's bodies takes of the stack, as the comments of infer_scan,
+// infer_loop and infer_if state it.
 
 #include <doctest/doctest.h>
 
@@ -47,7 +48,8 @@ struct frames {
 
     std::size_t bytes_per_level() const
     {
-        return (outermost > innermost ? outermost - innermost : innermost - outermost) / static_cast<std::size_t>(depth);
+        return (outermost > innermost ? outermost - innermost : innermost - outermost) /
+               static_cast<std::size_t>(depth);
     }
 };
 

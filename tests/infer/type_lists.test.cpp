@@ -24,9 +24,10 @@ constexpr int count_allowed(control_flow op, std::int64_t opset)
     for (std::size_t number = 0; number < element_type_count; ++number) {
         auto const element = static_cast<element_type>(number);
         partial_type const tensor = tensor_type(element);
-        partial_type const candidates[] = {tensor, sparse_tensor_type(element), sequence_of(tensor), optional_of(tensor),
-            sequence_of(sequence_of(tensor)), sequence_of(optional_of(tensor)), optional_of(sequence_of(tensor)),
-            optional_of(optional_of(tensor)), sequence_of(sparse_tensor_type(element)), optional_of(sparse_tensor_type(element))};
+        partial_type const candidates[] = {tensor, sparse_tensor_type(element), sequence_of(tensor),
+            optional_of(tensor), sequence_of(sequence_of(tensor)), sequence_of(optional_of(tensor)),
+            optional_of(sequence_of(tensor)), optional_of(optional_of(tensor)),
+            sequence_of(sparse_tensor_type(element)), optional_of(sparse_tensor_type(element))};
         for (partial_type const& type : candidates)
             allowed += is_allowed(op, opset, type) ? 1 : 0;
     }
@@ -42,20 +43,23 @@ struct expected_count {
 };
 
 // Every version, and some opsets in between. Scan begins with 8: 0 before.
-constexpr expected_count counts[] = {{1, 1, 15, 0, 0}, {7, 1, 15, 0, 0}, {8, 1, 15, 8, 15}, {9, 1, 15, 9, 15}, {10, 1, 15, 9, 15},
-    {11, 11, 15, 11, 15}, {12, 11, 15, 11, 15}, {13, 13, 30, 11, 15}, {15, 13, 30, 11, 15}, {16, 16, 64, 16, 16}, {18, 16, 64, 16, 16},
-    {19, 19, 76, 19, 20}, {20, 19, 76, 19, 20}, {21, 21, 82, 21, 22}, {22, 21, 82, 21, 22}, {23, 23, 85, 23, 23}, {24, 24, 88, 24, 24},
-    {25, 25, 94, 25, 26}, {latest_opset, 25, 94, 25, 26}, {1000, 25, 94, 25, 26}};
+constexpr expected_count counts[] = {{1, 1, 15, 0, 0}, {7, 1, 15, 0, 0}, {8, 1, 15, 8, 15}, {9, 1, 15, 9, 15},
+    {10, 1, 15, 9, 15}, {11, 11, 15, 11, 15}, {12, 11, 15, 11, 15}, {13, 13, 30, 11, 15},
+    {15, 13, 30, 11, 15}, {16, 16, 64, 16, 16}, {18, 16, 64, 16, 16}, {19, 19, 76, 19, 20},
+    {20, 19, 76, 19, 20}, {21, 21, 82, 21, 22}, {22, 21, 82, 21, 22}, {23, 23, 85, 23, 23},
+    {24, 24, 88, 24, 24}, {25, 25, 94, 25, 26}, {latest_opset, 25, 94, 25, 26}, {1000, 25, 94, 25, 26}};
 
 constexpr bool control_flow_counts_hold(control_flow op, expected_count const& expected)
 {
-    return operator_version(op, expected.opset) == expected.if_version && count_allowed(op, expected.opset) == expected.if_count;
+    return operator_version(op, expected.opset) == expected.if_version &&
+           count_allowed(op, expected.opset) == expected.if_count;
 }
 
 constexpr bool scan_counts_hold(expected_count const& expected)
 {
-    return expected.scan_version == 0 || (operator_version(control_flow::scan, expected.opset) == expected.scan_version &&
-                                             count_allowed(control_flow::scan, expected.opset) == expected.scan_count);
+    return expected.scan_version == 0 ||
+           (operator_version(control_flow::scan, expected.opset) == expected.scan_version &&
+               count_allowed(control_flow::scan, expected.opset) == expected.scan_count);
 }
 
 template <std::size_t I = 0>
@@ -73,11 +77,13 @@ constexpr bool every_count_holds()
 // Each element type that came later, with its version.
 constexpr bool every_later_type_has_its_version()
 {
-    constexpr element_type_since later[] = {{bfloat16, 16}, {float8_e4m3fn, 19}, {float8_e4m3fnuz, 19}, {float8_e5m2, 19},
-        {float8_e5m2fnuz, 19}, {uint4, 21}, {int4, 21}, {float4_e2m1, 23}, {float8_e8m0, 24}, {uint2, 25}, {int2, 25}};
+    constexpr element_type_since later[] = {{bfloat16, 16}, {float8_e4m3fn, 19}, {float8_e4m3fnuz, 19},
+        {float8_e5m2, 19}, {float8_e5m2fnuz, 19}, {uint4, 21}, {int4, 21}, {float4_e2m1, 23},
+        {float8_e8m0, 24}, {uint2, 25}, {int2, 25}};
     for (auto const [element, version] : later)
         for (control_flow const op : {control_flow::if_, control_flow::loop, control_flow::scan})
-            if (is_allowed(op, version - 1, tensor_type(element)) || !is_allowed(op, version, tensor_type(element)))
+            if (is_allowed(op, version - 1, tensor_type(element)) ||
+                !is_allowed(op, version, tensor_type(element)))
                 return false;
     return true;
 }
@@ -87,7 +93,8 @@ constexpr bool traps()
     constexpr auto loop = control_flow::loop;
     partial_type const float8 = tensor_type(float8_e5m2);
     return !is_allowed(loop, 15, tensor_type(bfloat16)) && is_allowed(loop, 16, tensor_type(bfloat16)) &&
-           !is_allowed(control_flow::scan, 15, tensor_type(bfloat16)) && is_allowed(control_flow::scan, 16, tensor_type(bfloat16)) &&
+           !is_allowed(control_flow::scan, 15, tensor_type(bfloat16)) &&
+           is_allowed(control_flow::scan, 16, tensor_type(bfloat16)) &&
            is_allowed(loop, 19, optional_of(float8)) && is_allowed(loop, 19, sequence_of(float8)) &&
            !is_allowed(loop, 25, optional_of(sequence_of(float8))) &&
            is_allowed(loop, 25, optional_of(sequence_of(tensor_type(bfloat16)))) &&
@@ -124,8 +131,12 @@ TEST_CASE("operator_version: before the first")
     constexpr auto no_if = [] { return operator_version(control_flow::if_, -1); };
     constexpr auto scan = [] { return is_allowed(control_flow::scan, 8, tensor_type(float_)); };
     static_assert(!is_constant<no_scan> && !is_constant<no_if> && is_constant<scan>);
-    CHECK_THROWS_WITH_AS(no_scan(), "xloom::operator_version: Scan begins with opset 8, but opset is 7. Give a newer opset.", option_error);
-    CHECK_THROWS_WITH_AS(no_if(), "xloom::operator_version: If begins with opset 1, but opset is -1. Give a newer opset.", option_error);
+    CHECK_THROWS_WITH_AS(no_scan(),
+        "xloom::operator_version: Scan begins with opset 8, but opset is 7. Give a newer opset.",
+        option_error);
+    CHECK_THROWS_WITH_AS(no_if(),
+        "xloom::operator_version: If begins with opset 1, but opset is -1. Give a newer opset.",
+        option_error);
 }
 
 } // namespace

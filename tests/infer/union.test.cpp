@@ -16,9 +16,10 @@ namespace {
 constexpr bool shapes_unite()
 {
     return union_shape({2, 3, 4, "x"}, {2, "y", 5, "x"}) == partial_shape{2, unknown, unknown, "x"} &&
-           union_shape({unknown, 1}, {unknown, "n"}) == partial_shape{unknown, unknown} && union_shape({2, 3}, {2}) == unknown_rank &&
-           union_shape({}, {}) == partial_shape{} && union_shape({}, {1}) == unknown_rank &&
-           union_shape({}, unknown_rank) == unknown_rank && union_shape(unknown_rank, {}) == unknown_rank;
+           union_shape({unknown, 1}, {unknown, "n"}) == partial_shape{unknown, unknown} &&
+           union_shape({2, 3}, {2}) == unknown_rank && union_shape({}, {}) == partial_shape{} &&
+           union_shape({}, {1}) == unknown_rank && union_shape({}, unknown_rank) == unknown_rank &&
+           union_shape(unknown_rank, {}) == unknown_rank;
 }
 
 constexpr bool the_order_does_not_matter()
@@ -36,7 +37,8 @@ constexpr bool types_unite()
     partial_type const twos = tensor_type(int64, {2});
     partial_type const threes = tensor_type(int64, {3});
     return union_type(twos, threes) == tensor_type(int64, {unknown}) &&
-           union_type(sparse_tensor_type(float_, {2}), sparse_tensor_type(float_, {2, 2})) == sparse_tensor_type(float_) &&
+           union_type(sparse_tensor_type(float_, {2}), sparse_tensor_type(float_, {2, 2})) ==
+               sparse_tensor_type(float_) &&
            union_type(optional_of(sequence_of(twos)), optional_of(sequence_of(threes))) ==
                optional_of(sequence_of(tensor_type(int64, {unknown}))) &&
            union_type(untyped, untyped) == untyped;
@@ -56,33 +58,46 @@ TEST_CASE("union: what both sides say")
 
 TEST_CASE("union: types without one")
 {
-    constexpr auto kind = [] { return union_type(tensor_type(float_, {}), optional_of(tensor_type(float_, {}))); };
-    constexpr auto content_kind = [] { return union_type(sequence_of(tensor_type(float_)), sequence_of(sparse_tensor_type(float_))); };
-    constexpr auto element = [] { return union_type(sequence_of(tensor_type(float_)), sequence_of(tensor_type(undefined))); };
+    constexpr auto kind = [] {
+        return union_type(tensor_type(float_, {}), optional_of(tensor_type(float_, {})));
+    };
+    constexpr auto content_kind = [] {
+        return union_type(sequence_of(tensor_type(float_)), sequence_of(sparse_tensor_type(float_)));
+    };
+    constexpr auto element = [] {
+        return union_type(sequence_of(tensor_type(float_)), sequence_of(tensor_type(undefined)));
+    };
     constexpr auto content = [] { return union_type(sequence_of(untyped), sequence_of(untyped)); };
-    constexpr auto one_content = [] { return union_type(optional_of(tensor_type(float_, {})), optional_of(untyped)); };
+    constexpr auto one_content = [] {
+        return union_type(optional_of(tensor_type(float_, {})), optional_of(untyped));
+    };
     constexpr auto fine = [] { return union_type(tensor_type(float_, {}), tensor_type(float_)); };
     static_assert(is_constant<fine>);
-    static_assert(
-        !is_constant<kind> && !is_constant<content_kind> && !is_constant<element> && !is_constant<content> && !is_constant<one_content>);
+    static_assert(!is_constant<kind> && !is_constant<content_kind> && !is_constant<element> &&
+                  !is_constant<content> && !is_constant<one_content>);
     CHECK_THROWS_WITH_AS(kind(),
-        "xloom::union_type: the two types must be of one kind, but a is float[] and b is optional(float[]). Give both as tensors, "
+        "xloom::union_type: the two types must be of one kind, but a is float[] and b is optional(float[]). "
+        "Give both as tensors, "
         "sequences or optionals.",
         type_error);
     CHECK_THROWS_WITH_AS(content_kind(),
-        "xloom::union_type: the two types must be of one kind, but a is seq(float[...]) and b is seq(sparse float[...]). Give both as "
+        "xloom::union_type: the two types must be of one kind, but a is seq(float[...]) and b is seq(sparse "
+        "float[...]). Give both as "
         "tensors, sequences or optionals.",
         type_error);
     CHECK_THROWS_WITH_AS(element(),
-        "xloom::union_type: the two types must have one element type, but a is seq(float[...]) and b is seq(undefined[...]). Cast one of "
+        "xloom::union_type: the two types must have one element type, but a is seq(float[...]) and b is "
+        "seq(undefined[...]). Cast one of "
         "them.",
         type_error);
     CHECK_THROWS_WITH_AS(content(),
-        "xloom::union_type: the content of a sequence or optional must have a type, but a is seq(untyped) and b is seq(untyped). Give the "
+        "xloom::union_type: the content of a sequence or optional must have a type, but a is seq(untyped) "
+        "and b is seq(untyped). Give the "
         "type of the content.",
         type_error);
     CHECK_THROWS_WITH_AS(one_content(),
-        "xloom::union_type: the content of a sequence or optional must have a type, but a is optional(float[]) and b is optional(untyped)."
+        "xloom::union_type: the content of a sequence or optional must have a type, but a is "
+        "optional(float[]) and b is optional(untyped)."
         " Give the type of the content.",
         type_error);
 }

@@ -1,4 +1,5 @@
-// The arena: what it counts without memory is what it hands out with it, each piece from a line of the cache on.
+// The arena: what it counts without memory is what it hands out with it, each piece from a line of the cache
+// on.
 
 #include <doctest/doctest.h>
 

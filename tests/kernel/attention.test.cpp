@@ -21,8 +21,8 @@ namespace {
 template <class T>
 struct attention_case {
     std::size_t length, A, step = whole_batches<T>(A) + 3 * batch_size<T>;
-    aligned_vector<T> keys = aligned_vector<T>(length * step + 1), query = aligned_vector<T>(step), V = aligned_vector<T>(step),
-                      minus_2V = aligned_vector<T>(step);
+    aligned_vector<T> keys = aligned_vector<T>(length * step + 1), query = aligned_vector<T>(step),
+                      V = aligned_vector<T>(step), minus_2V = aligned_vector<T>(step);
     T sum = 0;
 
     attention_case(std::size_t length_, std::size_t A_) : length(length_), A(A_) {}
@@ -48,7 +48,8 @@ struct attention_case {
         for (std::size_t m = 0; m < length; ++m) {
             double score = 0;
             for (std::size_t a = 0; a < A; ++a)
-                score += static_cast<double>(V[a]) * std::tanh(static_cast<double>(keys[m * step + a]) + static_cast<double>(query[a]));
+                score += static_cast<double>(V[a]) *
+                         std::tanh(static_cast<double>(keys[m * step + a]) + static_cast<double>(query[a]));
             scores.push_back(score);
         }
         return scores;
@@ -116,8 +117,8 @@ TEST_CASE_TEMPLATE("scores of any number of keys, of any length, either way", T,
     auto const any = [&](auto...) { return static_cast<T>(draw(random)); };
     std::size_t const W = batch_size<T>;
     for (std::size_t length = 0; length <= 9; ++length)
-        for (std::size_t const A :
-            {std::size_t{0}, std::size_t{1}, std::size_t{2}, W - 1, W, W + 1, 2 * W - 1, 2 * W, 2 * W + 1, 3 * W + 2, 10 * W + 1}) {
+        for (std::size_t const A : {std::size_t{0}, std::size_t{1}, std::size_t{2}, W - 1, W, W + 1,
+                 2 * W - 1, 2 * W, 2 * W + 1, 3 * W + 2, 10 * W + 1}) {
             attention_case<T> in(length, A);
             in.fill(any, any, any);
             CAPTURE(length);
@@ -130,18 +131,21 @@ TEST_CASE_TEMPLATE("scores of any number of keys, of any length, either way", T,
         }
 }
 
-TEST_CASE_TEMPLATE("scores near the limits of keys and queries, and beyond those of queries", T, float, double)
+TEST_CASE_TEMPLATE(
+    "scores near the limits of keys and queries, and beyond those of queries", T, float, double)
 {
-    T const k = limit_of_keys<T>, q = limit_of_queries<T>, largest = std::numeric_limits<T>::max(), small = T(1e-6),
-            infinity = std::numeric_limits<T>::infinity();
+    T const k = limit_of_keys<T>, q = limit_of_queries<T>, largest = std::numeric_limits<T>::max(),
+            small = T(1e-6), infinity = std::numeric_limits<T>::infinity();
     for (T const key : {T(0), T(-0.0), small, k / 2, k - 1, std::nextafter(k, T(0)), k})
-        for (T const query : {T(0), T(-0.0), small, k, k + small, q - 1, std::nextafter(q, T(0)), q, std::nextafter(q, infinity), q + 1,
-                 2 * q, T(1e30), largest, infinity})
+        for (T const query : {T(0), T(-0.0), small, k, k + small, q - 1, std::nextafter(q, T(0)), q,
+                 std::nextafter(q, infinity), q + 1, 2 * q, T(1e30), largest, infinity})
             for (T const sign : {T(1), T(-1)})
                 for (T const other : {T(1), T(-1)}) {
                     attention_case<T> in(5, 3);
-                    in.fill([&](std::size_t m, std::size_t a) { return m == 4 && a == 1 ? T(0.25) : sign * key; },
-                        [&](std::size_t) { return other * query; }, [](std::size_t a) { return T(0.5) + static_cast<T>(a); });
+                    in.fill(
+                        [&](std::size_t m, std::size_t a) { return m == 4 && a == 1 ? T(0.25) : sign * key; },
+                        [&](std::size_t) { return other * query; },
+                        [](std::size_t a) { return T(0.5) + static_cast<T>(a); });
                     auto const found = scores_of(in);
                     CAPTURE(sign * key);
                     CAPTURE(other * query);
@@ -159,8 +163,10 @@ TEST_CASE_TEMPLATE("keys beyond their limit are left as they are", T, float, dou
             for (T const sign : {T(1), T(-1)})
                 for (T const other : {T(1), T(-1)}) {
                     attention_case<T> in(3, 5);
-                    in.fill([&](std::size_t m, std::size_t a) { return m == 2 && a == 4 ? sign * key : T(0.5); },
-                        [&](std::size_t) { return other * query; }, [](std::size_t a) { return T(0.5) + static_cast<T>(a); });
+                    in.fill(
+                        [&](std::size_t m, std::size_t a) { return m == 2 && a == 4 ? sign * key : T(0.5); },
+                        [&](std::size_t) { return other * query; },
+                        [](std::size_t a) { return T(0.5) + static_cast<T>(a); });
                     auto const found = scores_of(in);
                     CAPTURE(sign * key);
                     CAPTURE(other * query);
@@ -176,18 +182,21 @@ TEST_CASE_TEMPLATE("NaN stays NaN in the scores that it belongs to", T, float, d
     for (std::size_t const A : {std::size_t{1}, batch_size<T>, 2 * batch_size<T> + 1})
         for (T const rest : {T(0.5), T(1000)}) { // by exponentials or not
             attention_case<T> one_key(6, A), one_query(6, A);
-            one_key.fill([&](std::size_t m, std::size_t a) { return m == 4 && a == A - 1 ? nan : rest; }, half, half);
+            one_key.fill(
+                [&](std::size_t m, std::size_t a) { return m == 4 && a == A - 1 ? nan : rest; }, half, half);
             auto const of_key = scores_of(one_key);
             CHECK(of_key.by_exponentials == (has_simd<T> && rest < limit_of_keys<T>));
             for (std::size_t m = 0; m < 6; ++m)
                 CHECK(std::isnan(of_key.scores[m]) == (m == 4));
-            one_query.fill([&](auto...) { return rest; }, [&](std::size_t a) { return a == A - 1 ? nan : T(0.5); }, half);
+            one_query.fill([&](auto...) { return rest; },
+                [&](std::size_t a) { return a == A - 1 ? nan : T(0.5); }, half);
             for (double const score : scores_of(one_query).scores)
                 CHECK(std::isnan(score));
         }
     // The sum of infinities is none, too.
     attention_case<T> opposite(2, 3);
-    opposite.fill([&](std::size_t m, std::size_t) { return m == 0 ? infinity : T(0); }, [&](std::size_t) { return -infinity; }, half);
+    opposite.fill([&](std::size_t m, std::size_t) { return m == 0 ? infinity : T(0); },
+        [&](std::size_t) { return -infinity; }, half);
     auto const found = scores_of(opposite);
     CHECK(std::isnan(found.scores[0]));
     CHECK(found.scores[1] == doctest::Approx(-1.5));
@@ -203,7 +212,8 @@ TEST_CASE_TEMPLATE("equal keys have equal scores, wherever they lie", T, float, 
             for (std::size_t a = 0; a < A; ++a)
                 key.push_back(static_cast<T>(scale * (1 + draw(random))));
             attention_case<T> in(9, A);
-            in.fill([&](std::size_t, std::size_t a) { return key[a]; }, [&](std::size_t) { return static_cast<T>(draw(random)); },
+            in.fill([&](std::size_t, std::size_t a) { return key[a]; },
+                [&](std::size_t) { return static_cast<T>(draw(random)); },
                 [&](std::size_t) { return static_cast<T>(draw(random)); });
             auto const found = scores_of(in);
             for (double const score : found.scores)
@@ -214,13 +224,16 @@ TEST_CASE_TEMPLATE("equal keys have equal scores, wherever they lie", T, float, 
 TEST_CASE("numbers without vector units take the plain way")
 {
     attention_case<long double> in(5, 3);
-    in.fill([](std::size_t m, std::size_t a) { return static_cast<long double>(m) - static_cast<long double>(a) / 2; },
-        [](std::size_t a) { return static_cast<long double>(a) / 4; }, [](std::size_t a) { return 1 + static_cast<long double>(a); });
+    in.fill([](std::size_t m,
+                std::size_t a) { return static_cast<long double>(m) - static_cast<long double>(a) / 2; },
+        [](std::size_t a) { return static_cast<long double>(a) / 4; },
+        [](std::size_t a) { return 1 + static_cast<long double>(a); });
     std::vector<long double> scores(5);
     key_rows<long double> keys{in.keys.data(), in.length, in.step, false};
     make_exponentials(keys, in.A);
     CHECK_FALSE(keys.are_exponentials);
-    bahdanau_scores<long double>(keys, in.query.data(), {in.V.data(), in.minus_2V.data(), in.sum}, in.A, scores.data());
+    bahdanau_scores<long double>(
+        keys, in.query.data(), {in.V.data(), in.minus_2V.data(), in.sum}, in.A, scores.data());
     auto const expected = in.expected();
     for (std::size_t m = 0; m < 5; ++m)
         CHECK(static_cast<double>(scores[m]) == doctest::Approx(expected[m]).epsilon(1e-14));

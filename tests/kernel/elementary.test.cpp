@@ -37,7 +37,8 @@ void check_ulps(F const& f, Exact const& exact, std::vector<T> const& x, long do
     long double worst = 0;
     T where = 0;
     for (std::size_t i = 0; i < x.size(); ++i)
-        if (long double const ulps = ulps_between(y[i], exact(static_cast<long double>(x[i]))); !(ulps <= worst)) {
+        if (long double const ulps = ulps_between(y[i], exact(static_cast<long double>(x[i])));
+            !(ulps <= worst)) {
             worst = ulps;
             where = x[i];
         }
@@ -57,7 +58,8 @@ T both(T x, T y)
 
 TEST_CASE_TEMPLATE("no further from the true value than this", T, float, double)
 {
-    T const lowest = std::is_same_v<T, float> ? T(-87) : T(-708), highest = std::is_same_v<T, float> ? T(88) : T(709);
+    T const lowest = std::is_same_v<T, float> ? T(-87) : T(-708),
+            highest = std::is_same_v<T, float> ? T(88) : T(709);
     check_ulps<T>(
         exp_of, [](long double x) { return std::exp(x); }, arguments<T>(lowest, highest), 1.5L);
     check_ulps<T>(
@@ -65,16 +67,21 @@ TEST_CASE_TEMPLATE("no further from the true value than this", T, float, double)
     check_ulps<T>(
         log_of_1_plus, [](long double x) { return std::log1p(x); }, arguments<T>(0, 1), 1.5L);
     check_ulps<T>(
-        tanh_of, [](long double x) { return std::tanh(x); }, arguments<T>(-infinity<T>), has_simd<T> ? 1.5L : 2.5L);
+        tanh_of, [](long double x) { return std::tanh(x); }, arguments<T>(-infinity<T>),
+        has_simd<T> ? 1.5L : 2.5L);
 }
 
 TEST_CASE_TEMPLATE("edges", T, float, double)
 {
-    constexpr T tiny = std::numeric_limits<T>::denorm_min(), huge = std::numeric_limits<T>::max(), inf = infinity<T>;
-    CHECK(all<T>(exp_of, {-inf, -huge, -1000, -tiny, 0, tiny, 1000, huge, inf}) == std::vector<T>{0, 0, 0, 1, 1, 1, inf, inf, inf});
-    CHECK(all<T>(exp_less_1, {-inf, -huge, -1000, -tiny, 0, tiny}) == std::vector<T>{-1, -1, -1, -tiny, 0, tiny});
+    constexpr T tiny = std::numeric_limits<T>::denorm_min(), huge = std::numeric_limits<T>::max(),
+                inf = infinity<T>;
+    CHECK(all<T>(exp_of, {-inf, -huge, -1000, -tiny, 0, tiny, 1000, huge, inf}) ==
+          std::vector<T>{0, 0, 0, 1, 1, 1, inf, inf, inf});
+    CHECK(all<T>(exp_less_1, {-inf, -huge, -1000, -tiny, 0, tiny}) ==
+          std::vector<T>{-1, -1, -1, -tiny, 0, tiny});
     CHECK(all<T>(log_of_1_plus, {0, tiny}) == std::vector<T>{0, tiny});
-    CHECK(all<T>(tanh_of, {-inf, -huge, -tiny, 0, tiny, huge, inf}) == std::vector<T>{-1, -1, -tiny, 0, tiny, 1, 1});
+    CHECK(all<T>(tanh_of, {-inf, -huge, -tiny, 0, tiny, huge, inf}) ==
+          std::vector<T>{-1, -1, -tiny, 0, tiny, 1, 1});
     CHECK(std::signbit(all<T>(tanh_of, {T(-0.0)})[0]));
 }
 
@@ -99,12 +106,15 @@ TEST_CASE_TEMPLATE("NaN stays NaN, wherever it stands, and leaves its neighbours
 
 TEST_CASE_TEMPLATE("sigmoid_times_tanh", T, float, double)
 {
-    for (T const x : {T(-60), T(-16.5), T(-0x1.5ba82ep+1), T(-0.7), T(-0x1.6b4dp-3), T(-0.0), T(0.2), T(2), T(20), T(300)})
+    for (T const x :
+        {T(-60), T(-16.5), T(-0x1.5ba82ep+1), T(-0.7), T(-0x1.6b4dp-3), T(-0.0), T(0.2), T(2), T(20), T(300)})
         check_ulps<T>([x]<class V>(V const& y) { return sigmoid_times_tanh(V(x), y); },
-            [x](long double y) { return std::tanh(y) / (1 + std::exp(-static_cast<long double>(x))); }, arguments<T>(-infinity<T>), 5);
+            [x](long double y) { return std::tanh(y) / (1 + std::exp(-static_cast<long double>(x))); },
+            arguments<T>(-infinity<T>), 5);
     for (T const y : {T(-30), T(-1), T(-0.05), T(0.001), T(0.4), T(4)})
         check_ulps<T>([y]<class V>(V const& x) { return sigmoid_times_tanh(x, V(y)); },
-            [y](long double x) { return std::tanh(static_cast<long double>(y)) / (1 + std::exp(-x)); }, arguments<T>(-66), 5);
+            [y](long double x) { return std::tanh(static_cast<long double>(y)) / (1 + std::exp(-x)); },
+            arguments<T>(-66), 5);
     constexpr T inf = infinity<T>;
     CHECK(both<T>(inf, inf) == 1);
     CHECK(both<T>(inf, -inf) == -1);

@@ -1,4 +1,5 @@
-// Single indices of every integer type: inside or outside an axis, wrapped, clipped; and all tuples of a list inside.
+// Single indices of every integer type: inside or outside an axis, wrapped, clipped; and all tuples of a list
+// inside.
 
 #include <doctest/doctest.h>
 
@@ -29,8 +30,8 @@ constexpr auto longest = static_cast<std::size_t>(std::numeric_limits<std::ptrdi
 template <class Index>
 constexpr bool counts_from_the_front()
 {
-    bool holds = !is_index(Index{0}, 0) && !is_index(Index{4}, 4) && is_index(Index{0}, 1) && !is_index(Index{1}, 1) &&
-                 clip_index(Index{4}, 4) == 3 && clip_index(Index{1}, 1) == 0;
+    bool holds = !is_index(Index{0}, 0) && !is_index(Index{4}, 4) && is_index(Index{0}, 1) &&
+                 !is_index(Index{1}, 1) && clip_index(Index{4}, 4) == 3 && clip_index(Index{1}, 1) == 0;
     for (Index i = 0; i < 4; ++i)
         holds = holds && is_index(i, 4) && wrap_index(i, 4) == static_cast<std::ptrdiff_t>(i) &&
                 clip_index(i, 4) == static_cast<std::ptrdiff_t>(i);
@@ -41,8 +42,8 @@ constexpr bool counts_from_the_front()
 template <class Index>
 constexpr bool counts_from_the_end()
 {
-    bool holds = !is_index(Index{-5}, 4) && clip_index(Index{-5}, 4) == 0 && !is_index(Index{-1}, 0) && is_index(Index{-1}, 1) &&
-                 !is_index(Index{-2}, 1);
+    bool holds = !is_index(Index{-5}, 4) && clip_index(Index{-5}, 4) == 0 && !is_index(Index{-1}, 0) &&
+                 is_index(Index{-1}, 1) && !is_index(Index{-2}, 1);
     for (Index i = -4; i < 0; ++i)
         holds = holds && is_index(i, 4) && wrap_index(i, 4) == i + 4 && clip_index(i, 4) == i + 4;
     return holds;
@@ -53,9 +54,11 @@ template <class Index, std::size_t Count>
 constexpr bool signed_ends()
 {
     constexpr auto end = static_cast<std::ptrdiff_t>(Count) - 1;
-    return is_index(largest<Index>, Count) && !is_index(largest<Index>, Count - 1) && is_index(least<Index>, Count) &&
-           !is_index(least<Index>, Count - 1) && wrap_index(largest<Index>, Count) == end && wrap_index(least<Index>, Count) == 0 &&
-           wrap_index(least<Index>, Count + 1) == 1 && clip_index(largest<Index>, 3) == 2 && clip_index(least<Index>, 3) == 0;
+    return is_index(largest<Index>, Count) && !is_index(largest<Index>, Count - 1) &&
+           is_index(least<Index>, Count) && !is_index(least<Index>, Count - 1) &&
+           wrap_index(largest<Index>, Count) == end && wrap_index(least<Index>, Count) == 0 &&
+           wrap_index(least<Index>, Count + 1) == 1 && clip_index(largest<Index>, 3) == 2 &&
+           clip_index(least<Index>, 3) == 0;
 }
 
 /// 0 .. Count - 1 is all that the type holds.
@@ -63,22 +66,25 @@ template <class Index, std::size_t Count>
 constexpr bool unsigned_ends()
 {
     return is_index(largest<Index>, Count) && !is_index(largest<Index>, Count - 1) &&
-           wrap_index(largest<Index>, Count) == static_cast<std::ptrdiff_t>(Count) - 1 && clip_index(largest<Index>, 3) == 2;
+           wrap_index(largest<Index>, Count) == static_cast<std::ptrdiff_t>(Count) - 1 &&
+           clip_index(largest<Index>, 3) == 2;
 }
 
 constexpr bool int64_ends()
 {
     return !is_index(largest<std::int64_t>, longest) && is_index(largest<std::int64_t> - 1, longest) &&
            !is_index(least<std::int64_t>, longest) && is_index(least<std::int64_t> + 1, longest) &&
-           wrap_index(least<std::int64_t> + 1, longest) == 0 && clip_index(largest<std::int64_t>, longest) == largest<std::ptrdiff_t> - 1 &&
+           wrap_index(least<std::int64_t> + 1, longest) == 0 &&
+           clip_index(largest<std::int64_t>, longest) == largest<std::ptrdiff_t> - 1 &&
            clip_index(least<std::int64_t>, longest) == 0;
 }
 
 constexpr bool uint64_ends()
 {
     constexpr std::uint64_t half = std::uint64_t{1} << 63;
-    return !is_index(largest<std::uint64_t>, longest) && !is_index(half, longest) && is_index(std::uint64_t{longest} - 1, longest) &&
-           clip_index(half, 5) == 4 && clip_index(largest<std::uint64_t>, 1) == 0 &&
+    return !is_index(largest<std::uint64_t>, longest) && !is_index(half, longest) &&
+           is_index(std::uint64_t{longest} - 1, longest) && clip_index(half, 5) == 4 &&
+           clip_index(largest<std::uint64_t>, 1) == 0 &&
            clip_index(largest<std::uint64_t>, longest) == largest<std::ptrdiff_t> - 1;
 }
 
@@ -87,19 +93,22 @@ template <class Index>
 bool all_inside(std::vector<Index> const& indices, shape const& lengths)
 {
     std::size_t const count = lengths.empty() ? 3 : indices.size() / lengths.size();
-    return kernel::survey(kernel::index_tuples<Index>{indices.data(), count, {lengths, strides(lengths.size(), 1)}}).in_range;
+    return kernel::survey(
+        kernel::index_tuples<Index>{indices.data(), count, {lengths, strides(lengths.size(), 1)}})
+        .in_range;
 }
 
 } // namespace
 
-TEST_CASE_TEMPLATE("an index counts from the front", Index, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
-    std::uint32_t, std::int64_t, std::uint64_t, char)
+TEST_CASE_TEMPLATE("an index counts from the front", Index, std::int8_t, std::uint8_t, std::int16_t,
+    std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, char)
 {
     static_assert(counts_from_the_front<Index>());
     CHECK(counts_from_the_front<Index>());
 }
 
-TEST_CASE_TEMPLATE("a negative index counts from the end", Index, std::int8_t, std::int16_t, std::int32_t, std::int64_t)
+TEST_CASE_TEMPLATE(
+    "a negative index counts from the end", Index, std::int8_t, std::int16_t, std::int32_t, std::int64_t)
 {
     static_assert(counts_from_the_end<Index>());
     CHECK(counts_from_the_end<Index>());
@@ -117,7 +126,8 @@ TEST_CASE("the least and the largest index of each type")
     CHECK((int64_ends() && uint64_ends()));
 }
 
-TEST_CASE_TEMPLATE("survey: in_range looks at every index of every tuple, on its own axis", Index, std::int8_t, std::int32_t, std::int64_t)
+TEST_CASE_TEMPLATE("survey: in_range looks at every index of every tuple, on its own axis", Index,
+    std::int8_t, std::int32_t, std::int64_t)
 {
     shape const lengths[] = {{5}, {5, 2}, {5, 2, 7}, {5, 2, 7, 1}};
     for (shape const& axes : lengths) {
@@ -133,7 +143,8 @@ TEST_CASE_TEMPLATE("survey: in_range looks at every index of every tuple, on its
     }
 }
 
-TEST_CASE_TEMPLATE("survey: has_negative tells of any index of any tuple", Index, std::int8_t, std::uint8_t, std::int32_t, std::int64_t)
+TEST_CASE_TEMPLATE("survey: has_negative tells of any index of any tuple", Index, std::int8_t, std::uint8_t,
+    std::int32_t, std::int64_t)
 {
     for (shape const& axes : {shape{5}, shape{5, 2}, shape{5, 2, 7}}) {
         strides const steps(axes.size(), 1);
@@ -160,7 +171,8 @@ TEST_CASE("with_tuple_offset: where single indices are known not to be negative,
             if (has_negative)
                 CHECK(offset_of(indices + 1) == 30);
         });
-        kernel::with_tuple_offset<bounds::clip>(tuples, [&](auto const& offset_of) { CHECK(offset_of(indices + 1) == 30); });
+        kernel::with_tuple_offset<bounds::clip>(
+            tuples, [&](auto const& offset_of) { CHECK(offset_of(indices + 1) == 30); });
     }
 }
 
@@ -176,7 +188,8 @@ TEST_CASE("survey: the ends of the widest types")
     CHECK_FALSE(all_inside<std::int8_t>({-128, 127}, {127}));
 }
 
-TEST_CASE("survey: no tuples lie inside any axis, tuples of no index too, and none of one lies on an empty axis")
+TEST_CASE(
+    "survey: no tuples lie inside any axis, tuples of no index too, and none of one lies on an empty axis")
 {
     CHECK(all_inside<std::int64_t>({}, {0}));
     CHECK(all_inside<std::int64_t>({}, {3, 0}));

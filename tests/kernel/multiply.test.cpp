@@ -1,4 +1,5 @@
-// Products with packed matrices, with any number of rows, and that a row's bits depend on nothing but the row.
+// Products with packed matrices, with any number of rows, and that a row's bits depend on nothing but the
+// row.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +34,8 @@ std::vector<T> random_numbers(std::mt19937& random, std::size_t rows, std::size_
     return numbers;
 }
 
-/// A product: a [rows, depth] with gaps of NaN between its rows, b [depth, columns] packed, start [rows, whole batches] or one row.
+/// A product: a [rows, depth] with gaps of NaN between its rows, b [depth, columns] packed, start [rows,
+/// whole batches] or one row.
 template <class T>
 struct product {
     std::size_t rows, depth, columns;
@@ -43,7 +45,8 @@ struct product {
     std::vector<T> start = random_numbers<T>(random, rows, sums_step);
     std::vector<T> packed = std::vector<T>(panel_items<T>(depth, columns) + 1);
 
-    product(std::size_t rows_, std::size_t depth_, std::size_t columns_) : rows(rows_), depth(depth_), columns(columns_)
+    product(std::size_t rows_, std::size_t depth_, std::size_t columns_)
+        : rows(rows_), depth(depth_), columns(columns_)
     {
         for (std::size_t r = 0; r < rows; ++r)
             for (std::size_t k = depth; k < step; ++k)
@@ -51,22 +54,27 @@ struct product {
         pack();
     }
 
-    void pack() { pack_panels<T, T>({b.data(), static_cast<std::ptrdiff_t>(columns), 1}, depth, columns, {packed.data(), depth, columns}); }
+    void pack()
+    {
+        pack_panels<T, T>({b.data(), static_cast<std::ptrdiff_t>(columns), 1}, depth, columns,
+            {packed.data(), depth, columns});
+    }
 
     panels<T> b_panels() const { return {packed.data(), depth, columns}; }
 
     std::vector<T> sums(bool has_one_start = false, panel_order order = panel_order::forwards) const
     {
         std::vector<T> result(rows * sums_step, T(7));
-        multiply<T>(rows, {a.data(), step}, b_panels(), {start.data(), has_one_start ? 0 : sums_step}, {result.data(), sums_step}, order);
+        multiply<T>(rows, {a.data(), step}, b_panels(), {start.data(), has_one_start ? 0 : sums_step},
+            {result.data(), sums_step}, order);
         return result;
     }
 
     std::vector<T> sums_of_interleaved() const
     {
         std::vector<T> result(rows * sums_step, T(7)), scratch(rows * depth + 1);
-        multiply<T>(rows, interleave(rows, {a.data(), step}, depth, scratch.data()), b_panels(), {start.data(), sums_step},
-            {result.data(), sums_step});
+        multiply<T>(rows, interleave(rows, {a.data(), step}, depth, scratch.data()), b_panels(),
+            {start.data(), sums_step}, {result.data(), sums_step});
         return result;
     }
 
@@ -78,8 +86,10 @@ struct product {
             for (std::size_t j = 0; j < columns; ++j) {
                 long double expected = start[(has_one_start ? 0 : r * sums_step) + j];
                 for (std::size_t k = 0; k < depth; ++k)
-                    expected += static_cast<long double>(a[r * step + k]) * static_cast<long double>(b[k * columns + j]);
-                largest = std::fmax(largest, std::fabs(expected - static_cast<long double>(found[r * sums_step + j])));
+                    expected += static_cast<long double>(a[r * step + k]) *
+                                static_cast<long double>(b[k * columns + j]);
+                largest = std::fmax(
+                    largest, std::fabs(expected - static_cast<long double>(found[r * sums_step + j])));
             }
         return largest;
     }
@@ -94,12 +104,14 @@ bool have_same_bits(T const* a, T const* b, std::size_t count)
 template <class T>
 std::vector<std::size_t> some_columns()
 {
-    return {1, width<T> - 1, width<T>, width<T> + 1, 3 * width<T> + batch_size<T> + 1, 9 * width<T>, 10 * width<T> + 1};
+    return {1, width<T> - 1, width<T>, width<T> + 1, 3 * width<T> + batch_size<T> + 1, 9 * width<T>,
+        10 * width<T> + 1};
 }
 
 } // namespace
 
-TEST_CASE_TEMPLATE("multiply: start + a b for any number of rows, products and columns", T, float, double, long double)
+TEST_CASE_TEMPLATE(
+    "multiply: start + a b for any number of rows, products and columns", T, float, double, long double)
 {
     for (std::size_t const rows : std::initializer_list<std::size_t>{0, 1, 2, 3, 5, 6, 7, 11, 12, 13})
         for (std::size_t const depth : std::initializer_list<std::size_t>{0, 1, 2, 7, 127, 128, 129, 300})
@@ -111,7 +123,8 @@ TEST_CASE_TEMPLATE("multiply: start + a b for any number of rows, products and c
                 CAPTURE(depth);
                 CAPTURE(columns);
                 auto const sums = each.sums();
-                long double const bound = std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth));
+                long double const bound =
+                    std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth));
                 CHECK(each.error_of(sums) <= bound);
                 for (std::size_t i = 0; i < sums.size(); ++i)
                     if (i % each.sums_step >= whole_batches<T>(columns))
@@ -120,20 +133,21 @@ TEST_CASE_TEMPLATE("multiply: start + a b for any number of rows, products and c
                 CHECK(each.sums(false, panel_order::backwards) == sums);
                 CHECK(each.sums_of_interleaved() == sums);
                 std::vector<T> in_place = each.start;
-                multiply<T>(rows, {each.a.data(), each.step}, each.b_panels(), {in_place.data(), each.sums_step},
-                    {in_place.data(), each.sums_step});
+                multiply<T>(rows, {each.a.data(), each.step}, each.b_panels(),
+                    {in_place.data(), each.sums_step}, {in_place.data(), each.sums_step});
                 if (rows != 0) {
                     CHECK(each.error_of(each.sums(true), true) <= bound);
                     for (std::size_t r = 0; r < rows; ++r)
-                        CHECK(std::equal(&sums[r * each.sums_step], &sums[r * each.sums_step] + columns, &in_place[r * each.sums_step]));
+                        CHECK(std::equal(&sums[r * each.sums_step], &sums[r * each.sums_step] + columns,
+                            &in_place[r * each.sums_step]));
                 }
             }
 }
 
 TEST_CASE_TEMPLATE("multiply: a sum is made of chains of 128 products", T, float, double)
 {
-    // Among 1s, which vanish beside it one by one, but not two at once: the chain of the large number, the first of two, ends with the
-    // 128th.
+    // Among 1s, which vanish beside it one by one, but not two at once: the chain of the large number, the
+    // first of two, ends with the 128th.
     T const large = std::ldexp(T(1), std::numeric_limits<T>::digits);
     product<T> one(1, 130, 1);
     std::fill(one.a.begin(), one.a.end(), T(1));
@@ -145,7 +159,8 @@ TEST_CASE_TEMPLATE("multiply: a sum is made of chains of 128 products", T, float
     CHECK(one.sums()[0] == large + 2);
 }
 
-TEST_CASE_TEMPLATE("multiply: the bits of a row are the row's alone, those of a column the column's", T, float, double)
+TEST_CASE_TEMPLATE(
+    "multiply: the bits of a row are the row's alone, those of a column the column's", T, float, double)
 {
     for (std::size_t const depth : std::initializer_list<std::size_t>{1, 33, 128, 200}) {
         product<T> const all(13, depth, 9 * width<T> + 1);
@@ -153,15 +168,17 @@ TEST_CASE_TEMPLATE("multiply: the bits of a row are the row's alone, those of a 
         for (std::size_t rows = 1; rows < 13; ++rows)
             for (std::size_t first = 0; first + rows <= 13; ++first) {
                 std::vector<T> some(rows * all.sums_step);
-                multiply<T>(rows, {&all.a[first * all.step], all.step}, all.b_panels(), {&all.start[first * all.sums_step], all.sums_step},
-                    {some.data(), all.sums_step});
+                multiply<T>(rows, {&all.a[first * all.step], all.step}, all.b_panels(),
+                    {&all.start[first * all.sums_step], all.sums_step}, {some.data(), all.sums_step});
                 for (std::size_t r = 0; r < rows; ++r)
-                    REQUIRE(have_same_bits(&some[r * all.sums_step], &sums[(first + r) * all.sums_step], all.columns));
+                    REQUIRE(have_same_bits(
+                        &some[r * all.sums_step], &sums[(first + r) * all.sums_step], all.columns));
             }
         // One panel of the matrix alone.
         for (std::size_t const rows : std::initializer_list<std::size_t>{1, 7}) {
             std::vector<T> some(rows * width<T>);
-            multiply<T>(rows, {all.a.data(), all.step}, panels<T>{&all.packed[4 * width<T> * depth], depth, width<T>},
+            multiply<T>(rows, {all.a.data(), all.step},
+                panels<T>{&all.packed[4 * width<T> * depth], depth, width<T>},
                 {&all.start[4 * width<T>], all.sums_step}, {some.data(), width<T>});
             for (std::size_t r = 0; r < rows; ++r)
                 CHECK(have_same_bits(&some[r * width<T>], &sums[r * all.sums_step + 4 * width<T>], width<T>));
@@ -169,7 +186,8 @@ TEST_CASE_TEMPLATE("multiply: the bits of a row are the row's alone, those of a 
     }
 }
 
-TEST_CASE_TEMPLATE("share_of: the last blocks have the whole panel fetched, and nothing else", T, float, double, long double)
+TEST_CASE_TEMPLATE(
+    "share_of: the last blocks have the whole panel fetched, and nothing else", T, float, double, long double)
 {
     constexpr std::size_t depth = 12, line = xloom::line_items<T>, most = width<T> % 4 == 0 ? 4 : 2;
     std::vector<T> const panel(depth * width<T>);
@@ -184,7 +202,8 @@ TEST_CASE_TEMPLATE("share_of: the last blocks have the whole panel fetched, and 
                 is_fetched[place / line] = true;
             }
         }
-        // A line with each product is the most: fewer blocks than lines in a row leave the rest to the processor.
+        // A line with each product is the most: fewer blocks than lines in a row leave the rest to the
+        // processor.
         if (blocks >= 4 || width<T> <= line)
             CHECK(std::find(is_fetched.begin(), is_fetched.end(), false) == is_fetched.end());
     }
@@ -196,12 +215,14 @@ TEST_CASE_TEMPLATE("multiply: a matrix larger than a core's own cache", T, float
     for (std::size_t const rows : std::initializer_list<std::size_t>{2, 19}) {
         product<T> const all(rows, depth, columns);
         auto const sums = all.sums();
-        CHECK(all.error_of(sums) <= std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth)));
+        CHECK(
+            all.error_of(sums) <= std::numeric_limits<T>::epsilon() * (2 + static_cast<long double>(depth)));
         CHECK(all.sums(false, panel_order::backwards) == sums);
         CHECK(all.sums_of_interleaved() == sums);
         for (std::size_t r = 0; r < rows; ++r) {
             std::vector<T> alone(all.sums_step);
-            multiply<T>(1, {&all.a[r * all.step], 0}, all.b_panels(), {&all.start[r * all.sums_step], 0}, {alone.data(), 0});
+            multiply<T>(1, {&all.a[r * all.step], 0}, all.b_panels(), {&all.start[r * all.sums_step], 0},
+                {alone.data(), 0});
             CHECK(have_same_bits(alone.data(), &sums[r * all.sums_step], columns));
         }
     }

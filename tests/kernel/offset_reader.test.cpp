@@ -1,4 +1,5 @@
-// The offsets of index tuples, compared with the definition: of every width, with every rule for those outside, from batches; one by one.
+// The offsets of index tuples, compared with the definition: of every width, with every rule for those
+// outside, from batches; one by one.
 
 #include <doctest/doctest.h>
 
@@ -23,8 +24,8 @@ strided_layout const four_axes{{4, 3, 2, 5}, {-100, 7, 1000, 2}};
 
 strided_layout first_axes(std::size_t width)
 {
-    return {
-        shape(four_axes.dims.begin(), four_axes.dims.begin() + width), strides(four_axes.steps.begin(), four_axes.steps.begin() + width)};
+    return {shape(four_axes.dims.begin(), four_axes.dims.begin() + width),
+        strides(four_axes.steps.begin(), four_axes.steps.begin() + width)};
 }
 
 /// Tuples, some of their indices outside by one or two.
@@ -34,13 +35,15 @@ std::vector<std::int64_t> random_tuples(std::size_t count, shape const& lengths,
     std::vector<std::int64_t> indices;
     for (std::size_t i = 0; i < count * lengths.size(); ++i) {
         auto const length = static_cast<std::int64_t>(lengths[i % lengths.size()]);
-        indices.push_back(std::uniform_int_distribution<std::int64_t>(-length - beyond, length - 1 + beyond)(random));
+        indices.push_back(
+            std::uniform_int_distribution<std::int64_t>(-length - beyond, length - 1 + beyond)(random));
     }
     return indices;
 }
 
 /// The definition, one index after the other.
-offset_list offsets_by_definition(std::vector<std::int64_t> const& indices, std::size_t count, strided_layout const& axes, bounds rule)
+offset_list offsets_by_definition(
+    std::vector<std::int64_t> const& indices, std::size_t count, strided_layout const& axes, bounds rule)
 {
     offset_list all;
     std::size_t const width = axes.dims.size();
@@ -96,14 +99,15 @@ TEST_CASE("offsets of tuples of every width, with every rule")
         }
 }
 
-TEST_CASE_TEMPLATE(
-    "offsets: the ends of an index type are dropped or clipped", Index, std::int8_t, std::uint8_t, std::int64_t, std::uint64_t)
+TEST_CASE_TEMPLATE("offsets: the ends of an index type are dropped or clipped", Index, std::int8_t,
+    std::uint8_t, std::int64_t, std::uint64_t)
 {
     constexpr Index least = std::numeric_limits<Index>::min(), largest = std::numeric_limits<Index>::max();
     std::vector<Index> const indices{largest, 1, least};
     kernel::index_tuples<Index> const tuples{indices.data(), 3, {{3}, {10}}};
     std::ptrdiff_t const of_least = std::is_signed_v<Index> ? dropped : 0;
-    CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 3) == offset_list{dropped, 10, of_least});
+    CHECK(
+        read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 3) == offset_list{dropped, 10, of_least});
     CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::clip), 3) == offset_list{20, 10, 0});
 }
 
@@ -146,8 +150,8 @@ TEST_CASE("for_each_block gives every tuple once, in order, with its number; dro
     kernel::offset_reader const read(tuples, bounds::drop);
     std::size_t const block = kernel::max_offset_block;
     using range = std::pair<std::size_t, std::size_t>;
-    for (auto const& [from, to] :
-        {range{0, 300}, range{0, block}, range{0, block + 1}, range{7, 7 + 2 * block}, range{13, 260}, range{9, 9}})
+    for (auto const& [from, to] : {range{0, 300}, range{0, block}, range{0, block + 1},
+             range{7, 7 + 2 * block}, range{13, 260}, range{9, 9}})
         for (std::size_t const slice : {std::size_t{1}, step}) {
             std::vector<std::size_t> seen, expected;
             bool is_right = true;
@@ -155,8 +159,8 @@ TEST_CASE("for_each_block gives every tuple once, in order, with its number; dro
                 is_right = is_right && offset == static_cast<std::ptrdiff_t>(number * step);
                 seen.push_back(number);
             };
-            kernel::for_each_block(
-                read, from, to, data.data(), slice, [&](kernel::offset_block<double const> const& some) { some.for_each(note); });
+            kernel::for_each_block(read, from, to, data.data(), slice,
+                [&](kernel::offset_block<double const> const& some) { some.for_each(note); });
             for (std::size_t i = from; i < to; ++i)
                 if (i % 5 != 3)
                     expected.push_back(i);
@@ -181,14 +185,16 @@ TEST_CASE("single_indices gives every tuple once, in order, with its number, and
                 for (std::size_t i = 0; i < to; ++i)
                     indices[i] = static_cast<std::int32_t>(299 - i);
                 std::vector<float> const data(300 * stride);
-                kernel::index_tuples<std::int32_t> const tuples{indices.data(), to, {{300}, {stride}}, 0, false};
+                kernel::index_tuples<std::int32_t> const tuples{
+                    indices.data(), to, {{300}, {stride}}, 0, false};
                 std::vector<std::size_t> seen, expected(to - from);
                 std::iota(expected.begin(), expected.end(), from);
                 bool is_right = true;
-                kernel::single_indices(tuples, from, to, data.data(), slice).for_each([&](std::ptrdiff_t offset, std::size_t number) {
-                    is_right = is_right && offset == static_cast<std::ptrdiff_t>((299 - number) * stride);
-                    seen.push_back(number);
-                });
+                kernel::single_indices(tuples, from, to, data.data(), slice)
+                    .for_each([&](std::ptrdiff_t offset, std::size_t number) {
+                        is_right = is_right && offset == static_cast<std::ptrdiff_t>((299 - number) * stride);
+                        seen.push_back(number);
+                    });
                 CHECK(is_right);
                 CHECK(seen == expected);
             }
@@ -202,9 +208,12 @@ TEST_CASE("are_single_indices: one index a tuple, none negative, none out of ran
     CHECK(kernel::are_single_indices(one, bounds::assume));
     CHECK_FALSE(kernel::are_single_indices(one, bounds::drop));
     CHECK_FALSE(kernel::are_single_indices(one, bounds::clip));
-    CHECK_FALSE(kernel::are_single_indices(kernel::index_tuples<std::int64_t>{&index, 1, {{2}, {1}}, 0, true}, bounds::check));
-    CHECK_FALSE(kernel::are_single_indices(kernel::index_tuples<std::int64_t>{&index, 1, {{}, {}}, 0, false}, bounds::check));
-    CHECK_FALSE(kernel::are_single_indices(kernel::index_tuples<std::int64_t>{&index, 1, {{2, 2}, {2, 1}}, 0, false}, bounds::check));
+    CHECK_FALSE(kernel::are_single_indices(
+        kernel::index_tuples<std::int64_t>{&index, 1, {{2}, {1}}, 0, true}, bounds::check));
+    CHECK_FALSE(kernel::are_single_indices(
+        kernel::index_tuples<std::int64_t>{&index, 1, {{}, {}}, 0, false}, bounds::check));
+    CHECK_FALSE(kernel::are_single_indices(
+        kernel::index_tuples<std::int64_t>{&index, 1, {{2, 2}, {2, 1}}, 0, false}, bounds::check));
 }
 
 } // namespace kernel_offset_reader_test

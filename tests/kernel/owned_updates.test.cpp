@@ -34,7 +34,8 @@ numbers_of_slices owned(Policy const& policy, std::size_t parts, offset_reader c
 {
     numbers_of_slices numbers;
     for_each_owned(policy, read, slice_owners(64, parts, read), [&](owned_updates const& updates) {
-        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) { numbers[offset].push_back(number); });
+        updates.for_each(
+            [&](std::ptrdiff_t offset, std::size_t number) { numbers[offset].push_back(number); });
     });
     return numbers;
 }
@@ -65,7 +66,8 @@ TEST_CASE("more parts than updates take memory for the updates only")
 {
     std::vector<std::int32_t> const indices = {3, 1, 3};
     index_tuples<std::int32_t> const tuples{indices.data(), indices.size(), {{4000}, {1}}};
-    CHECK(owned(serial, 3000, offset_reader(tuples, bounds::assume)) == numbers_of_slices{{1, {1}}, {3, {0, 2}}});
+    CHECK(owned(serial, 3000, offset_reader(tuples, bounds::assume)) ==
+          numbers_of_slices{{1, {1}}, {3, {0, 2}}});
 }
 
 TEST_CASE("slices within a neighbourhood have one owner, and each owner gets about as many updates")
@@ -84,7 +86,8 @@ TEST_CASE("slices within a neighbourhood have one owner, and each owner gets abo
             for (std::ptrdiff_t offset = -128; offset < 128; ++offset)
                 CHECK(owner_of(offset) == owner_of(offset < 0 ? -128 : 0));
             std::vector<int> counts(4);
-            for_each_named(read, 0, indices.size(), [&](std::ptrdiff_t offset, std::size_t) { ++counts[owner_of(offset)]; });
+            for_each_named(read, 0, indices.size(),
+                [&](std::ptrdiff_t offset, std::size_t) { ++counts[owner_of(offset)]; });
             int const most = *std::max_element(counts.begin(), counts.end());
             bool const is_skewed = distance == 1 && often == 10;
             CHECK(most < (is_skewed ? 65'000 : 35'000));

@@ -22,9 +22,11 @@ struct found {
     pair repeated;
     pair descent;
 
-    found(std::vector<std::int64_t> const& indices, shape const& slices, std::size_t count, bounds rule = bounds::check)
+    found(std::vector<std::int64_t> const& indices, shape const& slices, std::size_t count,
+        bounds rule = bounds::check)
     {
-        kernel::index_tuples<std::int64_t> const tuples{indices.data(), count, {slices, row_major_strides(slices)}};
+        kernel::index_tuples<std::int64_t> const tuples{
+            indices.data(), count, {slices, row_major_strides(slices)}};
         kernel::offset_reader const read(tuples, rule);
         if (auto const two = kernel::find_repeated(read, element_count(slices)))
             repeated = {two->earlier, two->later};
@@ -82,7 +84,8 @@ TEST_CASE("few tuples of many slices take memory for the tuples only")
     constexpr std::size_t many = std::size_t{1} << (sizeof(std::size_t) == 8 ? 40 : 28);
     CHECK(found({3, 1 << 20, 4, 0}, {many}, 4).repeated == std::nullopt);
     CHECK(found({3, 1, 4, 1, 3, 3, 4}, {many}, 7).repeated == std::pair<std::size_t, std::size_t>{1, 3});
-    CHECK(found({3, 1, -1, 3, 1}, {many}, 5, bounds::drop).repeated == std::pair<std::size_t, std::size_t>{0, 3});
+    CHECK(found({3, 1, -1, 3, 1}, {many}, 5, bounds::drop).repeated ==
+          std::pair<std::size_t, std::size_t>{0, 3});
     CHECK(found({}, {many}, 0).repeated == std::nullopt);
 }
 

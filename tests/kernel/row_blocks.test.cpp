@@ -15,7 +15,8 @@ using namespace xloom::kernel;
 
 TEST_CASE("blocks: as few as there can be, of nearly one size")
 {
-    static_assert(blocks{0, 4}.count() == 0 && blocks{1, 4}.count() == 1 && blocks{4, 4}.count() == 1 && blocks{5, 4}.count() == 2);
+    static_assert(blocks{0, 4}.count() == 0 && blocks{1, 4}.count() == 1 && blocks{4, 4}.count() == 1 &&
+                  blocks{5, 4}.count() == 2);
     static_assert(blocks{5, 4}.begin(0) == 0 && blocks{5, 4}.begin(1) == 3 && blocks{5, 4}.begin(2) == 5);
     constexpr blocks many{std::size_t(-1) / 2, 4};
     static_assert(many.begin(many.count() - 1) == many.things - 3 && many.begin(many.count()) == many.things);

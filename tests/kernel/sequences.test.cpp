@@ -1,4 +1,5 @@
-// The time axis of the recurrent operators: which rows run in which step, what they read, and where they write.
+// The time axis of the recurrent operators: which rows run in which step, what they read, and where they
+// write.
 
 #include <doctest/doctest.h>
 
@@ -60,7 +61,8 @@ private:
 struct batch {
     std::vector<std::size_t> lengths;
     std::size_t T = *std::max_element(lengths.begin(), lengths.end());
-    std::vector<int> x = std::vector<int>(lengths.size() * T * 5, untouched), y = std::vector<int>(lengths.size() * T * 7, untouched);
+    std::vector<int> x = std::vector<int>(lengths.size() * T * 5, untouched),
+                     y = std::vector<int>(lengths.size() * T * 7, untouched);
     std::vector<sequence<int>> sequences{};
 
     explicit batch(std::vector<std::size_t> lengths_) : lengths(std::move(lengths_))
@@ -97,13 +99,15 @@ void check_batch(std::vector<std::size_t> const& lengths)
     step_buffers<float>(cell, lengths.size(), all.T, size);
     std::vector<float> numbers(size.used() + 1, std::numeric_limits<float>::quiet_NaN());
     arena<float> memory(numbers.data());
-    run_sequences<float>(cell, all.sequences.data(), lengths.size(), step_buffers<float>(cell, lengths.size(), all.T, memory));
+    run_sequences<float>(
+        cell, all.sequences.data(), lengths.size(), step_buffers<float>(cell, lengths.size(), all.T, memory));
 
     CAPTURE(lengths.size());
     REQUIRE(cell.steps.size() == all.T);
     for (std::size_t t = 0; t < all.T; ++t) {
         auto const longer_than = [&](std::size_t least) {
-            return static_cast<std::size_t>(std::count_if(lengths.begin(), lengths.end(), [&](std::size_t each) { return each > least; }));
+            return static_cast<std::size_t>(std::count_if(
+                lengths.begin(), lengths.end(), [&](std::size_t each) { return each > least; }));
         };
         CHECK(cell.steps[t] == asked{longer_than(t), longer_than(t + 1), t});
     }
@@ -112,13 +116,15 @@ void check_batch(std::vector<std::size_t> const& lengths)
             CHECK(cell.h(r)[j] == all.expected(r, lengths[r], j));
             for (std::size_t s = 0; s < lengths[r]; ++s) {
                 std::size_t const t = r % 2 == 1 ? lengths[r] - 1 - s : s;
-                REQUIRE(all.y[(r * all.T + t) * 7 + 3 * j] == (r == 2 ? untouched : static_cast<int>(all.expected(r, s + 1, j))));
+                REQUIRE(all.y[(r * all.T + t) * 7 + 3 * j] ==
+                        (r == 2 ? untouched : static_cast<int>(all.expected(r, s + 1, j))));
             }
         }
     std::size_t written = 0;
     for (std::size_t r = 0; r < lengths.size(); ++r)
         written += r == 2 ? 0 : 2 * lengths[r];
-    CHECK(static_cast<std::size_t>(std::count_if(all.y.begin(), all.y.end(), [](int each) { return each != untouched; })) == written);
+    CHECK(static_cast<std::size_t>(std::count_if(
+              all.y.begin(), all.y.end(), [](int each) { return each != untouched; })) == written);
 }
 
 } // namespace
@@ -141,8 +147,11 @@ TEST_CASE("copy_row: from any step to any step, converted")
 TEST_CASE("count_longer: how many of the sorted sequences have a step")
 {
     batch const all({5, 3, 3, 1, 0});
-    auto const count = [&](std::size_t most, std::size_t t) { return count_longer(all.sequences.data(), most, t); };
-    CHECK((count(5, 0) == 4 && count(5, 1) == 3 && count(5, 2) == 3 && count(5, 3) == 1 && count(5, 4) == 1 && count(5, 5) == 0));
+    auto const count = [&](std::size_t most, std::size_t t) {
+        return count_longer(all.sequences.data(), most, t);
+    };
+    CHECK((count(5, 0) == 4 && count(5, 1) == 3 && count(5, 2) == 3 && count(5, 3) == 1 && count(5, 4) == 1 &&
+           count(5, 5) == 0));
     CHECK((count(2, 0) == 2 && count(2, 3) == 1 && count(0, 0) == 0));
 }
 

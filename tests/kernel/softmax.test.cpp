@@ -49,7 +49,8 @@ TEST_CASE_TEMPLATE("largest_of: anywhere in rows of any length, NaN left out", T
             REQUIRE(largest_of(x.data(), count) == -5);
             x.assign(count, T(1));
             x[i] = not_a_number<T>;
-            REQUIRE((count == 1 ? std::isnan(largest_of(x.data(), count)) : largest_of(x.data(), count) == 1));
+            REQUIRE(
+                (count == 1 ? std::isnan(largest_of(x.data(), count)) : largest_of(x.data(), count) == 1));
         }
     std::vector<T> const none(2 * batch_size<T> + 1, not_a_number<T>);
     CHECK(std::isnan(largest_of(none.data(), none.size())));
@@ -74,7 +75,8 @@ TEST_CASE_TEMPLATE("softmax: rows of any length, in place too", T, float, double
         for (std::size_t i = 0; i < count; ++i) {
             long double const expected = std::exp(static_cast<long double>(x[i])) / sum;
             long double const units = 8 + largest - static_cast<long double>(x[i]);
-            CHECK(std::fabs(static_cast<long double>(y[i]) - expected) <= units * std::numeric_limits<T>::epsilon() * expected);
+            CHECK(std::fabs(static_cast<long double>(y[i]) - expected) <=
+                  units * std::numeric_limits<T>::epsilon() * expected);
         }
         softmax(x.data(), x.data(), count);
         CHECK(x == y);
@@ -97,7 +99,8 @@ TEST_CASE_TEMPLATE("softmax: no overflow, and nothing lost by a common shift", T
     T const most = std::numeric_limits<T>::max();
     for (T const each : {T(0), T(1000), T(-1000), most, -most})
         for (std::size_t const count : {std::size_t{1}, 2 * batch_size<T>})
-            CHECK(softmax_of(std::vector<T>(count, each)) == std::vector<T>(count, 1 / static_cast<T>(count)));
+            CHECK(
+                softmax_of(std::vector<T>(count, each)) == std::vector<T>(count, 1 / static_cast<T>(count)));
     CHECK(softmax_of<T>({most, -most, 0}) == std::vector<T>{1, 0, 0});
 }
 

@@ -34,10 +34,13 @@ void for_each_index(shape const& dims, strides const& a, strides const& b, Visit
     }
 }
 
-/// Strides of distinct items: axes nested in a random order, with gaps, in random directions. Axes of length 1 get any stride.
+/// Strides of distinct items: axes nested in a random order, with gaps, in random directions. Axes of length
+/// 1 get any stride.
 strides random_strides(shape const& dims, std::mt19937& random)
 {
-    auto const pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    auto const pick = [&](int low, int high) {
+        return std::uniform_int_distribution<int>(low, high)(random);
+    };
     std::vector<std::size_t> order(dims.size());
     for (std::size_t i = 0; i < order.size(); ++i)
         order[i] = i;
@@ -94,7 +97,8 @@ TEST_CASE("strided_copy: nothing is copied of an empty shape, not even from null
 {
     CHECK(copies_like_a_loop({0}, {1}, {1}));
     CHECK(copies_like_a_loop({3, 0, 2}, {2, 2, 1}, {1, 3, 3}));
-    kernel::strided_copy(shape{3, 0}, strides{1, 3}, strides{0, 1})(static_cast<int const*>(nullptr), static_cast<int*>(nullptr));
+    kernel::strided_copy(shape{3, 0}, strides{1, 3}, strides{0, 1})(
+        static_cast<int const*>(nullptr), static_cast<int*>(nullptr));
 }
 
 TEST_CASE("strided_copy: random layouts of every rank up to 4")
@@ -125,11 +129,13 @@ TEST_CASE("strided_copy: every pair is visited once, in row-major order")
             dims.push_back(std::uniform_int_distribution<std::size_t>(i % 8 == 0 ? 0 : 1, 4)(random));
         strides const from = random_strides(dims, random), to = random_strides(dims, random);
         std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> expected, found;
-        for_each_index(dims, from, to, [&](std::ptrdiff_t a, std::ptrdiff_t b) { expected.emplace_back(a, b); });
+        for_each_index(
+            dims, from, to, [&](std::ptrdiff_t a, std::ptrdiff_t b) { expected.emplace_back(a, b); });
         std::vector<int> items(2 * middle), others(2 * middle);
-        kernel::strided_copy(dims, from, to).for_each_pair(items.data() + middle, others.data() + middle, [&](int& a, int& b) {
-            found.emplace_back(&a - (items.data() + middle), &b - (others.data() + middle));
-        });
+        kernel::strided_copy(dims, from, to)
+            .for_each_pair(items.data() + middle, others.data() + middle, [&](int& a, int& b) {
+                found.emplace_back(&a - (items.data() + middle), &b - (others.data() + middle));
+            });
         failures += found != expected;
     }
     CHECK(failures == 0);
@@ -137,7 +143,8 @@ TEST_CASE("strided_copy: every pair is visited once, in row-major order")
 
 TEST_CASE("strided_copy: one plan serves many copies, and items are assigned")
 {
-    std::vector<std::string> const from{"one, not a small string at all", "two, not a small string at all", "three", "four"};
+    std::vector<std::string> const from{
+        "one, not a small string at all", "two, not a small string at all", "three", "four"};
     std::vector<std::string> to(4);
     kernel::strided_copy const swap(shape{2}, strides{1}, strides{-1});
     swap(from.data(), to.data() + 1);

@@ -1,4 +1,5 @@
-// The walk along time, compared with indices: the items of element t are those with index t, or T-1-t, on the axis.
+// The walk along time, compared with indices: the items of element t are those with index t, or T-1-t, on the
+// axis.
 
 #include <doctest/doctest.h>
 
@@ -30,8 +31,10 @@ constexpr bool visit_offsets(strided_layout const& layout, std::ptrdiff_t first,
     return true;
 }
 
-/// The offset of the item with index `t` on `axis` and the indices of the `flat`-th item of a slice on the others.
-constexpr std::ptrdiff_t offset_of(strided_layout const& operand, std::size_t axis, std::size_t t, std::size_t flat)
+/// The offset of the item with index `t` on `axis` and the indices of the `flat`-th item of a slice on the
+/// others.
+constexpr std::ptrdiff_t offset_of(
+    strided_layout const& operand, std::size_t axis, std::size_t t, std::size_t flat)
 {
     std::ptrdiff_t at = static_cast<std::ptrdiff_t>(t) * operand.steps[axis];
     for (std::size_t other = operand.dims.size(); other-- > 0;)
@@ -51,7 +54,9 @@ constexpr bool walks(strided_layout const& operand, std::size_t axis, bool rever
     for (std::size_t t = 0; t < length; ++t) {
         std::size_t const index = reverse ? length - 1 - t : t;
         if (!visit_offsets(time.element, time.first + static_cast<std::ptrdiff_t>(t) * time.step,
-                [&](std::size_t flat, std::ptrdiff_t at) { return at == offset_of(operand, axis, index, flat); }))
+                [&](std::size_t flat, std::ptrdiff_t at) {
+                    return at == offset_of(operand, axis, index, flat);
+                }))
             return false;
     }
     return true;
@@ -68,10 +73,11 @@ constexpr bool walks_every_way(strided_layout const& operand)
 constexpr bool walks_every_layout()
 {
     return walks_every_way({{5}, {1}}) && walks_every_way({{5}, {-3}}) && walks_every_way({{5}, {0}}) &&
-           walks_every_way({{3, 4}, {4, 1}}) && walks_every_way({{3, 4}, {1, 3}}) && walks_every_way({{3, 4}, {-8, 2}}) &&
-           walks_every_way({{2, 3, 4}, {12, 4, 1}}) && walks_every_way({{2, 3, 4}, {4, -8, 1}}) &&
-           walks_every_way({{2, 3, 1, 4}, {12, 4, 99, 1}}) && walks_every_way({{1, 1, 1, 1}, {0, 0, 0, 0}}) &&
-           walks_every_way({{2, 0, 3}, {3, 3, 1}}) && walks_every_way({{0}, {1}});
+           walks_every_way({{3, 4}, {4, 1}}) && walks_every_way({{3, 4}, {1, 3}}) &&
+           walks_every_way({{3, 4}, {-8, 2}}) && walks_every_way({{2, 3, 4}, {12, 4, 1}}) &&
+           walks_every_way({{2, 3, 4}, {4, -8, 1}}) && walks_every_way({{2, 3, 1, 4}, {12, 4, 99, 1}}) &&
+           walks_every_way({{1, 1, 1, 1}, {0, 0, 0, 0}}) && walks_every_way({{2, 0, 3}, {3, 3, 1}}) &&
+           walks_every_way({{0}, {1}});
 }
 
 constexpr bool walks_part_of_an_axis()
@@ -87,10 +93,12 @@ constexpr bool stays_where_it_is_without_items()
     kernel::time_axis const forward({{0, huge, 5}, {5, 5, 1}}, 1, huge, false);
     kernel::time_axis const reverse({{0, huge, 5}, {5, 5, 1}}, 1, huge, true);
     kernel::time_axis const none({{0, 5}, {5, 1}}, 0, 0, true);
-    return forward.first == 0 && forward.step == 0 && reverse.first == 0 && reverse.step == 0 && none.first == 0;
+    return forward.first == 0 && forward.step == 0 && reverse.first == 0 && reverse.step == 0 &&
+           none.first == 0;
 }
 
-/// What is gathered of any run of elements is what lies there, and scattered it lies there again, and nowhere else.
+/// What is gathered of any run of elements is what lies there, and scattered it lies there again, and nowhere
+/// else.
 void check_gathering(strided_layout const& operand, std::size_t axis, bool reverse)
 {
     constexpr std::ptrdiff_t origin = 50;
@@ -105,12 +113,13 @@ void check_gathering(strided_layout const& operand, std::size_t axis, bool rever
             std::ptrdiff_t const begin = origin + time.first + static_cast<std::ptrdiff_t>(t) * time.step;
             std::vector<int> lying, where_they_lay(memory.size(), -1);
             for (std::size_t i = 0; i < count; ++i)
-                visit_offsets(time.element, begin + static_cast<std::ptrdiff_t>(i) * time.step, [&](std::size_t, std::ptrdiff_t at) {
-                    int const item = memory[static_cast<std::size_t>(at)];
-                    lying.push_back(item);
-                    where_they_lay[static_cast<std::size_t>(at)] = item;
-                    return true;
-                });
+                visit_offsets(time.element, begin + static_cast<std::ptrdiff_t>(i) * time.step,
+                    [&](std::size_t, std::ptrdiff_t at) {
+                        int const item = memory[static_cast<std::size_t>(at)];
+                        lying.push_back(item);
+                        where_they_lay[static_cast<std::size_t>(at)] = item;
+                        return true;
+                    });
             std::vector<int> gathered(lying.size(), -1), scattered(memory.size(), -1);
             time.gathering(count)(memory.data() + begin, gathered.data());
             CHECK(gathered == lying);
@@ -123,9 +132,9 @@ void check_gathering(strided_layout const& operand, std::size_t axis, bool rever
 
 TEST_CASE("time_axis gathers runs of elements and scatters them back, wherever time lies among the axes")
 {
-    for (strided_layout const& operand :
-        {strided_layout{{5}, {1}}, {{5}, {-3}}, {{3, 4}, {4, 1}}, {{3, 4}, {1, 3}}, {{3, 4}, {-8, 2}}, {{2, 3, 4}, {12, 4, 1}},
-            {{2, 3, 4}, {1, 8, 2}}, {{2, 3, 1, 4}, {12, 4, 99, 1}}, {{3, 2}, {0, 1}}, {{3, 2}, {1, 0}}, {{2, 0, 3}, {3, 3, 1}}})
+    for (strided_layout const& operand : {strided_layout{{5}, {1}}, {{5}, {-3}}, {{3, 4}, {4, 1}},
+             {{3, 4}, {1, 3}}, {{3, 4}, {-8, 2}}, {{2, 3, 4}, {12, 4, 1}}, {{2, 3, 4}, {1, 8, 2}},
+             {{2, 3, 1, 4}, {12, 4, 99, 1}}, {{3, 2}, {0, 1}}, {{3, 2}, {1, 0}}, {{2, 0, 3}, {3, 3, 1}}})
         for (std::size_t axis = 0; axis < operand.dims.size(); ++axis)
             for (bool const reverse : {false, true}) {
                 CAPTURE(operand.dims.size());

@@ -81,7 +81,8 @@ TEST_CASE_TEMPLATE("clip_units: within the limit and at it, NaN stays NaN", T, f
 TEST_CASE_TEMPLATE("add_products and set_products, z among the factors", T, float, double, long double)
 {
     for (std::size_t const units : every_count<T>()) {
-        auto const a = row_of<T>(units, 1, [](T j) { return j + 1; }), b = row_of<T>(units, 1, [](T j) { return 2 * j - 3; });
+        auto const a = row_of<T>(units, 1, [](T j) { return j + 1; }),
+                   b = row_of<T>(units, 1, [](T j) { return 2 * j - 3; });
         auto z = row_of<T>(units, 1, [](T j) { return 10 * j; });
         add_products(a.data(), b.data(), z.data(), units);
         check_row<T>(z, units, [](T j) { return 10 * j + (j + 1) * (2 * j - 3); });
@@ -104,7 +105,8 @@ TEST_CASE_TEMPLATE("for_each_batch begins at every batch once", T, float, double
     }
 }
 
-TEST_CASE_TEMPLATE("a gate clips its sums, if it does, before it activates them", T, float, double, long double)
+TEST_CASE_TEMPLATE(
+    "a gate clips its sums, if it does, before it activates them", T, float, double, long double)
 {
     for (std::size_t const units : every_count<T>()) {
         auto const sums = row_of<T>(units, 0, [](T j) { return j - 4; });

@@ -1,4 +1,5 @@
-// Built with -fno-exceptions and XLOOM_NO_SIMD. Its argument names what it does: calls that are right, or a mistake under some handler.
+// Built with -fno-exceptions and XLOOM_NO_SIMD. Its argument names what it does: calls that are right, or a
+// mistake under some handler.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -15,24 +16,31 @@ int call_all()
 {
     vector const x = {3, 1, 2};
     auto const [total, running] = xloom::scan(add, 0.0, x);
-    auto const loop = xloom::loop([](std::int64_t, bool, double v) { return xloom::loop_step{v < 100, 2 * v}; }, 1.0, {.cond = true});
+    auto const loop = xloom::loop(
+        [](std::int64_t, bool, double v) {
+            return xloom::loop_step{v < 100, 2 * v};
+        },
+        1.0, {.cond = true});
     double const taken = xloom::if_(
         total > 5, [] { return 1.0; }, [] { return 2.0; });
     xt::xtensor<std::int64_t, 2> const indices = {{2}, {2}};
-    vector const scattered = xloom::scatter_nd(x, indices, vector{10, 20}, {.reduction = xloom::reduction::add});
+    vector const scattered =
+        xloom::scatter_nd(x, indices, vector{10, 20}, {.reduction = xloom::reduction::add});
     auto const gathered = xloom::gather_nd<1>(x, indices);
-    // One unit, whose gates see 0 and whose cell sees 0.5: sigmoid(0) * tanh(0.5), kept as c, then sigmoid(0) * tanh(c).
+    // One unit, whose gates see 0 and whose cell sees 0.5: sigmoid(0) * tanh(0.5), kept as c, then sigmoid(0)
+    // * tanh(c).
     xt::xtensor<double, 3> const X = {{{1}}}, W = {{{0}, {0}, {0}, {0.5}}}, R = {{{0}, {0}, {0}, {0}}};
     auto const h = xloom::lstm(X, {.W = W, .R = R}).Y_h(0, 0, 0);
-    std::printf("%g %g, %g, %g, %g, %g %g, %.6f\n", total, running(1), loop.final_state, taken, scattered(2), gathered(0), gathered(1), h);
+    std::printf("%g %g, %g, %g, %g, %g %g, %.6f\n", total, running(1), loop.final_state, taken, scattered(2),
+        gathered(0), gathered(1), h);
     return 0;
 }
 
 /// Two scan inputs of different lengths.
 int mistake()
 {
-    xloom::scan(
-        [](double sum, double a, double b) { return xloom::scan_step{sum + a * b}; }, 0.0, std::tuple{vector{1, 2, 3}, vector{1, 2}});
+    xloom::scan([](double sum, double a, double b) { return xloom::scan_step{sum + a * b}; }, 0.0,
+        std::tuple{vector{1, 2, 3}, vector{1, 2}});
     return 0;
 }
 

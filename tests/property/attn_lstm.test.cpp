@@ -49,7 +49,8 @@ size_case const size_cases[] = {
 
 /// A part of each row of an array [outer, N, inner]: of the rows `first` to `last`.
 template <class T>
-textbook::array<T> rows_of_batch(textbook::array<T> const& from, std::size_t axis, std::size_t first, std::size_t last)
+textbook::array<T> rows_of_batch(
+    textbook::array<T> const& from, std::size_t axis, std::size_t first, std::size_t last)
 {
     if (from.shape.empty())
         return from;
@@ -63,17 +64,19 @@ textbook::array<T> rows_of_batch(textbook::array<T> const& from, std::size_t axi
     return to;
 }
 
-std::vector<std::int32_t> part_of(std::vector<std::int32_t> const& lengths, std::size_t first, std::size_t last)
+std::vector<std::int32_t> part_of(
+    std::vector<std::int32_t> const& lengths, std::size_t first, std::size_t last)
 {
     return lengths.empty() ? lengths
-                           : std::vector<std::int32_t>(
-                                 lengths.begin() + static_cast<std::ptrdiff_t>(first), lengths.begin() + static_cast<std::ptrdiff_t>(last));
+                           : std::vector<std::int32_t>(lengths.begin() + static_cast<std::ptrdiff_t>(first),
+                                 lengths.begin() + static_cast<std::ptrdiff_t>(last));
 }
 
 /// Rows `first` to `last` of the batch.
 operands batch_part(operands in, std::size_t first, std::size_t last)
 {
-    for (textbook::array<float>* each : {&in.X, &in.initial_h, &in.initial_c, &in.initial_attention, &in.initial_alignment})
+    for (textbook::array<float>* each :
+        {&in.X, &in.initial_h, &in.initial_c, &in.initial_attention, &in.initial_alignment})
         *each = rows_of_batch(*each, 1, first, last);
     in.M = rows_of_batch(in.M, 0, first, last);
     in.sequence_lens = part_of(in.sequence_lens, first, last);
@@ -111,7 +114,8 @@ TEST_CASE("attn_lstm is a scan over attn_lstm_cell, bit for bit")
                 auto in = draw(number, which & ~unsigned(with_sequence_lens), 2);
                 auto const& [T, N, I, H, D] = size_cases[number].rows;
                 attn_lstm_tensors<float> const tensors(in);
-                attn_lstm_weights<float> const weights(tensors.constants(), {.direction = direction::bidirectional});
+                attn_lstm_weights<float> const weights(
+                    tensors.constants(), {.direction = direction::bidirectional});
                 auto const whole = call_attn_lstm(tensors, weights, shapes_of_outputs(in));
 
                 auto const state = [&, direction = d](textbook::array<float> const& from) {
@@ -122,12 +126,14 @@ TEST_CASE("attn_lstm is a scan over attn_lstm_cell, bit for bit")
                         from.items.begin() + static_cast<std::ptrdiff_t>((direction + 1) * size));
                     return to_tensor<xt::xtensor<float, 2>>(to);
                 };
-                auto h = state(in.initial_h), c = state(in.initial_c), attention = state(in.initial_attention);
+                auto h = state(in.initial_h), c = state(in.initial_c),
+                     attention = state(in.initial_attention);
                 auto const X = to_tensor<xt::xtensor<float, 3>>(in.X);
                 xt::xtensor<float, 3> Y = xt::zeros<float>({T, N, H});
                 attn_lstm_cell<float> cell(weights, ref_of(tensors.M), tensors.memory_lengths(), {}, d);
                 scan_direction const order = d == 0 ? scan_direction::forward : scan_direction::reverse;
-                scan_into(cell, std::tie(h, c, attention), X, Y, {.input_directions = {order}, .output_directions = {order}});
+                scan_into(cell, std::tie(h, c, attention), X, Y,
+                    {.input_directions = {order}, .output_directions = {order}});
 
                 for (std::size_t t = 0; t < T; ++t)
                     for (std::size_t i = 0; i < N * H; ++i)
@@ -147,13 +153,14 @@ TEST_CASE("attn_lstm in reverse is attn_lstm of the reversed rows, bit for bit")
         for (std::size_t n = 0; n < N; ++n) {
             std::size_t const length = lengths.empty() ? T : static_cast<std::size_t>(lengths[n]);
             for (std::size_t t = 0; t < length; ++t)
-                std::copy_n(old.begin() + static_cast<std::ptrdiff_t>(((length - 1 - t) * N + n) * width), width,
-                    from.items.begin() + static_cast<std::ptrdiff_t>((t * N + n) * width));
+                std::copy_n(old.begin() + static_cast<std::ptrdiff_t>(((length - 1 - t) * N + n) * width),
+                    width, from.items.begin() + static_cast<std::ptrdiff_t>((t * N + n) * width));
         }
         return from;
     };
     for (std::size_t number = 0; number < std::size(size_cases); ++number)
-        for (unsigned const which : {unsigned(with_all), with_all & ~unsigned(with_sequence_lens | with_AW)}) {
+        for (unsigned const which :
+            {unsigned(with_all), with_all & ~unsigned(with_sequence_lens | with_AW)}) {
             auto in = draw(number, which);
             CAPTURE(number);
             auto const backwards = call_attn_lstm(in, {.direction = "reverse"}, onward);
@@ -175,12 +182,14 @@ TEST_CASE("each direction of two is a direction alone, bit for bit")
         CAPTURE(number);
         auto const both = call_attn_lstm(in, {.direction = "bidirectional"});
         for (std::size_t d = 0; d < 2; ++d) {
-            operands const one{in.X, half(in.W, d), half(in.R, d), half(in.B, d), in.sequence_lens, half(in.initial_h, d),
-                half(in.initial_c, d), half(in.P, d), half(in.QW, d), half(in.MW, d), half(in.V, d), in.M, in.memory_seq_lens,
-                half(in.AW, d), half(in.initial_attention, d), half(in.initial_alignment, d)};
-            results const of_both{half(both.Y, d, 1), half(both.Y_h, d), half(both.Y_c, d), half(both.alignments, d, 1),
-                half(both.Y_attention, d), half(both.Y_alignment, d)};
-            CHECK(have_same_bits(call_attn_lstm(one, {.direction = d == 0 ? "forward" : "reverse"}), of_both));
+            operands const one{in.X, half(in.W, d), half(in.R, d), half(in.B, d), in.sequence_lens,
+                half(in.initial_h, d), half(in.initial_c, d), half(in.P, d), half(in.QW, d), half(in.MW, d),
+                half(in.V, d), in.M, in.memory_seq_lens, half(in.AW, d), half(in.initial_attention, d),
+                half(in.initial_alignment, d)};
+            results const of_both{half(both.Y, d, 1), half(both.Y_h, d), half(both.Y_c, d),
+                half(both.alignments, d, 1), half(both.Y_attention, d), half(both.Y_alignment, d)};
+            CHECK(
+                have_same_bits(call_attn_lstm(one, {.direction = d == 0 ? "forward" : "reverse"}), of_both));
         }
     }
 }
@@ -195,14 +204,16 @@ TEST_CASE("a batch is its rows alone, bit for bit")
             CAPTURE(which);
             auto const together = call_attn_lstm(in);
             for (std::size_t n = 0; n < N; n += step)
-                CHECK(have_same_bits(call_attn_lstm(batch_part(in, n, n + 1)), batch_part(together, n, n + 1)));
+                CHECK(
+                    have_same_bits(call_attn_lstm(batch_part(in, n, n + 1)), batch_part(together, n, n + 1)));
             CHECK(have_same_bits(call_attn_lstm(batch_part(in, N / 3, N)), batch_part(together, N / 3, N)));
         }
 }
 
 namespace {
 
-/// The call in pieces of `length` steps, states handed on, in place or not. Each row ends where its length says.
+/// The call in pieces of `length` steps, states handed on, in place or not. Each row ends where its length
+/// says.
 template <class Score>
 results in_pieces(operands const& in, std::size_t length, Score const& score, bool in_place)
 {
@@ -211,7 +222,9 @@ results in_pieces(operands const& in, std::size_t length, Score const& score, bo
     auto const like = shapes_of_outputs(in);
     // Zeros where a state is not given.
     auto const given = [](textbook::array<float> const& state, textbook::array<double> const& shape) {
-        return state.shape.empty() ? textbook::array<float>{shape.shape, std::vector<float>(textbook::size_of(shape.shape))} : state;
+        return state.shape.empty()
+                   ? textbook::array<float>{shape.shape, std::vector<float>(textbook::size_of(shape.shape))}
+                   : state;
     };
     operands piece = in;
     piece.initial_h = given(in.initial_h, like.Y_h);
@@ -225,7 +238,8 @@ results in_pieces(operands const& in, std::size_t length, Score const& score, bo
         piece.X = rows_of_batch(in.X, 0, begin, end);
         piece.sequence_lens.clear();
         for (std::size_t n = 0; n < N; ++n) {
-            std::size_t const of_row = in.sequence_lens.empty() ? T : static_cast<std::size_t>(in.sequence_lens[n]);
+            std::size_t const of_row =
+                in.sequence_lens.empty() ? T : static_cast<std::size_t>(in.sequence_lens[n]);
             piece.sequence_lens.push_back(static_cast<std::int32_t>(std::clamp(of_row, begin, end) - begin));
         }
         attn_lstm_tensors<float> tensors(piece);
@@ -240,7 +254,8 @@ results in_pieces(operands const& in, std::size_t length, Score const& score, bo
         attn_lstm_into(tensors.X, weights, tensors.start(), outputs, workspace, score);
         results const found = places.arrays();
         all.Y.items.insert(all.Y.items.end(), found.Y.items.begin(), found.Y.items.end());
-        all.alignments.items.insert(all.alignments.items.end(), found.alignments.items.begin(), found.alignments.items.end());
+        all.alignments.items.insert(
+            all.alignments.items.end(), found.alignments.items.begin(), found.alignments.items.end());
         piece.initial_h = in_place ? to_array(tensors.initial_h) : found.Y_h;
         piece.initial_c = in_place ? to_array(tensors.initial_c) : found.Y_c;
         piece.initial_attention = in_place ? to_array(tensors.initial_attention) : found.Y_attention;
@@ -257,7 +272,8 @@ results in_pieces(operands const& in, std::size_t length, Score const& score, bo
 
 } // namespace
 
-TEST_CASE("a sequence in pieces is the sequence, bit for bit: each row with states of its own, in place or not")
+TEST_CASE(
+    "a sequence in pieces is the sequence, bit for bit: each row with states of its own, in place or not")
 {
     for (std::size_t number = 0; number < std::size(size_cases); ++number)
         for (unsigned const which : {unsigned(with_all), without_layer, unsigned(with_attention)}) {
@@ -283,8 +299,9 @@ TEST_CASE("packed weights give the bits of plain ones, and outputs do not depend
         attn_lstm_weights<float> const weights(tensors.constants());
         auto const all = call_attn_lstm(in);
         CAPTURE(number);
-        for (auto const& [Y, Y_h, Y_c] : {attn_lstm(tensors.X, tensors.inputs()), attn_lstm(tensors.X, weights, tensors.start()),
-                 attn_lstm(tensors.X, weights, tensors.start(), bahdanau())}) {
+        for (auto const& [Y, Y_h, Y_c] :
+            {attn_lstm(tensors.X, tensors.inputs()), attn_lstm(tensors.X, weights, tensors.start()),
+                attn_lstm(tensors.X, weights, tensors.start(), bahdanau())}) {
             CHECK(have_same_bits(to_array(Y), all.Y));
             CHECK(have_same_bits(to_array(Y_h), all.Y_h));
             CHECK(have_same_bits(to_array(Y_c), all.Y_c));
@@ -293,7 +310,8 @@ TEST_CASE("packed weights give the bits of plain ones, and outputs do not depend
             std::array<bool, 6> is_wanted{};
             for (std::size_t i = 0; i < 6; ++i)
                 is_wanted[i] = wanted >> i & 1;
-            auto const some = call_attn_lstm(tensors, weights, shapes_of_outputs(in), bahdanau(), serial, is_wanted);
+            auto const some =
+                call_attn_lstm(tensors, weights, shapes_of_outputs(in), bahdanau(), serial, is_wanted);
             for (std::size_t i = 0; i < 6; ++i)
                 if (is_wanted[i])
                     CHECK(have_same_bits(*some.each()[i], *all.each()[i]));
@@ -304,13 +322,15 @@ TEST_CASE("packed weights give the bits of plain ones, and outputs do not depend
 TEST_CASE("without QW, MW, V and M it is lstm, bit for bit")
 {
     for (std::size_t number = 0; number < std::size(size_cases); ++number)
-        for (unsigned const which : {with_all & ~unsigned(with_attention), unsigned(with_none), unsigned(with_B | with_sequence_lens)}) {
+        for (unsigned const which : {with_all & ~unsigned(with_attention), unsigned(with_none),
+                 unsigned(with_B | with_sequence_lens)}) {
             auto const in = draw(number, which);
             attn_lstm_tensors<float> const tensors(in);
             CAPTURE(number);
             auto const found = call_attn_lstm(in);
-            auto const expected = lstm(tensors.X, {ref_of(tensors.W), ref_of(tensors.R), ref_of(tensors.B), tensors.lengths(),
-                                                      ref_of(tensors.initial_h), ref_of(tensors.initial_c), ref_of(tensors.P)});
+            auto const expected =
+                lstm(tensors.X, {ref_of(tensors.W), ref_of(tensors.R), ref_of(tensors.B), tensors.lengths(),
+                                    ref_of(tensors.initial_h), ref_of(tensors.initial_c), ref_of(tensors.P)});
             CHECK(have_same_bits(found.Y, to_array(expected.Y)));
             CHECK(have_same_bits(found.Y_h, to_array(expected.Y_h)));
             CHECK(have_same_bits(found.Y_c, to_array(expected.Y_c)));
@@ -321,7 +341,8 @@ TEST_CASE("without QW, MW, V and M it is lstm, bit for bit")
 
 TEST_CASE("NaN and infinity in the padding of X, M and initial_alignment get nowhere")
 {
-    float const nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    float const nan = std::numeric_limits<float>::quiet_NaN(),
+                infinity = std::numeric_limits<float>::infinity();
     for (std::size_t number = 0; number < std::size(size_cases); ++number)
         for (std::string const& direction : direction_names) {
             auto in = draw(number, with_all, direction == "bidirectional" ? 2 : 1);
@@ -331,9 +352,11 @@ TEST_CASE("NaN and infinity in the padding of X, M and initial_alignment get now
             for (float const value : {nan, infinity}) {
                 for (std::size_t n = 0; n < N; ++n) {
                     for (std::size_t t = static_cast<std::size_t>(in.sequence_lens[n]); t < T; ++t)
-                        std::fill_n(in.X.items.begin() + static_cast<std::ptrdiff_t>((t * N + n) * I), I, value);
+                        std::fill_n(
+                            in.X.items.begin() + static_cast<std::ptrdiff_t>((t * N + n) * I), I, value);
                     for (std::size_t m = static_cast<std::size_t>(in.memory_seq_lens[n]); m < S; ++m) {
-                        std::fill_n(in.M.items.begin() + static_cast<std::ptrdiff_t>((n * S + m) * E), E, value);
+                        std::fill_n(
+                            in.M.items.begin() + static_cast<std::ptrdiff_t>((n * S + m) * E), E, value);
                         for (std::size_t d = 0; d < in.R.shape[0]; ++d)
                             in.initial_alignment.items[(d * N + n) * S + m] = value;
                     }
@@ -348,8 +371,8 @@ TEST_CASE("NaN elsewhere stays NaN, in its row and from its step on")
 {
     float const nan = std::numeric_limits<float>::quiet_NaN();
     std::mt19937 random(12);
-    auto const clean_in =
-        random_attn_lstm<float>(random, {6, 3, 2, 5}, {4, 3, 6, 7}, with_all & ~unsigned(with_sequence_lens | with_memory_seq_lens));
+    auto const clean_in = random_attn_lstm<float>(
+        random, {6, 3, 2, 5}, {4, 3, 6, 7}, with_all & ~unsigned(with_sequence_lens | with_memory_seq_lens));
     for (double const clip : {textbook::no_clip, 0.5}) {
         textbook::attn_lstm_options const options{.clip = clip};
         auto const clean = call_attn_lstm(clean_in, options);
@@ -359,14 +382,16 @@ TEST_CASE("NaN elsewhere stays NaN, in its row and from its step on")
                 for (std::size_t n = 0; n < 3; ++n) {
                     for (std::size_t j = 0; j < 5; ++j) {
                         std::size_t const i = (t * 3 + n) * 5 + j;
-                        bool const is_right =
-                            n == 1 && t >= first_step ? std::isnan(found.Y.items[i]) : found.Y.items[i] == clean.Y.items[i];
+                        bool const is_right = n == 1 && t >= first_step
+                                                  ? std::isnan(found.Y.items[i])
+                                                  : found.Y.items[i] == clean.Y.items[i];
                         CHECK(is_right);
                     }
                     for (std::size_t m = 0; m < 4; ++m) {
                         std::size_t const i = (t * 3 + n) * 4 + m;
-                        bool const is_right = n == 1 && t >= first_alignment ? std::isnan(found.alignments.items[i])
-                                                                             : found.alignments.items[i] == clean.alignments.items[i];
+                        bool const is_right = n == 1 && t >= first_alignment
+                                                  ? std::isnan(found.alignments.items[i])
+                                                  : found.alignments.items[i] == clean.alignments.items[i];
                         CHECK(is_right);
                     }
                 }
@@ -402,15 +427,18 @@ TEST_CASE("alignments sum to 1 where a row has steps and memory, and are 0 elsew
             std::size_t const S = size_cases[number].attention.S;
             for (std::size_t t = 0; t < T; ++t)
                 for (std::size_t n = 0; n < N; ++n) {
-                    auto const row = found.alignments.items.begin() + static_cast<std::ptrdiff_t>((t * N + n) * S);
-                    auto const length =
-                        static_cast<std::ptrdiff_t>(t < static_cast<std::size_t>(in.sequence_lens[n]) ? in.memory_seq_lens[n] : 0);
+                    auto const row =
+                        found.alignments.items.begin() + static_cast<std::ptrdiff_t>((t * N + n) * S);
+                    auto const length = static_cast<std::ptrdiff_t>(
+                        t < static_cast<std::size_t>(in.sequence_lens[n]) ? in.memory_seq_lens[n] : 0);
                     double const sum = std::accumulate(row, row + length, 0.0);
                     CHECK(sum == doctest::Approx(length == 0 ? 0 : 1).epsilon(1e-6));
-                    CHECK(std::all_of(row + length, row + static_cast<std::ptrdiff_t>(S), [](float item) { return item == 0; }));
+                    CHECK(std::all_of(row + length, row + static_cast<std::ptrdiff_t>(S),
+                        [](float item) { return item == 0; }));
                 }
             for (textbook::array<float> const* each : {&found.Y, &found.Y_h, &found.Y_c, &found.Y_attention})
-                CHECK(std::all_of(each->items.begin(), each->items.end(), [](float item) { return std::isfinite(item); }));
+                CHECK(std::all_of(
+                    each->items.begin(), each->items.end(), [](float item) { return std::isfinite(item); }));
         }
 }
 

@@ -67,8 +67,10 @@ TEST_CASE("scan, scan_into, loop and loop_into with the same body give the same 
         row h = h0;
         matrix y = matrix::from_shape({length, size});
         xloom::scan_into(
-            [](row& state, auto const& x_t, auto& y_t) { step(state.data(), x_t.data(), state.data(), y_t.data(), state.size()); }, h, x,
-            y);
+            [](row& state, auto const& x_t, auto& y_t) {
+                step(state.data(), x_t.data(), state.data(), y_t.data(), state.size());
+            },
+            h, x, y);
         row after = h0;
         matrix by_hand = matrix::from_shape({length, size});
         for (std::size_t t = 0; t < length; ++t) {
@@ -165,7 +167,8 @@ TEST_CASE("two layers in wavefront order give the bits of layer by layer")
     auto const first = scan(body, zero, x);
     auto const second = scan(body, zero, first.scan_outputs);
 
-    // In iteration t layer 1 reads x[t] and layer 2 what layer 1 wrote in iteration t - 1, so one more iteration is needed.
+    // In iteration t layer 1 reads x[t] and layer 2 what layer 1 wrote in iteration t - 1, so one more
+    // iteration is needed.
     matrix padded = xt::zeros<float>({length + 1, std::size_t{4}});
     xt::view(padded, xt::range(std::size_t{0}, length)) = x;
     auto const [states, wavefront] = scan(

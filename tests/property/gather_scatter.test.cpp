@@ -19,8 +19,10 @@ namespace {
 using items = xt::xarray<int>;
 using tuples = xt::xarray<std::int64_t>;
 
-/// Tuples of k indices that name different slices of a tensor of this shape, some of the indices negative; no more than there are.
-textbook::array<std::int64_t> different_tuples(std::mt19937& random, textbook::dims const& data_shape, std::size_t k, std::size_t most)
+/// Tuples of k indices that name different slices of a tensor of this shape, some of the indices negative; no
+/// more than there are.
+textbook::array<std::int64_t> different_tuples(
+    std::mt19937& random, textbook::dims const& data_shape, std::size_t k, std::size_t most)
 {
     textbook::dims const indexed(data_shape.begin(), data_shape.begin() + static_cast<std::ptrdiff_t>(k));
     std::vector<std::size_t> slices(textbook::size_of(indexed));
@@ -31,8 +33,8 @@ textbook::array<std::int64_t> different_tuples(std::mt19937& random, textbook::d
     for (std::size_t const slice : slices) {
         textbook::dims const position = textbook::position_of(slice, indexed);
         for (std::size_t axis = 0; axis < k; ++axis)
-            indices.items.push_back(
-                static_cast<std::int64_t>(position[axis]) - (random() % 2 == 0 ? 0 : static_cast<std::int64_t>(indexed[axis])));
+            indices.items.push_back(static_cast<std::int64_t>(position[axis]) -
+                                    (random() % 2 == 0 ? 0 : static_cast<std::int64_t>(indexed[axis])));
     }
     return indices;
 }
@@ -41,7 +43,8 @@ textbook::array<std::int64_t> different_tuples(std::mt19937& random, textbook::d
 template <class F>
 void for_each_case(F const& f)
 {
-    for (textbook::dims const& shape : {textbook::dims{40}, textbook::dims{7, 9}, textbook::dims{4, 3, 5}, textbook::dims{2, 3, 1, 4}})
+    for (textbook::dims const& shape :
+        {textbook::dims{40}, textbook::dims{7, 9}, textbook::dims{4, 3, 5}, textbook::dims{2, 3, 1, 4}})
         for (std::size_t k = 0; k <= shape.size(); ++k) {
             std::mt19937 random(static_cast<unsigned>(10 * shape.size() + k));
             CAPTURE(shape.size());

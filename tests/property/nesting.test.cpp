@@ -22,7 +22,8 @@ TEST_CASE("If in Loop in Scan with two states, against plain C++")
             auto const inner = xloom::loop(
                 [&](std::int64_t i, bool, auto const& v, int n) {
                     auto const w = xloom::if_(
-                        xt::sum(v)() > 5.f, [&] { return xt::eval(v - x_t); }, [&] { return xt::eval(v + c + static_cast<float>(i)); });
+                        xt::sum(v)() > 5.f, [&] { return xt::eval(v - x_t); },
+                        [&] { return xt::eval(v + c + static_cast<float>(i)); });
                     auto const [a, b] = xloom::if_(
                         i % 2 == 0,
                         [&, w = w] {
@@ -35,7 +36,8 @@ TEST_CASE("If in Loop in Scan with two states, against plain C++")
                 },
                 std::tuple{h, 0}, {.max_trip_count = 4});
             auto const& [v, n] = inner.final_state;
-            return xloom::scan_step{std::tuple{v, c + static_cast<float>(n)}, std::tuple{v, static_cast<int>(inner.trip_count)}};
+            return xloom::scan_step{
+                std::tuple{v, c + static_cast<float>(n)}, std::tuple{v, static_cast<int>(inner.trip_count)}};
         },
         std::tie(h0, c0), x);
     auto const& [h, c] = states;
@@ -76,7 +78,8 @@ TEST_CASE("a scan in place inside a scan in place: a summed-area table")
         [](auto& columns, auto const& row, auto& table_row) {
             xt::noalias(columns) = columns + row;
             int sum = 0;
-            xloom::scan_into([](int& left, int column, int& item) { item = left += column; }, sum, columns, table_row);
+            xloom::scan_into(
+                [](int& left, int column, int& item) { item = left += column; }, sum, columns, table_row);
         },
         column_sums, image, table);
     CHECK(table == xt::xtensor<int, 2>{{1, 3, 6}, {5, 12, 21}});
@@ -86,7 +89,9 @@ TEST_CASE("a scan over the sequences that a loop makes")
 {
     auto const lengths = xloom::loop(
         [](std::int64_t i, bool, xt::xtensor<double, 1> const& v) {
-            auto const total = xloom::scan([](double s, double item) { return xloom::scan_step{s + item}; }, 0.0, v).final_state;
+            auto const total =
+                xloom::scan([](double s, double item) { return xloom::scan_step{s + item}; }, 0.0, v)
+                    .final_state;
             xt::xtensor<double, 1> const next = xt::ones<double>({static_cast<std::size_t>(i) + 1}) * total;
             return xloom::loop_step{true, next, total};
         },

@@ -23,7 +23,8 @@ using array = textbook::array<float>;
 
 /// Items [begin, end) of an axis.
 template <class T>
-textbook::array<T> part_of(textbook::array<T> const& from, std::size_t axis, std::size_t begin, std::size_t end)
+textbook::array<T> part_of(
+    textbook::array<T> const& from, std::size_t axis, std::size_t begin, std::size_t end)
 {
     if (textbook::is_absent(from))
         return from;
@@ -37,7 +38,8 @@ textbook::array<T> part_of(textbook::array<T> const& from, std::size_t axis, std
     return to;
 }
 
-/// The first axis [T, .., N, ..] with each row's first `length` steps in reverse; what lies beyond them stays.
+/// The first axis [T, .., N, ..] with each row's first `length` steps in reverse; what lies beyond them
+/// stays.
 array reversed(array const& from, std::vector<std::int32_t> const& lengths, std::size_t row_axis)
 {
     array to = from;
@@ -98,7 +100,8 @@ typename Family::options some_options(std::string const& direction)
 }
 
 /// T, N, I and H on both sides of what the kernels take together.
-constexpr recurrent_sizes some_sizes[] = {{1, 1, 1, 1, 1}, {5, 7, 3, 9, 1}, {41, 3, 2, 4, 1}, {9, 13, 5, 17, 1}, {3, 97, 1, 3, 1}};
+constexpr recurrent_sizes some_sizes[] = {
+    {1, 1, 1, 1, 1}, {5, 7, 3, 9, 1}, {41, 3, 2, 4, 1}, {9, 13, 5, 17, 1}, {3, 97, 1, 3, 1}};
 
 recurrent_sizes both_directions(recurrent_sizes sizes)
 {
@@ -108,8 +111,8 @@ recurrent_sizes both_directions(recurrent_sizes sizes)
 
 } // namespace
 
-TEST_CASE_TEMPLATE("reverse is forward on reversed sequences, with Y reversed", Family, lstm_family, plain_lstm_family, gru_family,
-    linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("reverse is forward on reversed sequences, with Y reversed", Family, lstm_family,
+    plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(1);
@@ -122,7 +125,8 @@ TEST_CASE_TEMPLATE("reverse is forward on reversed sequences, with Y reversed", 
     }
 }
 
-TEST_CASE_TEMPLATE("bidirectional is its two directions", Family, lstm_family, plain_lstm_family, gru_family, linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("bidirectional is its two directions", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(2);
@@ -139,7 +143,8 @@ TEST_CASE_TEMPLATE("bidirectional is its two directions", Family, lstm_family, p
     }
 }
 
-TEST_CASE_TEMPLATE("a batch is its rows alone", Family, lstm_family, plain_lstm_family, gru_family, linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a batch is its rows alone", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(3);
@@ -160,8 +165,8 @@ TEST_CASE_TEMPLATE("a batch is its rows alone", Family, lstm_family, plain_lstm_
     }
 }
 
-TEST_CASE_TEMPLATE("a row that ends early is the row that was cut there", Family, lstm_family, plain_lstm_family, gru_family,
-    linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a row that ends early is the row that was cut there", Family, lstm_family,
+    plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     std::mt19937 random(4);
     auto in = Family::template draw<float>(random, {9, 1, 3, 9, 2});
@@ -177,7 +182,8 @@ TEST_CASE_TEMPLATE("a row that ends early is the row that was cut there", Family
     CHECK(part_of(early.Y, 0, 4, 9).items == std::vector<float>(5 * 2 * 9));
 }
 
-TEST_CASE_TEMPLATE("layout 1 is layout 0 transposed", Family, lstm_family, plain_lstm_family, gru_family, linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("layout 1 is layout 0 transposed", Family, lstm_family, plain_lstm_family, gru_family,
+    linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(5);
@@ -188,12 +194,13 @@ TEST_CASE_TEMPLATE("layout 1 is layout 0 transposed", Family, lstm_family, plain
         for_each_state(in, [](array& each) { each = axis_to_front(each, 1); });
         options.layout = 1;
         auto const turned = Family::call(in, options);
-        CHECK(have_same_bits(turned, {axis_to_front(plain.Y, 2), axis_to_front(plain.Y_h, 1), axis_to_front(plain.Y_c, 1)}));
+        CHECK(have_same_bits(
+            turned, {axis_to_front(plain.Y, 2), axis_to_front(plain.Y_h, 1), axis_to_front(plain.Y_c, 1)}));
     }
 }
 
-TEST_CASE_TEMPLATE("packed weights are the weights as they are, in any memory", Family, lstm_family, plain_lstm_family, gru_family,
-    linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("packed weights are the weights as they are, in any memory", Family, lstm_family,
+    plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(6);
@@ -213,10 +220,11 @@ TEST_CASE_TEMPLATE("packed weights are the weights as they are, in any memory", 
     }
 }
 
-TEST_CASE_TEMPLATE("a stream in pieces, its state in place, is one call", Family, lstm_family, plain_lstm_family, gru_family,
-    linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a stream in pieces, its state in place, is one call", Family, lstm_family,
+    plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
-    for (recurrent_sizes const& sizes : {recurrent_sizes{41, 3, 2, 4, 1}, {7, 13, 5, 17, 1}, {4, 97, 1, 3, 1}}) {
+    for (recurrent_sizes const& sizes :
+        {recurrent_sizes{41, 3, 2, 4, 1}, {7, 13, 5, 17, 1}, {4, 97, 1, 3, 1}}) {
         std::mt19937 random(7);
         auto in = Family::template draw<float>(random, sizes, with_all & ~unsigned(with_sequence_lens));
         auto const options = some_options<Family>("forward");
@@ -232,10 +240,12 @@ TEST_CASE_TEMPLATE("a stream in pieces, its state in place, is one call", Family
         for (std::size_t const length : {std::size_t{1}, std::size_t{0}, std::size_t{2}, sizes.T - 3}) {
             auto piece = in;
             piece.X = part_of(in.X, 0, begin, begin + length);
-            output_tensors<float> states({{{length, 1, sizes.N, sizes.H}, {}}}, placement::row_major, {true, false, false});
+            output_tensors<float> states(
+                {{{length, 1, sizes.N, sizes.H}, {}}}, placement::row_major, {true, false, false});
             states.Y_h = h;
             states.Y_c = c;
-            Family::template stream<float>(typename Family::template tensors<float>(piece), packed, states, workspace);
+            Family::template stream<float>(
+                typename Family::template tensors<float>(piece), packed, states, workspace);
             CAPTURE(begin);
             CHECK(have_same_bits(to_array(states.Y), part_of(whole.Y, 0, begin, begin + length)));
             h = states.Y_h;
@@ -248,8 +258,8 @@ TEST_CASE_TEMPLATE("a stream in pieces, its state in place, is one call", Family
     }
 }
 
-TEST_CASE_TEMPLATE("a ragged stream in pieces, its states elsewhere, is one call", Family, lstm_family, plain_lstm_family, gru_family,
-    linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a ragged stream in pieces, its states elsewhere, is one call", Family, lstm_family,
+    plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     std::mt19937 random(8);
     auto const in = Family::template draw<float>(random, {9, 5, 3, 7, 1});
@@ -275,18 +285,22 @@ TEST_CASE_TEMPLATE("lstm is scan_into over lstm_cell, both ways", Family, lstm_f
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(9);
-        auto const in = Family::template draw<float>(random, both_directions(sizes), with_all & ~unsigned(with_sequence_lens));
+        auto const in = Family::template draw<float>(
+            random, both_directions(sizes), with_all & ~unsigned(with_sequence_lens));
         auto const options = some_options<Family>("bidirectional");
         auto const whole = lstm_family::call(in, options);
-        xloom::lstm_weights<float> const weights(lstm_tensors<float>(in).constants(), lstm_family::options_of(options));
+        xloom::lstm_weights<float> const weights(
+            lstm_tensors<float>(in).constants(), lstm_family::options_of(options));
         auto const X = to_tensor<xt::xtensor<float, 3>>(in.X);
         for (std::size_t d = 0; d < 2; ++d) {
             xloom::lstm_cell<float> cell(weights, sizes.N, d);
             auto h = to_tensor<xt::xtensor<float, 3>>(part_of(in.initial_h, 0, d, d + 1));
             auto c = to_tensor<xt::xtensor<float, 3>>(part_of(in.initial_c, 0, d, d + 1));
             auto Y = xt::xtensor<float, 4>::from_shape({sizes.T, 1, sizes.N, sizes.H});
-            xloom::scan_direction const way = d == 0 ? xloom::scan_direction::forward : xloom::scan_direction::reverse;
-            xloom::scan_into(cell, std::tie(h, c), X, Y, {.input_directions = {way}, .output_directions = {way}});
+            xloom::scan_direction const way =
+                d == 0 ? xloom::scan_direction::forward : xloom::scan_direction::reverse;
+            xloom::scan_into(
+                cell, std::tie(h, c), X, Y, {.input_directions = {way}, .output_directions = {way}});
             CHECK(have_same_bits(to_array(Y), part_of(whole.Y, 1, d, d + 1)));
             CHECK(have_same_bits(to_array(h), part_of(whole.Y_h, 0, d, d + 1)));
             CHECK(have_same_bits(to_array(c), part_of(whole.Y_c, 0, d, d + 1)));
@@ -294,15 +308,16 @@ TEST_CASE_TEMPLATE("lstm is scan_into over lstm_cell, both ways", Family, lstm_f
     }
 }
 
-TEST_CASE_TEMPLATE("NaN and infinity beyond a row's length never reach a result", Family, lstm_family, plain_lstm_family, gru_family,
-    linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("NaN and infinity beyond a row's length never reach a result", Family, lstm_family,
+    plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     for (recurrent_sizes const& sizes : some_sizes) {
         std::mt19937 random(10);
         auto in = Family::template draw<float>(random, both_directions(sizes));
         auto const options = some_options<Family>("bidirectional");
         auto const expected = Family::call(in, options);
-        for (float const poison : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        for (float const poison :
+            {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
             for (std::size_t n = 0; n < sizes.N; ++n)
                 for (auto t = static_cast<std::size_t>(in.sequence_lens[n]); t < sizes.T; ++t)
                     for (std::size_t i = 0; i < sizes.I; ++i)
@@ -312,8 +327,8 @@ TEST_CASE_TEMPLATE("NaN and infinity beyond a row's length never reach a result"
     }
 }
 
-TEST_CASE_TEMPLATE("NaN elsewhere stays NaN: in its row from its step on, and nowhere else", Family, lstm_family, plain_lstm_family,
-    gru_family, linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("NaN elsewhere stays NaN: in its row from its step on, and nowhere else", Family,
+    lstm_family, plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     std::mt19937 random(11);
     auto in = Family::template draw<float>(random, {7, 3, 2, 5, 2}, with_all & ~unsigned(with_sequence_lens));
@@ -333,11 +348,12 @@ TEST_CASE_TEMPLATE("NaN elsewhere stays NaN: in its row from its step on, and no
         CHECK(std::isnan(found.Y_c.items[flat]) == (textbook::position_of(flat, found.Y_c.shape)[1] == 1));
 }
 
-TEST_CASE_TEMPLATE("a NaN among the weights of a unit, or in a state, stays NaN", Family, lstm_family, plain_lstm_family, gru_family,
-    linear_gru_family, rnn_family)
+TEST_CASE_TEMPLATE("a NaN among the weights of a unit, or in a state, stays NaN", Family, lstm_family,
+    plain_lstm_family, gru_family, linear_gru_family, rnn_family)
 {
     std::mt19937 random(12);
-    auto const in = Family::template draw<float>(random, {3, 2, 2, 5, 1}, with_all & ~unsigned(with_sequence_lens));
+    auto const in =
+        Family::template draw<float>(random, {3, 2, 2, 5, 1}, with_all & ~unsigned(with_sequence_lens));
     auto const options = some_options<Family>("forward");
     std::size_t const weights = in.R.shape[1]; // gates * H
     for (std::size_t const row : {std::size_t{0}, weights / 2, weights - 1}) {

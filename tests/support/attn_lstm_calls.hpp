@@ -17,7 +17,8 @@ struct attn_lstm_tensors : common_tensors<T> {
     placed_tensor<T> AW, initial_attention, initial_alignment;
 
     template <class From>
-    explicit attn_lstm_tensors(textbook::attn_lstm_operands<From> const& from, placement how = placement::row_major)
+    explicit attn_lstm_tensors(
+        textbook::attn_lstm_operands<From> const& from, placement how = placement::row_major)
         : common_tensors<T>(from, how),
           initial_c(place<T>(from.initial_c, how)),
           P(place<T>(from.P, how)),
@@ -33,22 +34,24 @@ struct attn_lstm_tensors : common_tensors<T> {
 
     xloom::lengths_ref memory_lengths() const
     {
-        return memory_seq_lens.layout.dims.empty() ? xloom::lengths_ref() : xloom::lengths_ref(memory_seq_lens);
+        return memory_seq_lens.layout.dims.empty() ? xloom::lengths_ref()
+                                                   : xloom::lengths_ref(memory_seq_lens);
     }
     xloom::attn_lstm_constants<T> constants() const
     {
-        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), ref_of(P), ref_of(QW), ref_of(MW), ref_of(V), ref_of(AW)};
+        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), ref_of(P), ref_of(QW), ref_of(MW),
+            ref_of(V), ref_of(AW)};
     }
     xloom::attn_lstm_start<T> start() const
     {
-        return {this->lengths(), ref_of(this->initial_h), ref_of(initial_c), ref_of(M), memory_lengths(), ref_of(initial_attention),
-            ref_of(initial_alignment)};
+        return {this->lengths(), ref_of(this->initial_h), ref_of(initial_c), ref_of(M), memory_lengths(),
+            ref_of(initial_attention), ref_of(initial_alignment)};
     }
     xloom::attn_lstm_inputs<T> inputs() const
     {
-        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), this->lengths(), ref_of(this->initial_h), ref_of(initial_c), ref_of(P),
-            ref_of(QW), ref_of(MW), ref_of(V), ref_of(M), memory_lengths(), ref_of(AW), ref_of(initial_attention),
-            ref_of(initial_alignment)};
+        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), this->lengths(), ref_of(this->initial_h),
+            ref_of(initial_c), ref_of(P), ref_of(QW), ref_of(MW), ref_of(V), ref_of(M), memory_lengths(),
+            ref_of(AW), ref_of(initial_attention), ref_of(initial_alignment)};
     }
 };
 
@@ -57,8 +60,14 @@ template <class T>
 struct attn_lstm_arrays {
     textbook::array<T> Y{}, Y_h{}, Y_c{}, alignments{}, Y_attention{}, Y_alignment{};
 
-    std::array<textbook::array<T> const*, 6> each() const { return {&Y, &Y_h, &Y_c, &alignments, &Y_attention, &Y_alignment}; }
-    std::array<textbook::array<T>*, 6> each() { return {&Y, &Y_h, &Y_c, &alignments, &Y_attention, &Y_alignment}; }
+    std::array<textbook::array<T> const*, 6> each() const
+    {
+        return {&Y, &Y_h, &Y_c, &alignments, &Y_attention, &Y_alignment};
+    }
+    std::array<textbook::array<T>*, 6> each()
+    {
+        return {&Y, &Y_h, &Y_c, &alignments, &Y_attention, &Y_alignment};
+    }
 };
 
 inline attn_lstm_arrays<double> textbook_attn_lstm(textbook::attn_lstm_results const& from)
@@ -67,7 +76,8 @@ inline attn_lstm_arrays<double> textbook_attn_lstm(textbook::attn_lstm_results c
 }
 
 template <class T>
-attn_lstm_arrays<double> textbook_attn_lstm(textbook::attn_lstm_operands<T> const& in, textbook::attn_lstm_options const& options = {})
+attn_lstm_arrays<double> textbook_attn_lstm(
+    textbook::attn_lstm_operands<T> const& in, textbook::attn_lstm_options const& options = {})
 {
     return textbook_attn_lstm(textbook::attn_lstm(in, options));
 }
@@ -97,7 +107,8 @@ template <class T>
 struct attn_lstm_places {
     std::array<placed_tensor<T>, 6> tensors;
 
-    attn_lstm_places(attn_lstm_arrays<double> const& like, placement how, std::array<bool, 6> const& is_wanted)
+    attn_lstm_places(
+        attn_lstm_arrays<double> const& like, placement how, std::array<bool, 6> const& is_wanted)
     {
         for (std::size_t i = 0; i < 6; ++i)
             if (is_wanted[i])
@@ -107,7 +118,8 @@ struct attn_lstm_places {
     xloom::attn_lstm_outputs<T> outputs()
     {
         auto& [Y, Y_h, Y_c, alignments, Y_attention, Y_alignment] = tensors;
-        return {ref_of(Y), ref_of(Y_h), ref_of(Y_c), ref_of(alignments), ref_of(Y_attention), ref_of(Y_alignment)};
+        return {ref_of(Y), ref_of(Y_h), ref_of(Y_c), ref_of(alignments), ref_of(Y_attention),
+            ref_of(Y_alignment)};
     }
     attn_lstm_arrays<T> arrays() const
     {
@@ -119,8 +131,9 @@ struct attn_lstm_places {
     }
     bool has_clean_gaps() const
     {
-        return std::all_of(tensors.begin(), tensors.end(),
-            [](placed_tensor<T> const& tensor) { return tensor.layout.dims.empty() || ::has_clean_gaps(tensor); });
+        return std::all_of(tensors.begin(), tensors.end(), [](placed_tensor<T> const& tensor) {
+            return tensor.layout.dims.empty() || ::has_clean_gaps(tensor);
+        });
     }
 };
 
@@ -138,7 +151,8 @@ attn_lstm_arrays<double> shapes_of_outputs(textbook::attn_lstm_operands<T> const
     std::size_t const T_ = in.X.shape[0], N = in.X.shape[1], D = in.R.shape[0], H = in.R.shape[2];
     bool const attends = !in.M.shape.empty();
     std::size_t const S = attends ? in.M.shape[1] : 0, C = in.W.shape[2] - in.X.shape[2];
-    return {{{T_, D, N, H}, {}}, {{D, N, H}, {}}, {{D, N, H}, {}}, {{T_, D, N, S}, {}}, {{D, N, C}, {}}, {{D, N, S}, {}}};
+    return {{{T_, D, N, H}, {}}, {{D, N, H}, {}}, {{D, N, H}, {}}, {{T_, D, N, S}, {}}, {{D, N, C}, {}},
+        {{D, N, S}, {}}};
 }
 
 inline constexpr std::array<bool, 6> all_outputs{true, true, true, true, true, true};
@@ -156,8 +170,8 @@ attn_lstm_arrays<T> call_attn_lstm(attn_lstm_tensors<T> const& in, xloom::attn_l
 }
 
 template <class T, class Score = xloom::bahdanau, class Policy = xloom::serial_policy>
-attn_lstm_arrays<T> call_attn_lstm(textbook::attn_lstm_operands<T> const& in, textbook::attn_lstm_options const& options = {},
-    Score const& score = {}, Policy const& policy = {})
+attn_lstm_arrays<T> call_attn_lstm(textbook::attn_lstm_operands<T> const& in,
+    textbook::attn_lstm_options const& options = {}, Score const& score = {}, Policy const& policy = {})
 {
     attn_lstm_tensors<T> const tensors(in);
     xloom::attn_lstm_weights<T> const weights(tensors.constants(), options_of(options));

@@ -20,7 +20,8 @@ T textbook_reduce(xloom::reduction kind, T const& old, T const& update)
     } else if constexpr (std::is_same_v<T, std::string>) {
         return kind == xloom::reduction::none ? update : old + update;
     } else if constexpr (std::is_integral_v<T>) {
-        auto const a = static_cast<std::uint64_t>(old), b = static_cast<std::uint64_t>(update); // modulo a power of two
+        auto const a = static_cast<std::uint64_t>(old),
+                   b = static_cast<std::uint64_t>(update); // modulo a power of two
         switch (kind) {
         case xloom::reduction::add:
             return static_cast<T>(a + b);
@@ -47,7 +48,9 @@ T textbook_reduce(xloom::reduction kind, T const& old, T const& update)
             return update;
         }
     } else {
-        return kind == xloom::reduction::add ? old + update : kind == xloom::reduction::mul ? old * update : update;
+        return kind == xloom::reduction::add   ? old + update
+               : kind == xloom::reduction::mul ? old * update
+                                               : update;
     }
 }
 
@@ -81,14 +84,16 @@ void check_type(std::initializer_list<xloom::reduction> kinds)
         auto const index_tensor = to_tensor<xt::xarray<std::int64_t>>(indices);
         auto const update_tensor = to_tensor<xt::xarray<T>>(updates);
         for (xloom::reduction const kind : kinds) {
-            auto const expected = textbook::scatter_nd(
-                data, indices, updates, [kind](T const& old, T const& update) { return textbook_reduce<T>(kind, old, update); });
+            auto const expected = textbook::scatter_nd(data, indices, updates,
+                [kind](T const& old, T const& update) { return textbook_reduce<T>(kind, old, update); });
             CAPTURE(xloom::name_of(kind));
             CAPTURE(k);
-            CHECK(to_array(xloom::scatter_nd(tensor, index_tensor, update_tensor, {.reduction = kind})).items == expected.items);
+            CHECK(
+                to_array(xloom::scatter_nd(tensor, index_tensor, update_tensor, {.reduction = kind})).items ==
+                expected.items);
         }
     }
 }
 
-inline constexpr auto all_five = {
-    xloom::reduction::none, xloom::reduction::add, xloom::reduction::mul, xloom::reduction::max, xloom::reduction::min};
+inline constexpr auto all_five = {xloom::reduction::none, xloom::reduction::add, xloom::reduction::mul,
+    xloom::reduction::max, xloom::reduction::min};

@@ -50,7 +50,8 @@ struct xloom::enable_tensor<user::grid<T, Rank, Allocator>> {
     static grid make(xloom::shape const& dims)
     {
         std::array<int, Rank> extents{};
-        std::transform(dims.begin(), dims.end(), extents.begin(), [](std::size_t dim) { return static_cast<int>(dim); });
+        std::transform(
+            dims.begin(), dims.end(), extents.begin(), [](std::size_t dim) { return static_cast<int>(dim); });
         return grid(extents);
     }
     template <std::size_t R>

@@ -7,7 +7,9 @@
 
 template <class T>
 struct gru_tensors : common_tensors<T> {
-    explicit gru_tensors(textbook::gru_operands<T> const& from, placement how = placement::row_major) : common_tensors<T>(from, how) {}
+    explicit gru_tensors(textbook::gru_operands<T> const& from, placement how = placement::row_major)
+        : common_tensors<T>(from, how)
+    {}
 
     xloom::gru_constants<T> constants() const { return {ref_of(this->W), ref_of(this->R), ref_of(this->B)}; }
     xloom::gru_start<T> start() const { return {this->lengths(), ref_of(this->initial_h)}; }
@@ -30,7 +32,8 @@ struct gru_family {
     using options = textbook::gru_options;
 
     template <class T>
-    static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all, random_ranges const& ranges = {})
+    static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all,
+        random_ranges const& ranges = {})
     {
         return random_gru<T>(random, sizes, which, ranges);
     }
@@ -49,7 +52,8 @@ struct gru_family {
     }
 
     template <class T>
-    static recurrent_arrays<T> call(operands<T> const& in, options const& how, placement where = placement::row_major)
+    static recurrent_arrays<T> call(
+        operands<T> const& in, options const& how, placement where = placement::row_major)
     {
         tensors<T> const given(in, where);
         auto const [Y, Y_h] = xloom::gru(given.X, given.inputs(), options_of(how));
@@ -57,7 +61,8 @@ struct gru_family {
     }
 
     template <class T, class Policy = xloom::serial_policy>
-    static recurrent_arrays<T> call(operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
+    static recurrent_arrays<T> call(
+        operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
     {
         tensors<T> const given(in);
         auto const [Y, Y_h] = xloom::gru(given.X, packed, given.start(), policy);
@@ -65,14 +70,16 @@ struct gru_family {
     }
 
     template <class T>
-    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out, xloom::recurrent_workspace<T>& workspace)
+    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out,
+        xloom::recurrent_workspace<T>& workspace)
     {
         xloom::gru_into(in.X, packed, in.start(), {ref_of(out.Y), ref_of(out.Y_h)}, workspace);
     }
 
     /// From the state h to the next one, in place.
     template <class T>
-    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states, xloom::recurrent_workspace<T>& workspace)
+    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states,
+        xloom::recurrent_workspace<T>& workspace)
     {
         xloom::gru_into(in.X, packed, {in.lengths(), states.Y_h}, {states.Y, states.Y_h}, workspace);
     }

@@ -13,11 +13,18 @@ struct lstm_tensors : common_tensors<T> {
         : common_tensors<T>(from, how), initial_c(place<T>(from.initial_c, how)), P(place<T>(from.P, how))
     {}
 
-    xloom::lstm_constants<T> constants() const { return {ref_of(this->W), ref_of(this->R), ref_of(this->B), ref_of(P)}; }
-    xloom::lstm_start<T> start() const { return {this->lengths(), ref_of(this->initial_h), ref_of(initial_c)}; }
+    xloom::lstm_constants<T> constants() const
+    {
+        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), ref_of(P)};
+    }
+    xloom::lstm_start<T> start() const
+    {
+        return {this->lengths(), ref_of(this->initial_h), ref_of(initial_c)};
+    }
     xloom::lstm_inputs<T> inputs() const
     {
-        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), this->lengths(), ref_of(this->initial_h), ref_of(initial_c), ref_of(P)};
+        return {ref_of(this->W), ref_of(this->R), ref_of(this->B), this->lengths(), ref_of(this->initial_h),
+            ref_of(initial_c), ref_of(P)};
     }
 };
 
@@ -34,7 +41,8 @@ struct lstm_family {
     using options = textbook::lstm_options;
 
     template <class T>
-    static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all, random_ranges const& ranges = {})
+    static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all,
+        random_ranges const& ranges = {})
     {
         return random_lstm<T>(random, sizes, which, ranges);
     }
@@ -53,7 +61,8 @@ struct lstm_family {
     }
 
     template <class T>
-    static recurrent_arrays<T> call(operands<T> const& in, options const& how, placement where = placement::row_major)
+    static recurrent_arrays<T> call(
+        operands<T> const& in, options const& how, placement where = placement::row_major)
     {
         tensors<T> const given(in, where);
         auto const [Y, Y_h, Y_c] = xloom::lstm(given.X, given.inputs(), options_of(how));
@@ -61,7 +70,8 @@ struct lstm_family {
     }
 
     template <class T, class Policy = xloom::serial_policy>
-    static recurrent_arrays<T> call(operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
+    static recurrent_arrays<T> call(
+        operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
     {
         tensors<T> const given(in);
         auto const [Y, Y_h, Y_c] = xloom::lstm(given.X, packed, given.start(), policy);
@@ -69,16 +79,20 @@ struct lstm_family {
     }
 
     template <class T>
-    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out, xloom::recurrent_workspace<T>& workspace)
+    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out,
+        xloom::recurrent_workspace<T>& workspace)
     {
-        xloom::lstm_into(in.X, packed, in.start(), {ref_of(out.Y), ref_of(out.Y_h), ref_of(out.Y_c)}, workspace);
+        xloom::lstm_into(
+            in.X, packed, in.start(), {ref_of(out.Y), ref_of(out.Y_h), ref_of(out.Y_c)}, workspace);
     }
 
     /// From the states h and c to the next ones, in place.
     template <class T>
-    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states, xloom::recurrent_workspace<T>& workspace)
+    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states,
+        xloom::recurrent_workspace<T>& workspace)
     {
-        xloom::lstm_into(in.X, packed, {in.lengths(), states.Y_h, states.Y_c}, {states.Y, states.Y_h, states.Y_c}, workspace);
+        xloom::lstm_into(in.X, packed, {in.lengths(), states.Y_h, states.Y_c},
+            {states.Y, states.Y_h, states.Y_c}, workspace);
     }
 
     template <class T>

@@ -40,9 +40,10 @@ auto to_array(Tensor const& tensor)
     return array;
 }
 
-/// Tuples for the axes of `dims` from `b` on, negative indices and duplicates among them. `front` is indices.shape[:-1].
-inline textbook::array<std::int64_t> random_indices(
-    std::mt19937& random, textbook::dims const& front, textbook::dims const& dims, std::size_t k, std::size_t b = 0)
+/// Tuples for the axes of `dims` from `b` on, negative indices and duplicates among them. `front` is
+/// indices.shape[:-1].
+inline textbook::array<std::int64_t> random_indices(std::mt19937& random, textbook::dims const& front,
+    textbook::dims const& dims, std::size_t k, std::size_t b = 0)
 {
     textbook::array<std::int64_t> indices{front, {}};
     indices.shape.push_back(k);

@@ -1,5 +1,6 @@
 #pragma once
-// A tensor that lies in memory as a test wants it: dense or with gaps, its axes in either order, forwards or backwards.
+// A tensor that lies in memory as a test wants it: dense or with gaps, its axes in either order, forwards or
+// backwards.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +14,8 @@
 
 enum class placement { row_major, column_major, backwards, spread };
 
-inline constexpr placement every_placement[] = {placement::row_major, placement::column_major, placement::backwards, placement::spread};
+inline constexpr placement every_placement[] = {
+    placement::row_major, placement::column_major, placement::backwards, placement::spread};
 
 /// What stands in the gaps: whoever reads it is found out.
 template <class T>
@@ -32,7 +34,8 @@ struct placed_tensor {
     std::vector<T> memory{};
 
     placed_tensor() = default;
-    placed_tensor(textbook::dims const& shape, placement how) : layout{{shape.begin(), shape.end()}, xloom::strides(shape.size(), 0)}
+    placed_tensor(textbook::dims const& shape, placement how)
+        : layout{{shape.begin(), shape.end()}, xloom::strides(shape.size(), 0)}
     {
         std::ptrdiff_t step = how == placement::spread ? 2 : 1;
         for (std::size_t i = 0; i < shape.size(); ++i) {

@@ -23,8 +23,8 @@ struct attention_sizes {
     std::size_t S = 1, Md = 1, A = 1, Aw = 1;
 };
 
-/// The operands that may be left out: any sum of these. All are drawn, then some are left out, so that the others do not depend on it;
-/// only the width of W and initial_attention depends on attention and AW.
+/// The operands that may be left out: any sum of these. All are drawn, then some are left out, so that the
+/// others do not depend on it; only the width of W and initial_attention depends on attention and AW.
 enum optional_operand : unsigned {
     with_none = 0,
     with_B = 1,
@@ -49,7 +49,8 @@ struct random_ranges {
 };
 
 template <class Real>
-textbook::array<Real> random_array(std::mt19937& random, textbook::dims const& shape, double lowest, double highest)
+textbook::array<Real> random_array(
+    std::mt19937& random, textbook::dims const& shape, double lowest, double highest)
 {
     std::uniform_real_distribution<double> draw(lowest, highest);
     textbook::array<Real> result{shape, {}};
@@ -65,7 +66,8 @@ textbook::array<Real> random_array(std::mt19937& random, textbook::dims const& s
 }
 
 /// N lengths from `shortest` to `longest`, both among them if N is 2 or more.
-inline std::vector<std::int32_t> random_lengths(std::mt19937& random, std::size_t N, std::size_t longest, std::int32_t shortest = 0)
+inline std::vector<std::int32_t> random_lengths(
+    std::mt19937& random, std::size_t N, std::size_t longest, std::int32_t shortest = 0)
 {
     auto const most = static_cast<std::int32_t>(longest);
     std::int32_t const least = std::min(shortest, most);
@@ -83,7 +85,8 @@ inline std::vector<std::int32_t> random_lengths(std::mt19937& random, std::size_
 }
 
 /// Any of ONNX's twelve, `count` for each direction, with parameters from 0.1 to 1.
-inline std::vector<xloom::activation_function> random_activations(std::mt19937& random, std::size_t D, std::size_t count)
+inline std::vector<xloom::activation_function> random_activations(
+    std::mt19937& random, std::size_t D, std::size_t count)
 {
     std::uniform_real_distribution<double> draw(0.1, 1);
     std::vector<xloom::activation_function> functions;
@@ -105,19 +108,22 @@ void keep_if(bool given, Operand& operand)
 
 /// [D, N, H], or with layout 1 [N, D, H].
 template <class Real>
-textbook::array<Real> random_state(std::mt19937& random, recurrent_sizes const& sizes, random_ranges const& ranges)
+textbook::array<Real> random_state(
+    std::mt19937& random, recurrent_sizes const& sizes, random_ranges const& ranges)
 {
     auto const& [T, N, I, H, D] = sizes;
-    return random_array<Real>(random, ranges.layout == 1 ? textbook::dims{N, D, H} : textbook::dims{D, N, H}, ranges.inputs);
+    return random_array<Real>(
+        random, ranges.layout == 1 ? textbook::dims{N, D, H} : textbook::dims{D, N, H}, ranges.inputs);
 }
 
 /// The operands that all four operators have; W is [D, gates * H, width].
 template <class Real, class Operands>
-void draw_common(std::mt19937& random, Operands& operands, recurrent_sizes const& sizes, std::size_t gates, std::size_t width,
-    unsigned which, random_ranges const& ranges)
+void draw_common(std::mt19937& random, Operands& operands, recurrent_sizes const& sizes, std::size_t gates,
+    std::size_t width, unsigned which, random_ranges const& ranges)
 {
     auto const& [T, N, I, H, D] = sizes;
-    operands.X = random_array<Real>(random, ranges.layout == 1 ? textbook::dims{N, T, I} : textbook::dims{T, N, I}, ranges.inputs);
+    operands.X = random_array<Real>(
+        random, ranges.layout == 1 ? textbook::dims{N, T, I} : textbook::dims{T, N, I}, ranges.inputs);
     operands.W = random_array<Real>(random, {D, gates * H, width}, ranges.weights);
     operands.R = random_array<Real>(random, {D, gates * H, H}, ranges.weights);
     operands.B = random_array<Real>(random, {D, 2 * gates * H}, ranges.weights);
@@ -130,7 +136,8 @@ void draw_common(std::mt19937& random, Operands& operands, recurrent_sizes const
 
 /// What LSTM and AttnLSTM have besides.
 template <class Real, class Operands>
-void draw_cell(std::mt19937& random, Operands& operands, recurrent_sizes const& sizes, unsigned which, random_ranges const& ranges)
+void draw_cell(std::mt19937& random, Operands& operands, recurrent_sizes const& sizes, unsigned which,
+    random_ranges const& ranges)
 {
     operands.initial_c = random_state<Real>(random, sizes, ranges);
     operands.P = random_array<Real>(random, {sizes.D, 3 * sizes.H}, ranges.weights);
@@ -139,8 +146,8 @@ void draw_cell(std::mt19937& random, Operands& operands, recurrent_sizes const& 
 }
 
 template <class Real>
-textbook::lstm_operands<Real> random_lstm(
-    std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all, random_ranges const& ranges = {})
+textbook::lstm_operands<Real> random_lstm(std::mt19937& random, recurrent_sizes const& sizes,
+    unsigned which = with_all, random_ranges const& ranges = {})
 {
     textbook::lstm_operands<Real> operands;
     draw_common<Real>(random, operands, sizes, 4, sizes.I, which, ranges);
@@ -149,8 +156,8 @@ textbook::lstm_operands<Real> random_lstm(
 }
 
 template <class Real>
-textbook::gru_operands<Real> random_gru(
-    std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all, random_ranges const& ranges = {})
+textbook::gru_operands<Real> random_gru(std::mt19937& random, recurrent_sizes const& sizes,
+    unsigned which = with_all, random_ranges const& ranges = {})
 {
     textbook::gru_operands<Real> operands;
     draw_common<Real>(random, operands, sizes, 3, sizes.I, which, ranges);
@@ -158,8 +165,8 @@ textbook::gru_operands<Real> random_gru(
 }
 
 template <class Real>
-textbook::rnn_operands<Real> random_rnn(
-    std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all, random_ranges const& ranges = {})
+textbook::rnn_operands<Real> random_rnn(std::mt19937& random, recurrent_sizes const& sizes,
+    unsigned which = with_all, random_ranges const& ranges = {})
 {
     textbook::rnn_operands<Real> operands;
     draw_common<Real>(random, operands, sizes, 1, sizes.I, which, ranges);
@@ -167,8 +174,8 @@ textbook::rnn_operands<Real> random_rnn(
 }
 
 template <class Real>
-textbook::attn_lstm_operands<Real> random_attn_lstm(std::mt19937& random, recurrent_sizes const& sizes, attention_sizes const& attention,
-    unsigned which = with_all, random_ranges const& ranges = {})
+textbook::attn_lstm_operands<Real> random_attn_lstm(std::mt19937& random, recurrent_sizes const& sizes,
+    attention_sizes const& attention, unsigned which = with_all, random_ranges const& ranges = {})
 {
     auto const& [T, N, I, H, D] = sizes;
     auto const& [S, Md, A, Aw] = attention;

@@ -1,5 +1,6 @@
 #pragma once
-// The way from the textbook's operands and options to a call of lstm, gru or rnn, and back: the same text for all three.
+// The way from the textbook's operands and options to a call of lstm, gru or rnn, and back: the same text for
+// all three.
 
 #include <array>
 #include <cmath>
@@ -29,7 +30,8 @@ recurrent_arrays<double> arrays_of(Results const& from)
     return to;
 }
 
-/// The largest difference, divided by the expected number where that is above 1. Infinity if shapes differ or one is NaN alone.
+/// The largest difference, divided by the expected number where that is above 1. Infinity if shapes differ or
+/// one is NaN alone.
 template <class T>
 double difference(textbook::array<T> const& found, textbook::array<double> const& expected)
 {
@@ -50,7 +52,8 @@ double difference(textbook::array<T> const& found, textbook::array<double> const
 template <class T>
 double difference(recurrent_arrays<T> const& found, recurrent_arrays<double> const& expected)
 {
-    return std::fmax(difference(found.Y, expected.Y), std::fmax(difference(found.Y_h, expected.Y_h), difference(found.Y_c, expected.Y_c)));
+    return std::fmax(difference(found.Y, expected.Y),
+        std::fmax(difference(found.Y_h, expected.Y_h), difference(found.Y_c, expected.Y_c)));
 }
 
 template <class T>
@@ -68,7 +71,8 @@ bool have_same_bits(recurrent_arrays<T> const& a, recurrent_arrays<T> const& b)
 
 inline textbook::array<std::int32_t> lengths_of(std::vector<std::int32_t> const& lengths)
 {
-    return lengths.empty() ? textbook::array<std::int32_t>{} : textbook::array<std::int32_t>{{lengths.size()}, lengths};
+    return lengths.empty() ? textbook::array<std::int32_t>{}
+                           : textbook::array<std::int32_t>{{lengths.size()}, lengths};
 }
 
 /// What all three take.
@@ -105,12 +109,16 @@ struct output_tensors {
           Y_c(is_wanted[2] ? like.Y_c.shape : textbook::dims(), how)
     {}
 
-    bool has_clean_gaps() const { return ::has_clean_gaps(Y) && ::has_clean_gaps(Y_h) && ::has_clean_gaps(Y_c); }
+    bool has_clean_gaps() const
+    {
+        return ::has_clean_gaps(Y) && ::has_clean_gaps(Y_h) && ::has_clean_gaps(Y_c);
+    }
     /// Of those that are wanted.
     double difference_from(recurrent_arrays<double> const& expected) const
     {
         double largest = 0;
-        for (auto const& [found, wanted] : {std::pair(&Y, &expected.Y), std::pair(&Y_h, &expected.Y_h), std::pair(&Y_c, &expected.Y_c)})
+        for (auto const& [found, wanted] :
+            {std::pair(&Y, &expected.Y), std::pair(&Y_h, &expected.Y_h), std::pair(&Y_c, &expected.Y_c)})
             if (!found->layout.dims.empty())
                 largest = std::fmax(largest, difference(to_array(*found), *wanted));
         return largest;

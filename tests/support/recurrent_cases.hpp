@@ -1,5 +1,6 @@
 #pragma once
-// What every recurrent operator is compared with its textbook on. A Family is the operator: lstm_family, gru_family, rnn_family.
+// What every recurrent operator is compared with its textbook on. A Family is the operator: lstm_family,
+// gru_family, rnn_family.
 
 #include <doctest/doctest.h>
 
@@ -8,14 +9,16 @@
 
 #include "recurrent_calls.hpp"
 
-/// The bounds that float and double keep in what follows; double's leave room for activations that let numbers grow.
+/// The bounds that float and double keep in what follows; double's leave room for activations that let
+/// numbers grow.
 template <class T>
 inline constexpr double case_tolerance = std::is_same_v<T, float> ? 4e-6 : 1e-12;
 
 inline constexpr std::size_t every_H[] = {1, 3, 4, 7, 8, 9, 15, 16, 17, 33};
 inline constexpr std::size_t every_I[] = {0, 1, 2, 5, 8, 17};
 inline constexpr std::size_t every_N[] = {0, 1, 2, 5, 6, 7, 13, 97}; ///< 97 rows: steps are taken one by one
-inline constexpr std::size_t every_T[] = {0, 1, 2, 7, 40};           ///< 40 steps of 5 rows: many together, several times
+inline constexpr std::size_t every_T[] = {
+    0, 1, 2, 7, 40}; ///< 40 steps of 5 rows: many together, several times
 
 template <class Item, std::size_t Count>
 Item const& any_of(std::mt19937& random, Item const (&choices)[Count])
@@ -26,22 +29,26 @@ Item const& any_of(std::mt19937& random, Item const (&choices)[Count])
 /// Sizes whose textbook does not take long.
 inline recurrent_sizes random_sizes(std::mt19937& random)
 {
-    recurrent_sizes sizes{any_of(random, every_T), any_of(random, every_N), any_of(random, every_I), any_of(random, every_H), 1};
+    recurrent_sizes sizes{any_of(random, every_T), any_of(random, every_N), any_of(random, every_I),
+        any_of(random, every_H), 1};
     std::size_t const step = sizes.N * sizes.H * (sizes.I + sizes.H);
     while (sizes.T > 1 && sizes.T * step > 100'000)
         sizes.T /= 2;
     return sizes;
 }
 
-inline std::string text_of(recurrent_sizes const& sizes, unsigned which, std::string const& direction, int layout, placement where)
+inline std::string text_of(
+    recurrent_sizes const& sizes, unsigned which, std::string const& direction, int layout, placement where)
 {
     std::ostringstream text;
-    text << "T " << sizes.T << ", N " << sizes.N << ", I " << sizes.I << ", H " << sizes.H << ", " << direction << ", which " << which
-         << ", layout " << layout << ", placement " << static_cast<int>(where);
+    text << "T " << sizes.T << ", N " << sizes.N << ", I " << sizes.I << ", H " << sizes.H << ", "
+         << direction << ", which " << which << ", layout " << layout << ", placement "
+         << static_cast<int>(where);
     return text.str();
 }
 
-/// A call like any other: sizes, operands, direction, layout and memory by chance. set(options, random) adds options of its own.
+/// A call like any other: sizes, operands, direction, layout and memory by chance. set(options, random) adds
+/// options of its own.
 template <class Family, class T, class Set>
 void check_any_call(unsigned seed, Set const& set)
 {
@@ -98,10 +105,12 @@ void check_optional_operands()
             std::mt19937 random(which);
             typename Family::options options;
             options.direction = direction;
-            auto const in = Family::template draw<T>(random, {5, 3, 2, 5, direction == "bidirectional" ? 2u : 1u}, which);
+            auto const in =
+                Family::template draw<T>(random, {5, 3, 2, 5, direction == "bidirectional" ? 2u : 1u}, which);
             CAPTURE(which);
             CAPTURE(direction);
-            CHECK(difference(Family::template call<T>(in, options), Family::template textbook<T>(in, options)) < case_tolerance<T>);
+            CHECK(difference(Family::template call<T>(in, options),
+                      Family::template textbook<T>(in, options)) < case_tolerance<T>);
         }
 }
 
@@ -121,7 +130,8 @@ void check_every_activation(std::initializer_list<xloom::activation> defaults)
             auto const in = Family::template draw<T>(random, {4, 3, 2, 5, 2});
             CAPTURE(place);
             CAPTURE(kind);
-            CHECK(difference(Family::template call<T>(in, options), Family::template textbook<T>(in, options)) < case_tolerance<T>);
+            CHECK(difference(Family::template call<T>(in, options),
+                      Family::template textbook<T>(in, options)) < case_tolerance<T>);
         }
 }
 
@@ -130,7 +140,8 @@ template <class Family, class T>
 void check_chunks()
 {
     using batch = xloom::batch_sizes;
-    for (batch const& each : {batch{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
+    for (batch const& each :
+        {batch{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
         for (unsigned const which : {unsigned(with_none), unsigned(with_all)}) {
             std::mt19937 random(static_cast<unsigned>(each.T));
             auto const in = Family::template draw<T>(random, {each.T, each.N, 2, 3, 2}, which);
@@ -138,6 +149,7 @@ void check_chunks()
             options.direction = "bidirectional";
             CAPTURE(each.T);
             CAPTURE(each.N);
-            CHECK(difference(Family::template call<T>(in, options), Family::template textbook<T>(in, options)) < case_tolerance<T>);
+            CHECK(difference(Family::template call<T>(in, options),
+                      Family::template textbook<T>(in, options)) < case_tolerance<T>);
         }
 }

@@ -7,7 +7,9 @@
 
 template <class T>
 struct rnn_tensors : common_tensors<T> {
-    explicit rnn_tensors(textbook::rnn_operands<T> const& from, placement how = placement::row_major) : common_tensors<T>(from, how) {}
+    explicit rnn_tensors(textbook::rnn_operands<T> const& from, placement how = placement::row_major)
+        : common_tensors<T>(from, how)
+    {}
 
     xloom::rnn_constants<T> constants() const { return {ref_of(this->W), ref_of(this->R), ref_of(this->B)}; }
     xloom::rnn_start<T> start() const { return {this->lengths(), ref_of(this->initial_h)}; }
@@ -30,12 +32,16 @@ struct rnn_family {
     using options = textbook::rnn_options;
 
     template <class T>
-    static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all, random_ranges const& ranges = {})
+    static operands<T> draw(std::mt19937& random, recurrent_sizes const& sizes, unsigned which = with_all,
+        random_ranges const& ranges = {})
     {
         return random_rnn<T>(random, sizes, which, ranges);
     }
 
-    static xloom::rnn_options options_of(options const& from) { return common_options<xloom::rnn_options>(from); }
+    static xloom::rnn_options options_of(options const& from)
+    {
+        return common_options<xloom::rnn_options>(from);
+    }
 
     template <class T>
     static recurrent_arrays<double> textbook(operands<T> const& in, options const& how)
@@ -44,7 +50,8 @@ struct rnn_family {
     }
 
     template <class T>
-    static recurrent_arrays<T> call(operands<T> const& in, options const& how, placement where = placement::row_major)
+    static recurrent_arrays<T> call(
+        operands<T> const& in, options const& how, placement where = placement::row_major)
     {
         tensors<T> const given(in, where);
         auto const [Y, Y_h] = xloom::rnn(given.X, given.inputs(), options_of(how));
@@ -52,7 +59,8 @@ struct rnn_family {
     }
 
     template <class T, class Policy = xloom::serial_policy>
-    static recurrent_arrays<T> call(operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
+    static recurrent_arrays<T> call(
+        operands<T> const& in, weights<T> const& packed, Policy const& policy = {})
     {
         tensors<T> const given(in);
         auto const [Y, Y_h] = xloom::rnn(given.X, packed, given.start(), policy);
@@ -60,14 +68,16 @@ struct rnn_family {
     }
 
     template <class T>
-    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out, xloom::recurrent_workspace<T>& workspace)
+    static void call_into(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& out,
+        xloom::recurrent_workspace<T>& workspace)
     {
         xloom::rnn_into(in.X, packed, in.start(), {ref_of(out.Y), ref_of(out.Y_h)}, workspace);
     }
 
     /// From the state h to the next one, in place.
     template <class T>
-    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states, xloom::recurrent_workspace<T>& workspace)
+    static void stream(tensors<T> const& in, weights<T> const& packed, output_tensors<T>& states,
+        xloom::recurrent_workspace<T>& workspace)
     {
         xloom::rnn_into(in.X, packed, {in.lengths(), states.Y_h}, {states.Y, states.Y_h}, workspace);
     }

@@ -27,7 +27,8 @@ bool equals(Tensor const& tensor, textbook::tensor const& expected)
     if (layout.dims != xloom::shape(expected.shape.begin(), expected.shape.end()))
         return false;
     std::vector<typename door::value_type> items(expected.items.size());
-    xloom::kernel::strided_copy(layout.dims, layout.steps, xloom::row_major_strides(layout.dims))(door::data(tensor), items.data());
+    xloom::kernel::strided_copy(layout.dims, layout.steps, xloom::row_major_strides(layout.dims))(
+        door::data(tensor), items.data());
     for (std::size_t i = 0; i < items.size(); ++i)
         if (static_cast<double>(items[i]) != expected.items[i])
             return false;

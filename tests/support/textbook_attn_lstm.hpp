@@ -1,7 +1,9 @@
 #pragma once
-// com.microsoft's AttnLSTM as a textbook writes it, in float64 and with indices only: what xloom's is compared with.
+// com.microsoft's AttnLSTM as a textbook writes it, in float64 and with indices only: what xloom's is
+// compared with.
 //
-// Further letters: S memory steps, Md memory depth, A attention size, C width of the attention: Aw with AW, else Md.
+// Further letters: S memory steps, Md memory depth, A attention size, C width of the attention: Aw with AW,
+// else Md.
 
 #include <cmath>
 #include <cstddef>
@@ -14,9 +16,9 @@
 
 namespace textbook {
 
-/// X [T, N, I], W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], initial_h and initial_c [D, N, H], P [D, 3H], QW [D, H, A], MW [D, Md, A],
-/// V [D, A], M [N, S, Md], AW [D, H + Md, Aw], initial_attention [D, N, C], initial_alignment [D, N, S].
-/// QW, MW, V and M all absent: an LSTM, with S = C = 0.
+/// X [T, N, I], W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], initial_h and initial_c [D, N, H], P [D, 3H], QW
+/// [D, H, A], MW [D, Md, A], V [D, A], M [N, S, Md], AW [D, H + Md, Aw], initial_attention [D, N, C],
+/// initial_alignment [D, N, S]. QW, MW, V and M all absent: an LSTM, with S = C = 0.
 template <class T>
 struct attn_lstm_operands {
     array<T> X{}, W{}, R{}, B{};
@@ -27,26 +29,27 @@ struct attn_lstm_operands {
 };
 
 /// The scores of a row's s memory steps, of keys [s][A], query [A] and the last alignment [s].
-using attention_score = std::function<std::vector<double>(
-    std::vector<std::vector<double>> const& keys, std::vector<double> const& query, std::vector<double> const& last_alignment)>;
+using attention_score = std::function<std::vector<double>(std::vector<std::vector<double>> const& keys,
+    std::vector<double> const& query, std::vector<double> const& last_alignment)>;
 
 struct attn_lstm_options {
     std::string direction = "forward";
-    std::vector<xloom::activation_function> activations{}; ///< f, g, h for each direction; none: Sigmoid, Tanh, Tanh
+    std::vector<xloom::activation_function>
+        activations{}; ///< f, g, h for each direction; none: Sigmoid, Tanh, Tanh
     double clip = no_clip;
     bool input_forget = false;
     attention_score score{}; ///< none: Bahdanau's, with V
 };
 
-/// Y [T, D, N, H], Y_h and Y_c [D, N, H]; alignments [T, D, N, S], the weights of each step; and each row's after its last step:
-/// last_attention [D, N, C], last_alignment [D, N, S].
+/// Y [T, D, N, H], Y_h and Y_c [D, N, H]; alignments [T, D, N, S], the weights of each step; and each row's
+/// after its last step: last_attention [D, N, C], last_alignment [D, N, S].
 struct attn_lstm_results {
     array<double> Y, Y_h, Y_c, alignments, last_attention, last_alignment;
 };
 
 /// Bahdanau's score: sum_a V_a tanh(key_a + query_a).
-inline std::vector<double> bahdanau(
-    std::vector<double> const& V, std::vector<std::vector<double>> const& keys, std::vector<double> const& query)
+inline std::vector<double> bahdanau(std::vector<double> const& V,
+    std::vector<std::vector<double>> const& keys, std::vector<double> const& query)
 {
     std::vector<double> scores;
     for (std::vector<double> const& key : keys) {
@@ -59,7 +62,8 @@ inline std::vector<double> bahdanau(
 }
 
 /// x [rows] times matrix [rows, columns].
-inline std::vector<double> times(std::vector<double> const& x, std::vector<double> const& matrix, std::size_t columns)
+inline std::vector<double> times(
+    std::vector<double> const& x, std::vector<double> const& matrix, std::size_t columns)
 {
     std::vector<double> product(columns);
     for (std::size_t column = 0; column < columns; ++column)
@@ -74,8 +78,9 @@ inline std::vector<double> joined(std::vector<double> first, std::vector<double>
     return first;
 }
 
-/// com.microsoft's AttnLSTM. A step reads [x_t, the attention of the step before]; the attention of a step looks with the new h.
-/// Memory past a row's memory_seq_lens is never read; where there is none, weights and context are zeros.
+/// com.microsoft's AttnLSTM. A step reads [x_t, the attention of the step before]; the attention of a step
+/// looks with the new h. Memory past a row's memory_seq_lens is never read; where there is none, weights and
+/// context are zeros.
 template <class Real>
 attn_lstm_results attn_lstm(attn_lstm_operands<Real> const& in, attn_lstm_options const& options = {})
 {
@@ -89,7 +94,8 @@ attn_lstm_results attn_lstm(attn_lstm_operands<Real> const& in, attn_lstm_option
     std::size_t const A = is_absent(in.QW) ? 0 : in.QW.shape[2];
     std::size_t const C = is_absent(in.AW) ? Md : in.AW.shape[2];
 
-    attn_lstm_results out{zeros({T, D, N, H}), zeros({D, N, H}), zeros({D, N, H}), zeros({T, D, N, S}), zeros({D, N, C}), zeros({D, N, S})};
+    attn_lstm_results out{zeros({T, D, N, H}), zeros({D, N, H}), zeros({D, N, H}), zeros({T, D, N, S}),
+        zeros({D, N, C}), zeros({D, N, S})};
     for (std::size_t d = 0; d < D; ++d) {
         lstm_weights const w = lstm_weights_of(in, options, d);
         std::vector<double> const QW = row_of(in.QW, d, H * A);
@@ -113,7 +119,8 @@ attn_lstm_results attn_lstm(attn_lstm_operands<Real> const& in, attn_lstm_option
 
                 std::vector<double> const query = times(state.h, QW, A);
                 if (s > 0)
-                    alignment = softmax(options.score ? options.score(keys, query, alignment) : bahdanau(V, keys, query));
+                    alignment = softmax(
+                        options.score ? options.score(keys, query, alignment) : bahdanau(V, keys, query));
                 std::vector<double> context(Md);
                 for (std::size_t m = 0; m < s; ++m)
                     for (std::size_t k = 0; k < Md; ++k)

@@ -1,5 +1,6 @@
 #pragma once
-// The small floating-point formats as a textbook has them: what a pattern means, and rounding by search among all numbers.
+// The small floating-point formats as a textbook has them: what a pattern means, and rounding by search among
+// all numbers.
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,8 @@ struct float_format {
     unsigned patterns() const { return 2u << sign_bit(); }
 };
 
-/// sign, exponent, mantissa: (-1)^s 2^(e - bias) 1.m, or with e = 0 (-1)^s 2^(1 - bias) 0.m. Specials are not looked at.
+/// sign, exponent, mantissa: (-1)^s 2^(e - bias) 1.m, or with e = 0 (-1)^s 2^(1 - bias) 0.m. Specials are not
+/// looked at.
 inline double number(float_format const& format, unsigned magnitude)
 {
     unsigned const exponent = magnitude >> format.mantissa_bits;
@@ -52,7 +54,8 @@ inline unsigned cast(double x, float_format const& format, std::vector<double> c
     if (std::isnan(x))
         return format.cast_nan | (format.has_signed_nan ? sign : 0);
     double const size = std::fabs(x);
-    auto const above = static_cast<std::size_t>(std::upper_bound(all.data(), all.data() + all.size(), size) - all.data());
+    auto const above =
+        static_cast<std::size_t>(std::upper_bound(all.data(), all.data() + all.size(), size) - all.data());
     std::size_t nearest = above - 1; // the largest number that is not above x
     if (above < all.size()) {
         double const middle = (all[above - 1] + all[above]) / 2; // exact: one bit more than the format has

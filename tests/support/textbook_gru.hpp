@@ -10,7 +10,8 @@
 
 namespace textbook {
 
-/// In layout 0: X [T, N, I], W [D, 3H, I], R [D, 3H, H], B [D, 6H], initial_h [D, N, H]. Gates in ONNX's order z, r, h.
+/// In layout 0: X [T, N, I], W [D, 3H, I], R [D, 3H, H], B [D, 6H], initial_h [D, N, H]. Gates in ONNX's
+/// order z, r, h.
 template <class T>
 struct gru_operands {
     array<T> X{}, W{}, R{}, B{};
@@ -40,11 +41,14 @@ struct gru_weights {
 };
 
 /// One step of one row: the next h.
-inline std::vector<double> gru_step(gru_weights const& w, std::vector<double> const& h, std::vector<double> const& x)
+inline std::vector<double> gru_step(
+    gru_weights const& w, std::vector<double> const& h, std::vector<double> const& x)
 {
     std::size_t const H = h.size();
     auto const of_x = [&](std::size_t row) { return dot(w.W, row, x) + w.B[row]; };
-    auto const of_h = [&](std::size_t row, std::vector<double> const& hidden) { return dot(w.R, row, hidden) + w.B[3 * H + row]; };
+    auto const of_h = [&](std::size_t row, std::vector<double> const& hidden) {
+        return dot(w.R, row, hidden) + w.B[3 * H + row];
+    };
 
     std::vector<double> z(H), r(H);
     for (std::size_t unit = 0; unit < H; ++unit) {
@@ -86,7 +90,8 @@ gru_results gru(gru_operands<Real> const& in, gru_options const& options = {})
     for (std::size_t d = 0; d < D; ++d) {
         gru_weights const w{row_of(in.W, d, 3 * H * I), row_of(in.R, d, 3 * H * H), row_of(in.B, d, 6 * H),
             activation_of(options.activations, d, 0, 2, xloom::activation::sigmoid),
-            activation_of(options.activations, d, 1, 2, xloom::activation::tanh), options.clip, options.linear_before_reset};
+            activation_of(options.activations, d, 1, 2, xloom::activation::tanh), options.clip,
+            options.linear_before_reset};
         for (std::size_t n = 0; n < N; ++n) {
             std::vector<double> h = row_of(initial_h, d * N + n, H);
             for (std::size_t const t : steps_of(options.direction, d, length_of(in.sequence_lens, n, T))) {

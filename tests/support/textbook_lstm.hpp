@@ -10,8 +10,8 @@
 
 namespace textbook {
 
-/// In layout 0: X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H], initial_h and initial_c [D, N, H], P [D, 3H].
-/// Gates in ONNX's order i, o, f, c; peepholes i, o, f.
+/// In layout 0: X [T, N, I], W [D, 4H, I], R [D, 4H, H], B [D, 8H], initial_h and initial_c [D, N, H], P [D,
+/// 3H]. Gates in ONNX's order i, o, f, c; peepholes i, o, f.
 template <class T>
 struct lstm_operands {
     array<T> X{}, W{}, R{}, B{};
@@ -21,7 +21,8 @@ struct lstm_operands {
 
 struct lstm_options {
     std::string direction = "forward";
-    std::vector<xloom::activation_function> activations{}; ///< f, g, h for each direction; none: Sigmoid, Tanh, Tanh
+    std::vector<xloom::activation_function>
+        activations{}; ///< f, g, h for each direction; none: Sigmoid, Tanh, Tanh
     double clip = no_clip;
     bool input_forget = false;
     int layout = 0;
@@ -40,7 +41,8 @@ struct lstm_state {
 /// One direction's: W [4H, I], R [4H, H], B [8H], P [3H].
 struct lstm_weights {
     std::vector<double> W, R, B, P;
-    xloom::activation_function f{xloom::activation::sigmoid}, g{xloom::activation::tanh}, h{xloom::activation::tanh};
+    xloom::activation_function f{xloom::activation::sigmoid}, g{xloom::activation::tanh},
+        h{xloom::activation::tanh};
     double clip = no_clip;
     bool input_forget = false;
 };
@@ -82,11 +84,13 @@ inline lstm_state lstm_step(lstm_weights const& w, lstm_state const& before, std
 
 /// One step with the default activations. W [4H, I], R [4H, H], B [8H].
 template <class T>
-lstm_state lstm_step(
-    std::vector<T> const& W, std::vector<T> const& R, std::vector<T> const& B, lstm_state const& before, std::vector<T> const& x)
+lstm_state lstm_step(std::vector<T> const& W, std::vector<T> const& R, std::vector<T> const& B,
+    lstm_state const& before, std::vector<T> const& x)
 {
-    lstm_weights const w{
-        .W = {W.begin(), W.end()}, .R = {R.begin(), R.end()}, .B = {B.begin(), B.end()}, .P = std::vector<double>(3 * before.h.size())};
+    lstm_weights const w{.W = {W.begin(), W.end()},
+        .R = {R.begin(), R.end()},
+        .B = {B.begin(), B.end()},
+        .P = std::vector<double>(3 * before.h.size())};
     return lstm_step(w, before, std::vector<double>(x.begin(), x.end()));
 }
 
@@ -96,10 +100,11 @@ lstm_weights lstm_weights_of(Operands const& in, Options const& options, std::si
 {
     std::size_t const width = in.W.shape[2];
     std::size_t const H = in.R.shape[2];
-    return {row_of(in.W, d, 4 * H * width), row_of(in.R, d, 4 * H * H), row_of(in.B, d, 8 * H), row_of(in.P, d, 3 * H),
-        activation_of(options.activations, d, 0, 3, xloom::activation::sigmoid),
+    return {row_of(in.W, d, 4 * H * width), row_of(in.R, d, 4 * H * H), row_of(in.B, d, 8 * H),
+        row_of(in.P, d, 3 * H), activation_of(options.activations, d, 0, 3, xloom::activation::sigmoid),
         activation_of(options.activations, d, 1, 3, xloom::activation::tanh),
-        activation_of(options.activations, d, 2, 3, xloom::activation::tanh), options.clip, options.input_forget};
+        activation_of(options.activations, d, 2, 3, xloom::activation::tanh), options.clip,
+        options.input_forget};
 }
 
 /// ONNX's LSTM. Steps past a row's length leave zeros in Y and do not touch its state.

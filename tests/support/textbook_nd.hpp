@@ -1,5 +1,6 @@
 #pragma once
-// ScatterND and GatherND as the textbook has them: nested loops over positions, nothing assumed of the layout.
+// ScatterND and GatherND as the textbook has them: nested loops over positions, nothing assumed of the
+// layout.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,9 +41,10 @@ inline std::size_t flat_of(dims const& position, dims const& shape)
     return flat;
 }
 
-/// The position in data that tuple number `tuple` and the position `rest` behind the indexed axes name, `b` batch axes before them.
-inline dims named_position(
-    array<std::int64_t> const& indices, std::size_t tuple, dims const& rest, dims const& data_shape, std::size_t b = 0)
+/// The position in data that tuple number `tuple` and the position `rest` behind the indexed axes name, `b`
+/// batch axes before them.
+inline dims named_position(array<std::int64_t> const& indices, std::size_t tuple, dims const& rest,
+    dims const& data_shape, std::size_t b = 0)
 {
     std::size_t const k = indices.shape.back();
     dims const front(indices.shape.begin(), indices.shape.end() - 1);
@@ -50,7 +52,8 @@ inline dims named_position(
     position.resize(b);
     for (std::size_t j = 0; j < k; ++j) {
         std::int64_t const index = indices.items[tuple * k + j];
-        position.push_back(static_cast<std::size_t>(index < 0 ? index + static_cast<std::int64_t>(data_shape[b + j]) : index));
+        position.push_back(static_cast<std::size_t>(
+            index < 0 ? index + static_cast<std::int64_t>(data_shape[b + j]) : index));
     }
     position.insert(position.end(), rest.begin(), rest.end());
     return position;
@@ -65,7 +68,8 @@ array<T> scatter_nd(array<T> data, array<std::int64_t> const& indices, array<T> 
     dims const front(indices.shape.begin(), indices.shape.end() - 1);
     for (std::size_t tuple = 0; tuple < size_of(front); ++tuple)
         for (std::size_t i = 0; i < size_of(rest); ++i) {
-            std::size_t const at = flat_of(named_position(indices, tuple, position_of(i, rest), data.shape), data.shape);
+            std::size_t const at =
+                flat_of(named_position(indices, tuple, position_of(i, rest), data.shape), data.shape);
             data.items[at] = reduce(T(data.items[at]), T(updates.items[tuple * size_of(rest) + i]));
         }
     return data;
@@ -81,7 +85,8 @@ array<T> gather_nd(array<T> const& data, array<std::int64_t> const& indices, std
     output.shape.insert(output.shape.end(), rest.begin(), rest.end());
     for (std::size_t tuple = 0; tuple < size_of(front); ++tuple)
         for (std::size_t i = 0; i < size_of(rest); ++i)
-            output.items.push_back(data.items[flat_of(named_position(indices, tuple, position_of(i, rest), data.shape, b), data.shape)]);
+            output.items.push_back(data.items[flat_of(
+                named_position(indices, tuple, position_of(i, rest), data.shape, b), data.shape)]);
     return output;
 }
 

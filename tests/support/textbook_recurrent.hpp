@@ -1,7 +1,9 @@
 #pragma once
-// What the textbook's recurrent operators have in common: activations in float64, the order of the steps, operands cut into rows.
+// What the textbook's recurrent operators have in common: activations in float64, the order of the steps,
+// operands cut into rows.
 //
-// Letters: T steps, N batch rows, D directions, I input, H hidden. An operand that is absent is an array without a shape.
+// Letters: T steps, N batch rows, D directions, I input, H hidden. An operand that is absent is an array
+// without a shape.
 
 #include <algorithm>
 #include <cmath>
@@ -121,8 +123,8 @@ inline void put_row(array<double>& result, std::size_t number, std::vector<doubl
 
 inline array<double> zeros(dims const& shape) { return {shape, std::vector<double>(size_of(shape))}; }
 
-/// The array with this axis as its first. From layout 1 to layout 0 and back: X [N, T, I] and [T, N, I], Y_h [N, D, H] and [D, N, H] by
-/// axis 1, Y [T, D, N, H] to [N, T, D, H] by axis 2.
+/// The array with this axis as its first. From layout 1 to layout 0 and back: X [N, T, I] and [T, N, I], Y_h
+/// [N, D, H] and [D, N, H] by axis 1, Y [T, D, N, H] to [N, T, D, H] by axis 2.
 template <class T>
 array<T> axis_to_front(array<T> const& from, std::size_t axis)
 {
@@ -148,7 +150,8 @@ inline std::size_t length_of(std::vector<std::int32_t> const& lens, std::size_t 
     return lens.empty() ? T : static_cast<std::size_t>(lens[n]);
 }
 
-/// The steps of a row in the order in which direction d reads them: reverse reverses the row's own first `length` steps.
+/// The steps of a row in the order in which direction d reads them: reverse reverses the row's own first
+/// `length` steps.
 inline std::vector<std::size_t> steps_of(std::string const& direction, std::size_t d, std::size_t length)
 {
     bool const reverse = direction == "reverse" || (direction == "bidirectional" && d == 1);
@@ -159,8 +162,8 @@ inline std::vector<std::size_t> steps_of(std::string const& direction, std::size
 }
 
 /// Activation number `which` of the `count` that each direction has.
-inline xloom::activation_function activation_of(std::vector<xloom::activation_function> const& activations, std::size_t d,
-    std::size_t which, std::size_t count, xloom::activation otherwise)
+inline xloom::activation_function activation_of(std::vector<xloom::activation_function> const& activations,
+    std::size_t d, std::size_t which, std::size_t count, xloom::activation otherwise)
 {
     return activations.empty() ? xloom::activation_function{otherwise} : activations.at(d * count + which);
 }

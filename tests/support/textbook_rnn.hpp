@@ -38,7 +38,8 @@ struct rnn_weights {
 };
 
 /// One step of one row: the next h.
-inline std::vector<double> rnn_step(rnn_weights const& w, std::vector<double> const& h, std::vector<double> const& x)
+inline std::vector<double> rnn_step(
+    rnn_weights const& w, std::vector<double> const& h, std::vector<double> const& x)
 {
     std::size_t const H = h.size();
     std::vector<double> after(H);

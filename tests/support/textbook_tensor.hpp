@@ -1,5 +1,6 @@
 #pragma once
-// The definitions of the operators, word for word, on a tensor that is nothing but a shape and numbers: what the tests compare with.
+// The definitions of the operators, word for word, on a tensor that is nothing but a shape and numbers: what
+// the tests compare with.
 
 #include <cstddef>
 #include <functional>
@@ -15,7 +16,8 @@ struct tensor {
     std::vector<double> items; // row-major
 
     explicit tensor(dims shape_ = {}, double value = 0)
-        : shape(std::move(shape_)), items(std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>()), value)
+        : shape(std::move(shape_)),
+          items(std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>()), value)
     {}
 
     /// 1, 2, 3, ... in row-major order.
@@ -36,7 +38,8 @@ struct tensor {
 
     void put(std::size_t axis, std::size_t t, tensor const& element)
     {
-        for_each_of_slice(axis, t, [&](std::size_t to, std::size_t from) { items[to] = element.items[from]; });
+        for_each_of_slice(
+            axis, t, [&](std::size_t to, std::size_t from) { items[to] = element.items[from]; });
     }
 
 private:
@@ -73,8 +76,8 @@ struct scan_result {
     tensor scan_outputs;
 };
 
-inline scan_result scan(std::function<tensor(tensor const&, tensor const&)> const& body, tensor h, tensor const& x, std::size_t input_axis,
-    bool input_reverse, std::size_t output_axis, bool output_reverse)
+inline scan_result scan(std::function<tensor(tensor const&, tensor const&)> const& body, tensor h,
+    tensor const& x, std::size_t input_axis, bool input_reverse, std::size_t output_axis, bool output_reverse)
 {
     std::size_t const length = x.shape[input_axis];
     dims output_shape = h.shape;

@@ -9,7 +9,8 @@
 template <class T>
 long double ulps_between(T found, long double exact_value)
 {
-    auto const size = std::fmax(std::fabs(exact_value), static_cast<long double>(std::numeric_limits<T>::min()));
+    auto const size =
+        std::fmax(std::fabs(exact_value), static_cast<long double>(std::numeric_limits<T>::min()));
     return std::fabs(static_cast<long double>(found) - exact_value) /
            std::ldexp(1.0L, std::ilogb(size) + 1 - std::numeric_limits<T>::digits);
 }
@@ -25,8 +26,8 @@ std::vector<T> arguments(T lowest, T highest = std::numeric_limits<T>::infinity(
         for (T const sign : {T(-1), T(1)})
             x.push_back(sign * std::exp2(static_cast<T>(i) / 100));
     // Where a search found the largest errors of softplus, sigmoid_times_tanh and <cmath>'s tanh.
-    for (double const each :
-        {0x1.1412fp-5, -0x1.5ba82ep+1, -0x1.6b4dp-3, 0x1.e2a4cep-5, 0x1.0d5298p-4, 0x1.ddca18p-3, -0x1.db7d75d016224p-3})
+    for (double const each : {0x1.1412fp-5, -0x1.5ba82ep+1, -0x1.6b4dp-3, 0x1.e2a4cep-5, 0x1.0d5298p-4,
+             0x1.ddca18p-3, -0x1.db7d75d016224p-3})
         x.push_back(static_cast<T>(each));
     std::erase_if(x, [lowest, highest](T each) { return each < lowest || each > highest; });
     return x;

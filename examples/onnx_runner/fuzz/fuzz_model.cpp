@@ -29,13 +29,15 @@ std::size_t mutate(unsigned char* data, std::size_t size, std::size_t max_size, 
 
 } // namespace
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(unsigned char* data, std::size_t size, std::size_t max_size, unsigned seed)
+extern "C" std::size_t LLVMFuzzerCustomMutator(
+    unsigned char* data, std::size_t size, std::size_t max_size, unsigned seed)
 {
-    return mutate(data, size, max_size, seed, [&](onnx::ModelProto& model) { runner::model_mutator(seed).change(model); });
+    return mutate(data, size, max_size, seed,
+        [&](onnx::ModelProto& model) { runner::model_mutator(seed).change(model); });
 }
 
-extern "C" std::size_t LLVMFuzzerCustomCrossOver(unsigned char const* data1, std::size_t size1, unsigned char const* data2,
-    std::size_t size2, unsigned char* out, std::size_t max_size, unsigned seed)
+extern "C" std::size_t LLVMFuzzerCustomCrossOver(unsigned char const* data1, std::size_t size1,
+    unsigned char const* data2, std::size_t size2, unsigned char* out, std::size_t max_size, unsigned seed)
 {
     if (size1 > max_size)
         return 0;

@@ -36,9 +36,10 @@ model_mutator::message& model_mutator::message_at(place const& at)
 std::int64_t model_mutator::number(std::int64_t old)
 {
     using limits = std::numeric_limits<std::int64_t>;
-    static std::vector<std::int64_t> const numbers{
-        0, 1, -1, 2, 3, 7, 16, 17, 255, 1 << 16, 1 << 20, std::int64_t{1} << 31, std::int64_t{1} << 40, limits::max(), limits::min()};
-    return below(3) != 0 ? any_of(numbers) : static_cast<std::int64_t>(static_cast<std::uint64_t>(old) + below(5) - 2);
+    static std::vector<std::int64_t> const numbers{0, 1, -1, 2, 3, 7, 16, 17, 255, 1 << 16, 1 << 20,
+        std::int64_t{1} << 31, std::int64_t{1} << 40, limits::max(), limits::min()};
+    return below(3) != 0 ? any_of(numbers)
+                         : static_cast<std::int64_t>(static_cast<std::uint64_t>(old) + below(5) - 2);
 }
 
 /// An element less, or one twice.
@@ -66,22 +67,25 @@ void model_mutator::change_item(place const& at, std::vector<place> const& all)
     };
     auto const text_at = [](place const& p) {
         auto const* const r = p.owner->GetReflection();
-        return p.index < 0 ? r->GetString(*p.owner, p.field) : r->GetRepeatedString(*p.owner, p.field, p.index);
+        return p.index < 0 ? r->GetString(*p.owner, p.field)
+                           : r->GetRepeatedString(*p.owner, p.field, p.index);
     };
     std::int64_t const old = at.field->cpp_type() != field_descriptor::CPPTYPE_INT64 ? 0
-                             : at.index < 0                                          ? reflection->GetInt64(*at.owner, at.field)
+                             : at.index < 0 ? reflection->GetInt64(*at.owner, at.field)
                                             : reflection->GetRepeatedInt64(*at.owner, at.field, at.index);
     switch (at.field->cpp_type()) {
     case field_descriptor::CPPTYPE_INT64:
         return set(&Reflection::SetInt64, &Reflection::SetRepeatedInt64, number(old));
     case field_descriptor::CPPTYPE_INT32:
-        return set(&Reflection::SetInt32, &Reflection::SetRepeatedInt32, static_cast<std::int32_t>(below(28)));
+        return set(
+            &Reflection::SetInt32, &Reflection::SetRepeatedInt32, static_cast<std::int32_t>(below(28)));
     case field_descriptor::CPPTYPE_FLOAT:
         return set(&Reflection::SetFloat, &Reflection::SetRepeatedFloat, static_cast<float>(number(0)));
     case field_descriptor::CPPTYPE_ENUM:
         return set(&Reflection::SetEnumValue, &Reflection::SetRepeatedEnumValue,
             at.field->enum_type()
-                ->value(static_cast<int>(below(static_cast<std::size_t>(at.field->enum_type()->value_count()))))
+                ->value(
+                    static_cast<int>(below(static_cast<std::size_t>(at.field->enum_type()->value_count()))))
                 ->number());
     case field_descriptor::CPPTYPE_STRING: {
         static std::vector<std::string> const operators = operator_names();
@@ -90,7 +94,8 @@ void model_mutator::change_item(place const& at, std::vector<place> const& all)
         std::vector<place> texts;
         std::copy_if(all.begin(), all.end(), std::back_inserter(texts),
             [](place const& p) { return p.field->cpp_type() == field_descriptor::CPPTYPE_STRING; });
-        return set(&Reflection::SetString, &Reflection::SetRepeatedString, below(8) == 0 ? std::string() : text_at(any_of(texts)));
+        return set(&Reflection::SetString, &Reflection::SetRepeatedString,
+            below(8) == 0 ? std::string() : text_at(any_of(texts)));
     }
     default:
         return reflection->ClearField(at.owner, at.field);
@@ -116,12 +121,16 @@ void model_mutator::graft(onnx::ModelProto& model, onnx::ModelProto& other)
     std::vector<place> places, sources;
     collect(model, places);
     collect(other, sources);
-    auto const is_no_message = [](place const& p) { return p.field->cpp_type() != field_descriptor::CPPTYPE_MESSAGE; };
+    auto const is_no_message = [](place const& p) {
+        return p.field->cpp_type() != field_descriptor::CPPTYPE_MESSAGE;
+    };
     std::erase_if(sources, is_no_message);
     if (sources.empty())
         return;
     message const& source = message_at(any_of(sources));
-    std::erase_if(places, [&](place const& p) { return is_no_message(p) || p.field->message_type() != source.GetDescriptor(); });
+    std::erase_if(places, [&](place const& p) {
+        return is_no_message(p) || p.field->message_type() != source.GetDescriptor();
+    });
     if (!places.empty())
         message_at(any_of(places)).CopyFrom(source);
 }

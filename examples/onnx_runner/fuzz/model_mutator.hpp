@@ -31,7 +31,10 @@ private:
     static void collect(message& from, std::vector<place>& to);
     static message& message_at(place const& at);
 
-    std::size_t below(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_); }
+    std::size_t below(std::size_t count)
+    {
+        return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
+    }
     template <class T>
     T const& any_of(std::vector<T> const& list)
     {

@@ -41,10 +41,13 @@ void try_model(std::string_view bytes)
 void try_tensor(std::string_view bytes)
 {
     onnx::TypeProto of_tensor, of_sequence, of_optional;
-    (void)of_tensor.mutable_tensor_type(), (void)of_sequence.mutable_sequence_type(), (void)of_optional.mutable_optional_type();
+    (void)of_tensor.mutable_tensor_type(), (void)of_sequence.mutable_sequence_type(),
+        (void)of_optional.mutable_optional_type();
     for (auto const* const type : {&of_tensor, &of_sequence, &of_optional})
-        try_out(bytes, [&](std::istream& file) { (void)describe(read_recorded(file, "input_0.pb", *type).held); });
-    for (auto const type : {element_type::float_, element_type::int64, element_type::bool_, element_type::uint4})
+        try_out(bytes,
+            [&](std::istream& file) { (void)describe(read_recorded(file, "input_0.pb", *type).held); });
+    for (auto const type :
+        {element_type::float_, element_type::int64, element_type::bool_, element_type::uint4})
         try_out(bytes, [&](std::istream& file) { (void)describe(read_npy(file, "input.npy", type)); });
 }
 

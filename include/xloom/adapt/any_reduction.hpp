@@ -1,5 +1,6 @@
 #pragma once
-// What reduces in a ScatterND call: a callable, a function object of xloom's, or one that an option names at run time.
+// What reduces in a ScatterND call: a callable, a function object of xloom's, or one that an option names at
+// run time.
 
 #include <string_view>
 #include <type_traits>
@@ -14,7 +15,8 @@ namespace xloom::detail {
 template <class T>
 constexpr std::string_view element_name()
 {
-    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know" : name_of(element_type_of<T>);
+    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know"
+                                                         : name_of(element_type_of<T>);
 }
 
 template <class Reduce, class... Reductions>
@@ -24,10 +26,12 @@ inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, R
 template <class Reduce>
 inline constexpr bool is_named = is_one_of<Reduce, reduction>;
 
-/// True if the reduction is one of xloom's. The order in which they are called, and with which type, is not observable.
+/// True if the reduction is one of xloom's. The order in which they are called, and with which type, is not
+/// observable.
 template <class Reduce>
 inline constexpr bool is_built_in =
-    is_named<Reduce> || is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
+    is_named<Reduce> ||
+    is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
 
 /// True if updates replace what is there.
 template <class Reduce>
@@ -55,19 +59,21 @@ constexpr bool has_reduction(reduction kind)
     case reduction::min:
         return kernel::can_reduce<reduce_min_t, T>;
     case reduction::mean:
-        return kernel::can_reduce<reduce_add_t, T> && std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+        return kernel::can_reduce<reduce_add_t, T> &&
+               std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
     }
     return false;
 }
 
 /// The options with the reduction that an argument names.
 template <class Reduce>
-scatter_nd_options options_with(std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
+scatter_nd_options options_with(
+    std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
 {
     if constexpr (is_named<Reduce>) {
         if (options.reduction != reduction::none && options.reduction != reduce)
-            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce), " and options.reduction is ",
-                name_of(options.reduction), ". Leave options.reduction out.");
+            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce),
+                " and options.reduction is ", name_of(options.reduction), ". Leave options.reduction out.");
         options.reduction = reduce;
     }
     return options;
@@ -79,23 +85,23 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
 {
     if constexpr (is_named<Reduce>) {
         if (options.reduction > reduction::mean)
-            fail<option_error>(
-                op, ": options.reduction must be a reduction, but it is number ", static_cast<int>(options.reduction), ". Choose one.");
+            fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
+                static_cast<int>(options.reduction), ". Choose one.");
         if (!has_reduction<T>(options.reduction))
-            fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ", name_of(options.reduction),
-                " and data holds ", element_name<T>(), ". Choose another.");
+            fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ",
+                name_of(options.reduction), " and data holds ", element_name<T>(), ". Choose another.");
     } else {
         if (options.reduction != reduction::none)
-            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ", name_of(options.reduction),
-                ". Leave it out.");
+            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
+                name_of(options.reduction), ". Leave it out.");
         if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
-            fail<option_error>(op,
-                ": accumulate_in_float goes with the reductions of xloom alone, but a callable of yours reduces. Leave it "
-                "out, or convert data and updates to float.");
+            fail<option_error>(op, ": accumulate_in_float goes with the reductions of xloom alone, but a "
+                                   "callable of yours reduces. Leave it "
+                                   "out, or convert data and updates to float.");
         if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
-            fail<option_error>(op,
-                ": that the first update counts means something for reduction none alone, but a callable reduces. Choose "
-                "duplicates::last, with which every update counts.");
+            fail<option_error>(op, ": that the first update counts means something for reduction none alone, "
+                                   "but a callable reduces. Choose "
+                                   "duplicates::last, with which every update counts.");
     }
 }
 

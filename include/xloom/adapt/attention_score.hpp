@@ -16,10 +16,11 @@ struct attention_step {
     std::size_t n; ///< the row of the batch
     T const* keys; ///< [s, A]: s steps of memory, key_step apart
     std::size_t key_step;
-    std::span<T const> query;          ///< [A]
-    std::span<T const> V;              ///< [A]
-    std::span<T const> last_alignment; ///< [s]; zeros before the first step, unless initial_alignment is given
-    std::span<T> scores;               ///< [s], to be written
+    std::span<T const> query; ///< [A]
+    std::span<T const> V;     ///< [A]
+    std::span<T const>
+        last_alignment;  ///< [s]; zeros before the first step, unless initial_alignment is given
+    std::span<T> scores; ///< [s], to be written
 
     std::span<T const> key(std::size_t m) const { return {keys + m * key_step, query.size()}; }
 };
@@ -27,11 +28,11 @@ struct attention_step {
 /// The default score: scores[m] = sum_a V[a] tanh(keys[m, a] + query[a]).
 struct bahdanau {};
 
-/// score(step) writes step.scores. It is called for rows with memory only, by several threads at once if the policy has several.
+/// score(step) writes step.scores. It is called for rows with memory only, by several threads at once if the
+/// policy has several.
 template <class Score, class T>
-concept attention_score = std::same_as<Score, bahdanau> || std::invocable < Score const&,
-        attention_step<T>
-const& > ;
+concept attention_score =
+    std::same_as<Score, bahdanau> || std::invocable<Score const&, attention_step<T> const&>;
 
 namespace detail {
 
@@ -43,10 +44,11 @@ struct user_score {
     std::size_t d, A;
     T const* V;
 
-    void operator()(std::size_t row, kernel::key_rows<T> const& keys, T* query, T const* last_alignment, T* scores) const
+    void operator()(
+        std::size_t row, kernel::key_rows<T> const& keys, T* query, T const* last_alignment, T* scores) const
     {
-        (*score)(
-            attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A}, {last_alignment, keys.length}, {scores, keys.length}});
+        (*score)(attention_step<T>{d, row, keys.first, keys.step, {query, A}, {V, A},
+            {last_alignment, keys.length}, {scores, keys.length}});
     }
 };
 

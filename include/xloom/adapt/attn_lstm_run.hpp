@@ -19,7 +19,10 @@ struct memory_walk {
     lengths_ref lengths;
     std::size_t S = 0;
 
-    std::size_t length(std::size_t n) const { return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : S; }
+    std::size_t length(std::size_t n) const
+    {
+        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : S;
+    }
     kernel::memory_rows<Item> rows(std::size_t n) const
     {
         return {M.data() + static_cast<std::ptrdiff_t>(n) * M.step(0), length(n), M.step(1), M.step(2)};
@@ -30,7 +33,8 @@ struct memory_walk {
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
-    using score_type = decltype(score_for(std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
+    using score_type = decltype(score_for(
+        std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
     using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
 
     Weights const& weights;
@@ -53,10 +57,12 @@ struct attn_lstm_states {
         std::size_t longest = 0;
         for (std::size_t r = 0; r < part.count; ++r)
             longest = (std::max)(longest, memory.length(part.first[r].row));
-        part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers), numbers.take(longest * p.E)};
+        part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers),
+            numbers.take(longest * p.E)};
         for (std::size_t r = 0; r < part.count; ++r)
             attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
-        rows.attend_to(attending.data() + part.number, alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
+        rows.attend_to(attending.data() + part.number,
+            alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
         return rows;
     }
 
@@ -70,7 +76,8 @@ struct attn_lstm_states {
             load_state(initial_c, part.d, n, rows.H(), rows.c(r));
             if (!p.attends)
                 continue;
-            kernel::fill_memory(p, memory.rows(n), rows.scratch, score_type::takes_exponentials, attending[part.number + r].memory);
+            kernel::fill_memory(p, memory.rows(n), rows.scratch, score_type::takes_exponentials,
+                attending[part.number + r].memory);
             load_state(initial_attention, part.d, n, p.C, rows.attention(r));
             load_state(initial_alignment, part.d, n, memory.length(n), rows.alignment(r));
         }
@@ -94,8 +101,8 @@ struct attn_lstm_states {
     }
 
 private:
-    kernel::attending_row<T, Item> attend_to(
-        kernel::attn_lstm_parameters<T> const& p, std::size_t d, std::size_t n, kernel::arena<T>& numbers) const
+    kernel::attending_row<T, Item> attend_to(kernel::attn_lstm_parameters<T> const& p, std::size_t d,
+        std::size_t n, kernel::arena<T>& numbers) const
     {
         kernel::attending_row<T, Item> row{n, kernel::take_memory(p, memory.length(n), numbers), {}, 0};
         if (alignments.is_given()) {
@@ -117,7 +124,8 @@ struct attn_lstm_workspace : recurrent_workspace<Item> {
     /// What it holds.
     std::size_t bytes() const noexcept
     {
-        return recurrent_workspace<Item>::bytes() + attending.capacity() * sizeof(kernel::attending_row<detail::compute_t<Item>, Item>);
+        return recurrent_workspace<Item>::bytes() +
+               attending.capacity() * sizeof(kernel::attending_row<detail::compute_t<Item>, Item>);
     }
 };
 

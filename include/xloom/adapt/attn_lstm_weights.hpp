@@ -13,13 +13,14 @@ template <class Constants>
 attention_widths check_attention_constants(std::string_view op, Constants const& in)
 {
     check_ranks(op, in.R, in.QW, in.MW, in.V, in.AW);
-    return check_attention(
-        op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW), shape_if_given(in.V), shape_if_given(in.AW));
+    return check_attention(op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW),
+        shape_if_given(in.V), shape_if_given(in.AW));
 }
 
 /// V as the score wants it.
 template <class T, class Item>
-kernel::score_weights<T> pack_score_weights(tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
+kernel::score_weights<T> pack_score_weights(
+    tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
 {
     std::size_t const padded = kernel::whole_batches<T>(A);
     T *const plain = memory.take(padded), *const minus_twice = memory.take(padded);
@@ -37,8 +38,9 @@ kernel::score_weights<T> pack_score_weights(tensor_ref<Item const> const& V, std
 
 /// Packs direction d.
 template <class T, class Constants, class Options>
-kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes, attention_widths const& attention,
-    Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes,
+    attention_widths const& attention, Options const& options, activation_list const& functions,
+    std::size_t d, kernel::arena<T>& memory)
 {
     auto const& [A, E, C, attends, has_layer] = attention;
     kernel::attn_lstm_parameters<T> p{};
@@ -51,7 +53,8 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
     p.E = E;
     p.C = C;
     std::size_t const H = sizes.H, step = p.lstm.gate_step;
-    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory), MW = take_panels(E, A, memory);
+    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
+               MW = take_panels(E, A, memory);
     if (!memory.only_counts()) {
         for (std::size_t gate = 0; gate < 4; ++gate)
             pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);

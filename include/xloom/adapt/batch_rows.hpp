@@ -37,7 +37,8 @@ template <class X>
 auto row_of(X& operand, std::size_t b)
 {
     kernel::time_axis const rows(detail::layout_of(operand), 0, 1, false);
-    return std::pair(enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
+    return std::pair(
+        enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
 }
 
 template <class State, class Row>
@@ -46,7 +47,8 @@ void load_row(State const& state, std::size_t b, Row& row)
     auto const [first, rows] = detail::row_of(state, b);
     if constexpr (tensor<Row>) {
         detail::make_shape(row, rows.element.dims);
-        kernel::strided_copy(rows.element.dims, rows.element.steps, detail::layout_of(row).steps)(first, enable_tensor<Row>::data(row));
+        kernel::strided_copy(rows.element.dims, rows.element.steps, detail::layout_of(row).steps)(
+            first, enable_tensor<Row>::data(row));
     } else {
         row = *first;
     }
@@ -65,19 +67,19 @@ struct row_walk;
 template <class... Xs>
 struct row_walk<std::tuple<Xs...>> {
     template <class X>
-    using cursor_type =
-        cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type, is_always_row_major<bare<X>>>;
+    using cursor_type = cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type,
+        is_always_row_major<bare<X>>>;
 
     using cursors = std::tuple<cursor_type<Xs>...>;
-    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
+    using input_arguments =
+        std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
 
-    static cursors start(std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
+    static cursors start(
+        std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
     {
-        return [&]<std::size_t... I>(std::index_sequence<I...>)
-        {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{start_one<Xs>(std::get<I>(inputs), b, length, is_reverse(directions, I))...};
-        }
-        (std::index_sequence_for<Xs...>{});
+        }(std::index_sequence_for<Xs...>{});
     }
 
 private:
@@ -113,14 +115,16 @@ public:
     void push(Values const& values, std::size_t t)
     {
         if (!is_open_) {
-            detail::for_each_leaf(values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
+            detail::for_each_leaf(
+                values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
             is_open_ = true;
             start_row(row_);
         }
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
+                detail::fail_reshaped(
+                    op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
@@ -128,7 +132,8 @@ public:
     type&& finish() &&
     {
         if (!is_open_)
-            detail::for_each_leaf(results_, [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
+            detail::for_each_leaf(results_,
+                [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
         return std::move(results_);
     }
 

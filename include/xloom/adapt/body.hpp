@@ -28,7 +28,8 @@ using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
 template <template <class> class Condition, class Leaves>
 inline constexpr bool every_leaf = true;
 template <template <class> class Condition, class... Xs>
-inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> = (Condition<std::remove_reference_t<Xs>>::value && ...);
+inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
+    (Condition<std::remove_reference_t<Xs>>::value && ...);
 
 /// Not what is const, nor a view of it.
 template <class X>
@@ -36,7 +37,8 @@ struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
 template <tensor X>
 struct is_writable<X>
     : std::bool_constant<!std::is_const_v<X> &&
-                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(std::declval<X&>()))>>> {};
+                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
+                             std::declval<X&>()))>>> {};
 
 /// A scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
 template <class X>
@@ -78,8 +80,9 @@ struct static_length<std::tuple<X, Xs...>> {
     using rest = static_length<std::tuple<Xs...>>;
     static constexpr std::size_t first = leading_length<bare<X>>::value;
     static constexpr bool agrees =
-        rest::agrees &&
-        ((first == leading_length<bare<Xs>>::value || first == dynamic_length || leading_length<bare<Xs>>::value == dynamic_length) && ...);
+        rest::agrees && ((first == leading_length<bare<Xs>>::value || first == dynamic_length ||
+                             leading_length<bare<Xs>>::value == dynamic_length) &&
+                            ...);
     static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
 };
 
@@ -89,20 +92,21 @@ struct walk;
 template <class... Xs, bool LeadingAxis>
 struct walk<std::tuple<Xs...>, LeadingAxis> {
     using cursors = std::tuple<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>...>;
-    using input_arguments =
-        std::tuple<decltype(std::as_const(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element()))...>;
-    using output_arguments = std::tuple<decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
+    using input_arguments = std::tuple<decltype(std::as_const(
+        std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element()))...>;
+    using output_arguments = std::tuple<
+        decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
 
     /// Requires places of these operands, checked.
     template <class Places>
     static cursors start(std::tuple<Xs...> const& operands, Places const& places, std::size_t length)
     {
-        return [&]<std::size_t... I>(std::index_sequence<I...>)
-        {
-            return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
-                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse), length)...};
-        }
-        (std::index_sequence_for<Xs...>{});
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(
+                enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
+                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse),
+                length)...};
+        }(std::index_sequence_for<Xs...>{});
     }
 };
 
@@ -122,12 +126,17 @@ void leave_all(std::tuple<Cursors...>& cursors)
 template <class... Cursors>
 auto input_elements(std::tuple<Cursors...>& cursors)
 {
-    return std::apply([](auto&... each) { return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...); }, cursors);
+    return std::apply(
+        [](auto&... each) {
+            return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...);
+        },
+        cursors);
 }
 template <class... Cursors>
 auto output_elements(std::tuple<Cursors...>& cursors)
 {
-    return std::apply([](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
+    return std::apply(
+        [](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
 }
 
 template <class... Xs>
@@ -143,9 +152,11 @@ decltype(auto) call_body(Body& body, Arguments&&... arguments)
     return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
 }
 
-/// Turns what an output element threw when it was assigned another shape into a body_error, if it is one of these.
+/// Turns what an output element threw when it was assigned another shape into a body_error, if it is one of
+/// these.
 template <class... Cursors>
-void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found, std::size_t iteration)
+void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
+    std::size_t iteration)
 {
     detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
         if (cursor.is_own(found))
@@ -157,10 +168,11 @@ void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, ele
     });
 }
 
-/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is what it says itself.
+/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is
+/// what it says itself.
 template <class Cursors, class Iteration, class Run>
-void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs, [[maybe_unused]] Iteration const& iteration,
-    Run const& run)
+void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
+    [[maybe_unused]] Iteration const& iteration, Run const& run)
 {
 #ifdef __cpp_exceptions
     try {

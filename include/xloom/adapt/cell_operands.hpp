@@ -1,5 +1,6 @@
 #pragma once
-// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them; and how many rows there are.
+// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them; and
+// how many rows there are.
 
 #include <concepts>
 #include <string_view>
@@ -22,31 +23,30 @@ auto* first_item(Range& range)
 
 /// Contiguous items: std::vector, std::span, a tensor.
 template <class Range, class Item>
-concept items_of = (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range)
-{
-    {
-        detail::first_item(range)
+concept items_of =
+    (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range) {
+        {
+            detail::first_item(range)
         } -> std::convertible_to<Item const*>;
-};
+    };
 
 /// The same of an operand that is written, passed as a Range&&.
 template <class Range, class Item>
-concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range)
-{
+concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range) {
     {
         detail::first_item(range)
-        } -> std::convertible_to<Item*>;
+    } -> std::convertible_to<Item*>;
 };
 
 // The text of a static_assert is a literal, so only the preprocessor can put a name into it.
-#define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                                                             \
-    template <class Item, class Range>                                                                                                     \
-    consteval bool is_cell_##operand()                                                                                                     \
-    {                                                                                                                                      \
-        static_assert(requirement<Range, Item>,                                                                                            \
-            "xloom: the " kind " " #operand                                                                                                \
-            " of a cell must be a tensor, std::vector or std::span of the weights' element type, " memory);                                \
-        return requirement<Range, Item>;                                                                                                   \
+#define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                               \
+    template <class Item, class Range>                                                                       \
+    consteval bool is_cell_##operand()                                                                       \
+    {                                                                                                        \
+        static_assert(requirement<Range, Item>,                                                              \
+            "xloom: the " kind " " #operand                                                                  \
+            " of a cell must be a tensor, std::vector or std::span of the weights' element type, " memory);  \
+        return requirement<Range, Item>;                                                                     \
     }
 
 /// True if the operand fits; a compile error that names it otherwise.
@@ -91,7 +91,8 @@ struct sized_operand {
 };
 
 template <class Range>
-sized_operand sized(std::string_view operand, std::string_view letters, std::size_t expected, Range const& range)
+sized_operand sized(
+    std::string_view operand, std::string_view letters, std::size_t expected, Range const& range)
 {
     if constexpr (!tensor<Range>)
         return {operand, letters, expected, range.size(), true};
@@ -100,7 +101,8 @@ sized_operand sized(std::string_view operand, std::string_view letters, std::siz
     else if constexpr (is_always_row_major<Range>)
         return {operand, letters, expected, element_count(detail::shape_of(range)), true};
     else
-        return {operand, letters, expected, element_count(detail::shape_of(range)), is_row_major(detail::layout_of(range))};
+        return {operand, letters, expected, element_count(detail::shape_of(range)),
+            is_row_major(detail::layout_of(range))};
 }
 
 template <std::size_t Count>
@@ -116,13 +118,16 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
     fact_list wrong;
     for (sized_operand const& each : operands)
         if (each.actual != each.expected)
-            wrong.add(each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected);
+            wrong.add(
+                each.operand, " has ", each.actual, " items instead of ", each.letters, " = ", each.expected);
     if (!wrong.empty())
-        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ", wrong, ". Resize it.");
+        fail<shape_error>(op, ": the operands of a step must have the sizes that the cell was made for, but ",
+            wrong, ". Resize it.");
     for (sized_operand const& each : operands)
         if (!each.is_contiguous)
             wrong.add(each.operand, " is not");
-    fail<shape_error>(op, ": the operands of a step must be contiguous and row-major, but ", wrong, ". Copy it first.");
+    fail<shape_error>(
+        op, ": the operands of a step must be contiguous and row-major, but ", wrong, ". Copy it first.");
 }
 
 } // namespace xloom::detail

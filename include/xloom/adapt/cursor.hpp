@@ -20,14 +20,16 @@ struct element_shape {
 };
 template <class Size, std::size_t Rank, bool LeadingAxis>
 struct element_shape<std::array<Size, Rank>, LeadingAxis> {
-    using type = std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
+    using type =
+        std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
 };
 template <std::size_t First, std::size_t... Rest>
 struct element_shape<xt::fixed_shape<First, Rest...>, true> {
     using type = std::conditional_t<sizeof...(Rest) == 0, item_element, xt::fixed_shape<Rest...>>;
 };
 template <std::size_t... Dims>
-struct element_shape<xt::fixed_shape<Dims...>, false> : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
+struct element_shape<xt::fixed_shape<Dims...>, false>
+    : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
 /// Walks an operand along time, where each element's items lie side by side. T is const for an input.
 /// The last argument of the constructors is the number of elements.
@@ -50,7 +52,8 @@ public:
     /// A copy of it? An outer operator's element can begin at the same item, but not have the same shape.
     bool is_copy(element_reshaped const& found) const
     {
-        return found.data() == view_.data() && std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
+        return found.data() == view_.data() &&
+               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
     }
 
 protected:
@@ -62,7 +65,8 @@ protected:
 
 /// The same where they may lie apart: such elements are carried through a buffer.
 ///
-/// Why the buffer stands apart, and its copies out of line: while no function sees a cursor, the compiler keeps it in registers.
+/// Why the buffer stands apart, and its copies out of line: while no function sees a cursor, the compiler
+/// keeps it in registers.
 template <class T, class ElementShape>
 class buffered_cursor : public cursor<T, ElementShape> {
     using base = cursor<T, ElementShape>;
@@ -89,7 +93,8 @@ public:
         base::leave();
     }
 
-    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its buffer, if it has one.
+    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its
+    /// buffer, if it has one.
     template <class OutputShape>
     void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
     {
@@ -110,7 +115,9 @@ private:
 template <class T>
 class cursor<T, item_element> {
 public:
-    cursor(T* data, kernel::time_axis const& time, std::size_t) : data_(data), at_(time.first), step_(time.step) {}
+    cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), at_(time.first), step_(time.step)
+    {}
 
     void enter() {}
     void leave() { at_ += step_; }
@@ -125,20 +132,21 @@ private:
 };
 
 template <class T, class ElementShape, bool Contiguous>
-using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>), cursor<T, ElementShape>,
-    buffered_cursor<T, ElementShape>>;
+using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
+    cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
 
 /// Slices across the leading axis of a row-major tensor are row-major.
 template <class X, bool LeadingAxis>
-inline constexpr bool has_packed_elements = LeadingAxis&& is_always_row_major<bare<X>>;
+inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
 
 /// The cursor type of an operand X (const for an input).
 template <class X, bool LeadingAxis>
 using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
     typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
 
-/// A state while a loop runs. An arithmetic one lives in a local variable and goes home at the end, also when the body throws:
-/// through the caller's reference the compiler would have to store and reload it around every write to an output.
+/// A state while a loop runs. An arithmetic one lives in a local variable and goes home at the end, also when
+/// the body throws: through the caller's reference the compiler would have to store and reload it around
+/// every write to an output.
 template <class State>
 class held_state {
 public:

@@ -18,16 +18,21 @@ namespace xloom::detail {
 template <class T>
 using item_buffer = xt::uvector<T, line_allocator<T>>;
 
-/// Holds the current element of an output and writes it back when its iteration has ended, so that the next one reads it there.
-/// Why none is held longer: a body may read, through a variable that it captured, what it wrote in earlier iterations.
+/// Holds the current element of an output and writes it back when its iteration has ended, so that the next
+/// one reads it there. Why none is held longer: a body may read, through a variable that it captured, what it
+/// wrote in earlier iterations.
 template <class T>
 class element_buffer {
 public:
     element_buffer(T* data, kernel::time_axis const& time, std::size_t)
-        : time_(time), place_(data + time.first), items_(element_count(time.element.dims)), scatter_(time.scattering(1))
+        : time_(time),
+          place_(data + time.first),
+          items_(element_count(time.element.dims)),
+          scatter_(time.scattering(1))
     {}
 
-    /// Lets every element begin with what its place holds, for an input that is the same tensor. Returns the place of that input's items.
+    /// Lets every element begin with what its place holds, for an input that is the same tensor. Returns the
+    /// place of that input's items.
     T* start_from_input()
     {
         gather_.emplace(time_.gathering(1));
@@ -57,7 +62,8 @@ private:
     std::optional<kernel::strided_copy> gather_{};
 };
 
-/// Holds elements of an input, several at a time: neighbours in time that share a cache line then fetch it once.
+/// Holds elements of an input, several at a time: neighbours in time that share a cache line then fetch it
+/// once.
 template <class T>
 class element_buffer<T const> {
 public:
@@ -81,7 +87,8 @@ public:
     void leave() { ++position_; }
 
 private:
-    /// The elements that share a cache line; 1 where copying items may throw, so that it throws in the iteration that needs the item.
+    /// The elements that share a cache line; 1 where copying items may throw, so that it throws in the
+    /// iteration that needs the item.
     static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
     {
         constexpr std::size_t most_bytes = std::size_t{1} << 20;

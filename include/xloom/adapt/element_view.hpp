@@ -1,5 +1,6 @@
 #pragma once
-// What a body gets for one element of a tensor: a row-major xtensor expression over memory that it does not own.
+// What a body gets for one element of a tensor: a row-major xtensor expression over memory that it does not
+// own.
 
 #include <algorithm>
 #include <array>
@@ -17,8 +18,8 @@ class basic_element_view;
 
 /// Names for the parameters of bodies that are not generic. T is const for inputs.
 template <class T, std::size_t Rank = dynamic_rank>
-using element_view =
-    basic_element_view<T, std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
+using element_view = basic_element_view<T,
+    std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
 
 /// The same for elements of xt::xtensor_fixed.
 template <class T, std::size_t... Dims>
@@ -61,7 +62,8 @@ struct element_geometry<xt::fixed_shape<Dims...>> {
     explicit element_geometry(xloom::shape const&) {}
 
     static constexpr shape_type dims_ = fixed();
-    static constexpr strides_type strides_ = xt::get_strides<xt::layout_type::row_major, strides_type>(fixed());
+    static constexpr strides_type strides_ =
+        xt::get_strides<xt::layout_type::row_major, strides_type>(fixed());
     static constexpr strides_type backstrides_ = xt::get_backstrides(dims_, strides_);
     static constexpr std::size_t size_ = (Dims * ... * std::size_t{1});
 };
@@ -79,12 +81,13 @@ struct temporary_of<T, xt::fixed_shape<Dims...>> {
     using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
 };
 
-/// Thrown by a view that was assigned another shape; the operator that made the view says instead which operand it is, at what iteration.
+/// Thrown by a view that was assigned another shape; the operator that made the view says instead which
+/// operand it is, at what iteration.
 class element_reshaped : public body_error {
 public:
     element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
-        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is, " was assigned ", assigned,
-              ". Assign the shape it has.")),
+        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is,
+              " was assigned ", assigned, ". Assign the shape it has.")),
           view_(view),
           data_(data),
           is_(is),
@@ -126,21 +129,25 @@ struct xcontainer_inner_types<xloom::basic_element_view<T, Shape>> {
 };
 
 template <class T, class Shape>
-struct xiterable_inner_types<xloom::basic_element_view<T, Shape>> : xcontainer_iterable_types<xloom::basic_element_view<T, Shape>> {};
+struct xiterable_inner_types<xloom::basic_element_view<T, Shape>>
+    : xcontainer_iterable_types<xloom::basic_element_view<T, Shape>> {};
 
 } // namespace xt
 
 namespace xloom {
 
-/// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(), xt::noalias(y_t) = h + x_t.
+/// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(),
+/// xt::noalias(y_t) = h + x_t.
 ///
-/// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a compile error between
-/// fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another view of the same memory.
-/// swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not compile.
-/// `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates nothing.
+/// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a
+/// compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
+/// view of the same memory. swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not
+/// compile. `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates
+/// nothing.
 ///
-/// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger one with an untyped
-/// error, have no common way to move their pointer (xfixed_adaptor has none), and their names do not fit a body's parameter list.
+/// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger
+/// one with an untyped error, have no common way to move their pointer (xfixed_adaptor has none), and their
+/// names do not fit a body's parameter list.
 template <class T, class Shape>
 class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
                            public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
@@ -157,7 +164,9 @@ public:
     using expression_tag = xt::xtensor_expression_tag;
 
     /// Views dims' row-major items from `data` on. `dims` is ignored for a fixed shape.
-    basic_element_view(T* data, shape const& dims) : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_) {}
+    basic_element_view(T* data, shape const& dims)
+        : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_)
+    {}
 
     basic_element_view(basic_element_view const&) = default;
 
@@ -171,11 +180,13 @@ public:
         return *this;
     }
 
-    /// Deleted, so that std::swap does not compile: through a copy, which views the same memory, it would leave both views equal.
+    /// Deleted, so that std::swap does not compile: through a copy, which views the same memory, it would
+    /// leave both views equal.
     basic_element_view& operator=(basic_element_view&&) = delete;
 
     /// Swaps the values of two elements of the same shape.
-    friend void swap(basic_element_view& a, basic_element_view& b) requires(!std::is_const_v<T>)
+    friend void swap(basic_element_view& a, basic_element_view& b)
+        requires(!std::is_const_v<T>)
     {
         a.resize(b.shape());
         std::swap_ranges(a.data(), a.data() + a.size(), b.data());
@@ -223,7 +234,8 @@ public:
     void resize(Dims const& dims, bool = false) const
     {
         if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
-            detail::raise(detail::element_reshaped(this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
+            detail::raise(detail::element_reshaped(
+                this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
     }
 
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
@@ -240,8 +252,8 @@ private:
     {
         using other = typename E::shape_type;
         if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
-            static_assert(std::is_same_v<Shape, other>,
-                "xloom: an element keeps its shape, but the expression assigned to it has another fixed shape");
+            static_assert(std::is_same_v<Shape, other>, "xloom: an element keeps its shape, but the "
+                                                        "expression assigned to it has another fixed shape");
         else
             resize(expression.shape());
     }

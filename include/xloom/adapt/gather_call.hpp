@@ -15,7 +15,8 @@ class gather_call {
     using index = item_t<Indices>;
 
 public:
-    gather_call(std::string_view op, Data const& data, Indices const& indices, gather_nd_options const& options)
+    gather_call(
+        std::string_view op, Data const& data, Indices const& indices, gather_nd_options const& options)
         : options_(options),
           layout_(detail::layout_of(data)),
           output_shape_(check_gather_nd(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
@@ -27,7 +28,8 @@ public:
         std::size_t const k = dims.back();
         batch_ = part_of_layout(0, b);
         slice_ = part_of_layout(b + k, layout_.dims.size());
-        tuples_ = {indices_.data(), element_count(drop_axis(dims, dims.size() - 1)), part_of_layout(b, b + k), b};
+        tuples_ = {
+            indices_.data(), element_count(drop_axis(dims, dims.size() - 1)), part_of_layout(b, b + k), b};
         check_indices(op, tuples_, dims, options.bounds);
     }
 
@@ -47,14 +49,17 @@ public:
         bool const is_contiguous = is_row_major(slice_);
         std::size_t const parts = parts_for(policy, count * size);
         policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count), end = begin_of_part(part + 1, parts, count);
+            std::size_t const begin = begin_of_part(part, parts, count),
+                              end = begin_of_part(part + 1, parts, count);
             if (is_contiguous && kernel::are_single_indices(tuples_, options_.bounds) && batch_.dims.empty())
-                kernel::gather_single(tuples_, begin, end, data_, output, kernel::copy_contiguous_slices{size});
+                kernel::gather_single(
+                    tuples_, begin, end, data_, output, kernel::copy_contiguous_slices{size});
             else if (is_contiguous)
                 kernel::gather_nd(read, begin, end, data_, output, kernel::copy_contiguous_slices{size});
             else
                 kernel::gather_nd(read, begin, end, data_, output,
-                    kernel::copy_strided_slices{{slice_.dims, slice_.steps, row_major_strides(slice_.dims)}, size});
+                    kernel::copy_strided_slices{
+                        {slice_.dims, slice_.steps, row_major_strides(slice_.dims)}, size});
         });
     }
 

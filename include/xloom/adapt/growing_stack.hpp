@@ -12,9 +12,10 @@ namespace xloom::detail {
 
 /// Scan outputs along axis 0, of at most `limit` iterations.
 ///
-/// Room for all of them is taken at once where they are certain to come, and where it is at most a mebibyte that nothing is written to: a
-/// loop that reaches such a limit copies nothing. Otherwise the room begins small and doubles, and at most 3 times the final size is held
-/// at any time: a limit is often a guard, far above the iterations that come.
+/// Room for all of them is taken at once where they are certain to come, and where it is at most a mebibyte
+/// that nothing is written to: a loop that reaches such a limit copies nothing. Otherwise the room begins
+/// small and doubles, and at most 3 times the final size is held at any time: a limit is often a guard, far
+/// above the iterations that come.
 template <class Outputs>
 class growing_stack {
 public:
@@ -22,8 +23,8 @@ public:
 
     growing_stack(std::string_view op, std::int64_t limit, std::int64_t certain)
         : op_(op),
-          limit_(static_cast<std::size_t>(
-              std::min<std::uint64_t>(static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
+          limit_(static_cast<std::size_t>(std::min<std::uint64_t>(
+              static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
           is_certain_(certain == limit)
     {}
 

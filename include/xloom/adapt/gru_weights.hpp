@@ -40,7 +40,8 @@ kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& 
     p.H = H;
     p.gate_step = step;
     std::size_t const z = 0, r = 1, h = 2;
-    auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory), R_h = take_panels(H, step, memory);
+    auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory),
+               R_h = take_panels(H, step, memory);
     T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
     if (!memory.only_counts()) {
         for (std::size_t const gate : {z, r, h})

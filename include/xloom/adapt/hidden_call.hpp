@@ -32,7 +32,8 @@ struct hidden_states {
 };
 
 template <class Item, class Weights, class Start>
-batch_sizes check_hidden_call(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start)
+batch_sizes check_hidden_call(
+    std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start)
 {
     check_ranks(op, X, start.sequence_lens, start.initial_h);
     batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), weights.layout());
@@ -42,33 +43,36 @@ batch_sizes check_hidden_call(std::string_view op, input_ref<Item> const& X, Wei
 }
 
 template <class Item, class Weights, class Start, class Outputs>
-void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch, input_ref<Item> const& X,
-    Start const& start, Outputs const& outputs)
+void check_hidden_outputs(std::string_view op, Weights const& weights, batch_sizes const& batch,
+    input_ref<Item> const& X, Start const& start, Outputs const& outputs)
 {
     check_outputs<Item>(
         op, [&] { return describe(weights.sizes(), batch); },
-        std::array{
-            output_law<Item>{"Y", output_letters(weights.layout()), output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
-            output_law<Item>{
-                "Y_h", state_letters(weights.layout()), state_shape(weights.sizes(), batch, weights.layout()), outputs.Y_h, "initial_h"}},
+        std::array{output_law<Item>{"Y", output_letters(weights.layout()),
+                       output_shape(weights.sizes(), batch, weights.layout()), outputs.Y},
+            output_law<Item>{"Y_h", state_letters(weights.layout()),
+                state_shape(weights.sizes(), batch, weights.layout()), outputs.Y_h, "initial_h"}},
         blocks_of(X, start.sequence_lens, start.initial_h));
 }
 
 template <class Rows, class Item, class Weights, class Start, class Outputs, class Policy>
-void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_sizes const& batch, Start const& start, Outputs const& outputs,
-    recurrent_workspace<Item>& workspace, Policy const& policy)
+void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_sizes const& batch,
+    Start const& start, Outputs const& outputs, recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     std::int64_t const layout = weights.layout();
-    hidden_states<Item, Rows, Weights> const states{weights, {start.initial_h, layout}, {outputs.Y_h, layout}};
+    hidden_states<Item, Rows, Weights> const states{
+        weights, {start.initial_h, layout}, {outputs.Y_h, layout}};
     run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
 }
 
 /// Y and Y_h, as Result has them.
 template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
-Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start, Policy const& policy)
+Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start,
+    Policy const& policy)
 {
     batch_sizes const batch = check_hidden_call<Item>(op, X, weights, start);
-    Result result{make_output<Item>(weights.sizes(), batch, weights.layout()), make_state<Item>(weights.sizes(), batch, weights.layout())};
+    Result result{make_output<Item>(weights.sizes(), batch, weights.layout()),
+        make_state<Item>(weights.sizes(), batch, weights.layout())};
     recurrent_workspace<Item> workspace;
     run_hidden_into<Rows>(X, weights, batch, start, Outputs{result.Y, result.Y_h}, workspace, policy);
     return result;

@@ -18,11 +18,12 @@ template <tensor Y>
 inline constexpr bool is_output_list<std::vector<Y>> = is_self_contained<Y>;
 
 /// What a body returned as many of as it must.
-inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned, std::size_t expected, std::size_t iteration)
+inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned,
+    std::size_t expected, std::size_t iteration)
 {
     if (returned != expected)
-        fail<body_error>(op, ": the body must return a list of ", expected, " ", what, ", but it returned ", returned, " at iteration ",
-            iteration, ". Return as many in every iteration.");
+        fail<body_error>(op, ": the body must return a list of ", expected, " ", what, ", but it returned ",
+            returned, " at iteration ", iteration, ". Return as many in every iteration.");
 }
 
 /// The scan outputs of a list: made when the first elements show their shapes, then filled.
@@ -42,19 +43,22 @@ public:
             open(values);
         for (std::size_t k = 0; k < values.size(); ++k)
             if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
-                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(), detail::describe_shape(values[k]), t);
+                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(),
+                    detail::describe_shape(values[k]), t);
         for (std::size_t k = 0; k < values.size(); ++k)
             writers_[k].push(values[k]);
     }
 
-    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but [0].
+    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but
+    /// [0].
     std::vector<stacked> finish() &&
     {
         if (length_ == 0)
             for (std::size_t k = 0; k < results_.size(); ++k)
-                detail::make_shape(results_[k], enable_tensor<stacked>::rank == dynamic_rank
-                                                    ? shape{0}
-                                                    : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+                detail::make_shape(results_[k],
+                    enable_tensor<stacked>::rank == dynamic_rank
+                        ? shape{0}
+                        : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
         return std::move(results_);
     }
 
@@ -63,12 +67,14 @@ private:
     {
         std::vector<shape> dims;
         for (std::size_t k = 0; k < values.size(); ++k)
-            dims.push_back(stacked_shape(op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
+            dims.push_back(stacked_shape(
+                op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
             detail::make_shape(results_[k], dims[k]);
             std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
             writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
-                kernel::time_axis(detail::layout_of(results_[k]), axis, length_, is_reverse(options_.output_directions, k)));
+                kernel::time_axis(detail::layout_of(results_[k]), axis, length_,
+                    is_reverse(options_.output_directions, k)));
         }
     }
 

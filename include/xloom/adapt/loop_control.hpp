@@ -10,11 +10,13 @@ namespace xloom {
 /// When a loop ends. ONNX's omitted inputs are std::nullopt.
 struct loop_options {
     std::optional<std::int64_t> max_trip_count{}; ///< at most so many iterations; negative counts as 0
-    std::optional<bool> cond = true;              ///< tested before each iteration; std::nullopt: true, and what the body says is ignored
-    stop_token stop{};                            ///< asked before each iteration
+    std::optional<bool> cond =
+        true; ///< tested before each iteration; std::nullopt: true, and what the body says is ignored
+    stop_token stop{}; ///< asked before each iteration
 };
 
-/// How a loop ended. `cond` is the last condition, true if it was omitted; `stopped` tells that options.stop ended it.
+/// How a loop ended. `cond` is the last condition, true if it was omitted; `stopped` tells that options.stop
+/// ended it.
 struct loop_status {
     bool cond;
     std::int64_t trip_count;
@@ -26,8 +28,8 @@ namespace detail {
 /// The one place that decides whether another iteration follows.
 class loop_control {
 public:
-    /// `limit` comes from check_loop. Why it is not called here: a constructor that the compiler does not inline keeps the members in
-    /// memory during the whole loop.
+    /// `limit` comes from check_loop. Why it is not called here: a constructor that the compiler does not
+    /// inline keeps the members in memory during the whole loop.
     loop_control(std::int64_t limit, loop_options const& options)
         : limit_(limit),
           has_cond_(options.cond.has_value()),
@@ -48,7 +50,8 @@ public:
 
     /// The same of a loop that has no stop token; of others false.
     ///
-    /// Why a loop inside the loop asks this: it holds no atomic operation, after which the compiler reloads all that lies in memory.
+    /// Why a loop inside the loop asks this: it holds no atomic operation, after which the compiler reloads
+    /// all that lies in memory.
     bool goes_on_unasked(std::int64_t end) const { return !can_stop_ && may_go_on(end); }
 
     void finish_iteration(bool cond)

@@ -12,7 +12,8 @@ inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Ta
 
 /// W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], P [D, 3H]; C is 0 in a plain LSTM.
 template <class Constants, class Options>
-recurrent_widths check_lstm_constants(std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
+recurrent_widths check_lstm_constants(
+    std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
 {
     check_ranks(op, in.W, in.R, in.B, in.P);
     check_options(op, options);
@@ -26,14 +27,16 @@ recurrent_widths check_lstm_constants(std::string_view op, Constants const& in, 
             shape_law{"B", "[D, 8H]", {D, 8 * H}, shape_if_given(in.B)},
             shape_law{"P", "[D, 3H]", {D, 3 * H}, shape_if_given(in.P)},
         },
-        [&] { return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C); });
+        [&] {
+            return C == 0 ? describe(sizes) : concat("D = ", D, ", I = ", I, ", H = ", H, " and C = ", C);
+        });
     return sizes;
 }
 
 /// Packs direction d, W's first I columns. `functions` are f, g and h of each direction.
 template <class T, class Constants, class Options>
-kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes, Options const& options,
-    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes,
+    Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
 {
     std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
     auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);

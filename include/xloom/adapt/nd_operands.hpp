@@ -70,16 +70,17 @@ fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape cons
         std::size_t const axis = flat % tuples.width();
         std::size_t const length = tuples.axes.dims[axis];
         if (!kernel::is_index(tuples.first[flat], length))
-            outside.add("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ", tuples.first_axis + axis, " of length ",
-                length, ")");
+            outside.add("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ",
+                tuples.first_axis + axis, " of length ", length, ")");
     }
     return outside;
 }
 
-/// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed ones are looked at in debug
-/// builds.
+/// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed
+/// ones are looked at in debug builds.
 template <std::integral Index>
-void check_indices(std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
+void check_indices(
+    std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
 {
 #ifdef NDEBUG
     bool const is_checked = rule == bounds::check;
@@ -89,15 +90,15 @@ void check_indices(std::string_view op, kernel::index_tuples<Index>& tuples, sha
     if (is_checked) {
         kernel::index_survey const found = kernel::survey(tuples);
         if (!found.in_range)
-            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ", describe_outside(tuples, indices),
-                ". Correct it, or choose bounds::drop or bounds::clip.");
+            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ",
+                describe_outside(tuples, indices), ". Correct it, or choose bounds::drop or bounds::clip.");
         tuples.has_negative = found.has_negative;
     }
     if (rule == bounds::clip && tuples.count != 0)
         for (std::size_t axis = 0; axis < tuples.width(); ++axis)
             if (tuples.axes.dims[axis] == 0)
-                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ", tuples.first_axis + axis,
-                    " of data has length 0. Choose bounds::drop.");
+                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
+                    tuples.first_axis + axis, " of data has length 0. Choose bounds::drop.");
 }
 
 } // namespace xloom::detail

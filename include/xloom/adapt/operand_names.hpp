@@ -11,27 +11,32 @@ enum class ref_fault { none, lazy, kind, item, integer, temporary, constant };
 namespace names {
 
 // The text of a static_assert is a literal, so only the preprocessor can put a name into it.
-#define XLOOM_NAMED_OPERAND(type, name)                                                                                                    \
-    struct type {                                                                                                                          \
-        static constexpr std::string_view text = name;                                                                                     \
-                                                                                                                                           \
-        template <ref_fault Fault>                                                                                                         \
-        static consteval bool fits()                                                                                                       \
-        {                                                                                                                                  \
-            static_assert(Fault != ref_fault::lazy,                                                                                        \
-                "xloom: " name " must be a tensor in memory, but a lazy expression was passed; put its value into a variable first");      \
-            static_assert(Fault != ref_fault::kind,                                                                                        \
-                "xloom: " name                                                                                                             \
-                " must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor");              \
-            static_assert(Fault != ref_fault::item,                                                                                        \
-                "xloom: " name " must have the element type of the operator's other tensors; convert it into a variable first, "           \
-                "by xt::cast<float> for example");                                                                                         \
-            static_assert(Fault != ref_fault::integer, "xloom: " name " must hold integers, of any integer type");                         \
-            static_assert(Fault != ref_fault::temporary,                                                                                   \
-                "xloom: " name " must be a variable or a view of one, but a temporary was passed, which is gone when it is used");         \
-            static_assert(Fault != ref_fault::constant, "xloom: " name " is written, so it must not be const");                            \
-            return Fault == ref_fault::none;                                                                                               \
-        }                                                                                                                                  \
+#define XLOOM_NAMED_OPERAND(type, name)                                                                      \
+    struct type {                                                                                            \
+        static constexpr std::string_view text = name;                                                       \
+                                                                                                             \
+        template <ref_fault Fault>                                                                           \
+        static consteval bool fits()                                                                         \
+        {                                                                                                    \
+            static_assert(Fault != ref_fault::lazy,                                                          \
+                "xloom: " name " must be a tensor in memory, but a lazy expression was passed; put its "     \
+                "value into a variable first");                                                              \
+            static_assert(Fault != ref_fault::kind,                                                          \
+                "xloom: " name " must be a tensor in memory: a container, adaptor or view of xtensor, or a " \
+                "type with xloom::enable_tensor");                                                           \
+            static_assert(Fault != ref_fault::item,                                                          \
+                "xloom: " name " must have the element type of the operator's other tensors; convert it "    \
+                "into a variable first, "                                                                    \
+                "by xt::cast<float> for example");                                                           \
+            static_assert(                                                                                   \
+                Fault != ref_fault::integer, "xloom: " name " must hold integers, of any integer type");     \
+            static_assert(Fault != ref_fault::temporary,                                                     \
+                "xloom: " name " must be a variable or a view of one, but a temporary was passed, which is " \
+                "gone when it is used");                                                                     \
+            static_assert(                                                                                   \
+                Fault != ref_fault::constant, "xloom: " name " is written, so it must not be const");        \
+            return Fault == ref_fault::none;                                                                 \
+        }                                                                                                    \
     };
 
 /// A reference that a caller makes before the call has no name yet.

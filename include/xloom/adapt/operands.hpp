@@ -19,14 +19,16 @@ using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 template <class Pack>
 auto evaluated_inputs(Pack const& inputs)
 {
-    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); }, detail::leaves(inputs));
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
+        detail::leaves(inputs));
 }
 
 /// Requires of every operand, a tensor or a scalar, that a shape has room for its axes.
 template <class... Xs>
 void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
 {
-    detail::for_each_leaf(operands, [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+    detail::for_each_leaf(
+        operands, [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
 }
 template <class X>
 void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
@@ -38,14 +40,17 @@ void check_ranks(std::string_view op, std::string_view name, std::vector<X> cons
 template <class... Xs>
 std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
 {
-    return std::apply([](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; }, operands);
+    return std::apply(
+        [](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; },
+        operands);
 }
 
 template <class X>
 memory_block memory_of(X const& value)
 {
     if constexpr (tensor<X>)
-        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>), detail::layout_of(value)};
+        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>),
+            detail::layout_of(value)};
     else
         return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
 }
@@ -55,11 +60,14 @@ template <class... Xs>
 std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
 {
     return std::apply(
-        [](auto const&... operand) { return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...}; },
+        [](auto const&... operand) {
+            return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...};
+        },
         operands);
 }
 
-/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of variables by value.
+/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of
+/// variables by value.
 template <class Pack>
 inline constexpr bool outlives_call = outlives_expression<Pack>;
 template <class... Ts>

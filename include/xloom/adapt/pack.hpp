@@ -1,5 +1,6 @@
 #pragma once
-// Packs: one value, or a flat std::tuple of values, wherever an operator takes "states", "inputs" or "outputs".
+// Packs: one value, or a flat std::tuple of values, wherever an operator takes "states", "inputs" or
+// "outputs".
 
 #include <optional>
 #include <tuple>
@@ -56,14 +57,16 @@ inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
 template <class Pack>
 inline constexpr bool is_stackable = !has_sequence<Pack>;
 template <class... Ts>
-inline constexpr bool is_stackable<std::tuple<Ts...>> = !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
+inline constexpr bool is_stackable<std::tuple<Ts...>> =
+    !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
 
 /// Calls f(std::integral_constant<i>, leaf) for every leaf of a tuple.
 template <class Tuple, class F>
 constexpr void for_each_leaf(Tuple&& tuple, F&& f)
 {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>{}, std::get<I>(tuple)), ...); }
-    (std::make_index_sequence<std::tuple_size_v<bare<Tuple>>>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (f(std::integral_constant<std::size_t, I>{}, std::get<I>(tuple)), ...);
+    }(std::make_index_sequence<std::tuple_size_v<bare<Tuple>>>{});
 }
 
 template <class... Ts>

@@ -20,7 +20,8 @@ inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
 template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {
-    return std::max<std::size_t>(std::min<std::size_t>(items / items_worth_a_thread, policy.concurrency()), 1);
+    return std::max<std::size_t>(
+        std::min<std::size_t>(items / items_worth_a_thread, policy.concurrency()), 1);
 }
 
 } // namespace xloom::detail

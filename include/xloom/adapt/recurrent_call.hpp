@@ -37,10 +37,11 @@ struct output_law {
     std::string_view twin{};
 };
 
-/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from, if one is wrong.
+/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from,
+/// if one is wrong.
 template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
-void check_outputs(std::string_view op, Describe const& describe, std::array<output_law<Item>, Outputs> const& outputs,
-    std::array<named_block, Inputs> const& inputs)
+void check_outputs(std::string_view op, Describe const& describe,
+    std::array<output_law<Item>, Outputs> const& outputs, std::array<named_block, Inputs> const& inputs)
 {
     std::array<shape_law, Outputs> laws{};
     static_vector<named_block, Outputs> blocks;
@@ -56,29 +57,33 @@ void check_outputs(std::string_view op, Describe const& describe, std::array<out
 }
 
 template <class Item, class Weights, class Policy>
-recurrent_runner<Item> make_runner(
-    Weights const& weights, batch_walk<Item> const& walk, recurrent_workspace<Item>& workspace, Policy const& policy)
+recurrent_runner<Item> make_runner(Weights const& weights, batch_walk<Item> const& walk,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     std::size_t const products = weights.parameters(0).products();
     return {walk, row_groups(policy, walk.widths, walk.sizes, products), workspace};
 }
 
 template <class Item, class Weights, class States, class Policy>
-void run_recurrent(Weights const& weights, States const& states, input_ref<Item> const& X, lengths_ref const& sequence_lens,
-    tensor_ref<Item> const& Y, batch_sizes const& batch, recurrent_workspace<Item>& workspace, Policy const& policy)
+void run_recurrent(Weights const& weights, States const& states, input_ref<Item> const& X,
+    lengths_ref const& sequence_lens, tensor_ref<Item> const& Y, batch_sizes const& batch,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
 {
-    batch_walk<Item> const walk{batch, weights.sizes(), weights.direction(), {X, weights.layout()}, {Y, weights.layout()}, sequence_lens};
+    batch_walk<Item> const walk{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
+        {Y, weights.layout()}, sequence_lens};
     make_runner(weights, walk, workspace, policy)(states, policy);
 }
 
 /// A workspace for whole batches.
 template <class Item, class Weights, class States, class Policy>
-recurrent_workspace<Item> reserved_workspace(
-    std::string_view op, Weights const& weights, States const& states, batch_sizes const& batch, Policy const& policy)
+recurrent_workspace<Item> reserved_workspace(std::string_view op, Weights const& weights,
+    States const& states, batch_sizes const& batch, Policy const& policy)
 {
     check_batch_sizes(op, weights.sizes(), batch);
     recurrent_workspace<Item> workspace;
-    make_runner(weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy).reserve_all(states);
+    make_runner(
+        weights, batch_walk<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}}, workspace, policy)
+        .reserve_all(states);
     return workspace;
 }
 

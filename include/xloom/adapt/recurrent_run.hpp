@@ -1,5 +1,6 @@
 #pragma once
-// How the recurrent operators run a batch: rows sorted by length, cut into parts that need nothing of each other, each through its cell.
+// How the recurrent operators run a batch: rows sorted by length, cut into parts that need nothing of each
+// other, each through its cell.
 
 #include <algorithm>
 #include <numeric>
@@ -21,7 +22,8 @@ namespace detail {
 template <class Item>
 using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
 
-/// A state or output that has a row of items for each direction and batch row, in layout 0 or 1: [D, N, ..] or [N, D, ..].
+/// A state or output that has a row of items for each direction and batch row, in layout 0 or 1: [D, N, ..]
+/// or [N, D, ..].
 template <class Item>
 class state_rows {
 public:
@@ -75,11 +77,13 @@ public:
     std::ptrdiff_t step() const { return t_; }
     kernel::strided_row<Item> operator()(std::size_t t, std::size_t d, std::size_t n) const
     {
-        return {
-            data_ + static_cast<std::ptrdiff_t>(t) * t_ + static_cast<std::ptrdiff_t>(d) * d_ + static_cast<std::ptrdiff_t>(n) * n_, item_};
+        return {data_ + static_cast<std::ptrdiff_t>(t) * t_ + static_cast<std::ptrdiff_t>(d) * d_ +
+                    static_cast<std::ptrdiff_t>(n) * n_,
+            item_};
     }
     /// Zeros from step t on.
-    void clear(std::size_t first, std::size_t last, std::size_t d, std::size_t n, std::size_t begin, std::size_t count) const
+    void clear(std::size_t first, std::size_t last, std::size_t d, std::size_t n, std::size_t begin,
+        std::size_t count) const
     {
         if (is_given())
             for (std::size_t t = first; t < last; ++t) {
@@ -104,7 +108,10 @@ struct batch_walk {
     step_rows<Item> Y;
     lengths_ref lengths;
 
-    std::size_t length(std::size_t n) const { return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T; }
+    std::size_t length(std::size_t n) const
+    {
+        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T;
+    }
 
     /// Where direction d of a row begins among its steps, and whether it goes backwards from there.
     std::pair<std::size_t, bool> first_step(std::size_t d, std::size_t n) const
@@ -131,7 +138,8 @@ inline constexpr std::size_t products_worth_a_thread = std::size_t{1} << 18;
 
 /// Into how many groups the rows of each direction are cut.
 template <class Policy>
-std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch, std::size_t products_per_step)
+std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
+    std::size_t products_per_step)
 {
     std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
     std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / products_worth_a_thread;
@@ -144,15 +152,16 @@ struct recurrent_runner;
 
 } // namespace detail
 
-/// Memory that recurrent operators work in. It grows to what a call needs and is used again: a call that needs no more than an earlier one
-/// allocates nothing. One call at a time.
+/// Memory that recurrent operators work in. It grows to what a call needs and is used again: a call that
+/// needs no more than an earlier one allocates nothing. One call at a time.
 template <class Item>
 class recurrent_workspace {
 public:
     /// What it holds.
     std::size_t bytes() const noexcept
     {
-        return numbers_.capacity() * sizeof(detail::compute_t<Item>) + sequences_.capacity() * sizeof(kernel::sequence<Item>) +
+        return numbers_.capacity() * sizeof(detail::compute_t<Item>) +
+               sequences_.capacity() * sizeof(kernel::sequence<Item>) +
                (order_.capacity() + begins_.capacity()) * sizeof(std::size_t);
     }
 
@@ -184,13 +193,15 @@ struct recurrent_runner {
         std::size_t longest() const { return count == 0 ? 0 : first->length; }
     };
 
-    /// Runs all parts. Family knows the states: make_rows(part, memory), start(part, rows), finish(part, rows).
+    /// Runs all parts. Family knows the states: make_rows(part, memory), start(part, rows), finish(part,
+    /// rows).
     template <class Family, class Policy>
     void operator()(Family const& family, Policy const& policy)
     {
         reserve(family);
-        policy.for_each(
-            walk.widths.D * groups, [&](std::size_t p) { run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]); });
+        policy.for_each(walk.widths.D * groups, [&](std::size_t p) {
+            run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]);
+        });
     }
 
     /// Makes the workspace large enough for smaller batches, too: they may be cut into fewer groups.

@@ -14,7 +14,8 @@ struct checked_weights {
     activation_list functions;
 };
 
-/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each direction.
+/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each
+/// direction.
 template <class Parameters>
 class packed_weights {
 public:
@@ -26,7 +27,10 @@ public:
 protected:
     template <class Options, class Pack>
     packed_weights(recurrent_widths const& sizes, Options const& options, Pack const& pack)
-        : direction_(options.direction), layout_(layout_of_options(options)), sizes_(sizes), parameters_(sizes.D, pack)
+        : direction_(options.direction),
+          layout_(layout_of_options(options)),
+          sizes_(sizes),
+          parameters_(sizes.D, pack)
     {}
 
 private:
@@ -36,13 +40,16 @@ private:
     shared_parameters<Parameters> parameters_;
 };
 
-/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across (its columns along the depth).
+/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across
+/// (its columns along the depth).
 template <class Item>
-kernel::strided_matrix<Item> across(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
+kernel::strided_matrix<Item> across(
+    tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     return {
-        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2), from.step(2), from.step(1)};
+        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2),
+        from.step(2), from.step(1)};
 }
 
 /// The same read along: its rows along the depth.
@@ -65,17 +72,20 @@ template <class T, class Item>
 void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
 {
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
-    kernel::copy_row<Item, T>({from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
+    kernel::copy_row<Item, T>(
+        {from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
 }
 
 /// to = B[d, first ..] + B[d, second ..], H items of each; zeros are left if there is no B.
 template <class T, class Item>
-void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second, std::size_t H, T* to)
+void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second,
+    std::size_t H, T* to)
 {
     if (!B.is_given())
         return;
     auto const item = [&](std::size_t i) {
-        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) + static_cast<std::ptrdiff_t>(i) * B.step(1)]);
+        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) +
+                                       static_cast<std::ptrdiff_t>(i) * B.step(1)]);
     };
     for (std::size_t j = 0; j < H; ++j)
         to[j] = item(first + j) + item(second + j);

@@ -9,9 +9,10 @@
 
 namespace xloom::detail {
 
-/// Keeps the blocks that values of one running operator give back, for the next iteration's values: as many as were in use at once, the
-/// newest. The others are freed, so that blocks of sizes that no longer occur do not stay; the rest when the operator returns. Each
-/// operator on a thread's stack has its own; values that outlive it use the system's memory as usual.
+/// Keeps the blocks that values of one running operator give back, for the next iteration's values: as many
+/// as were in use at once, the newest. The others are freed, so that blocks of sizes that no longer occur do
+/// not stay; the rest when the operator returns. Each operator on a thread's stack has its own; values that
+/// outlive it use the system's memory as usual.
 class block_cache {
 public:
     block_cache() : outer_(current) { current = this; }
@@ -25,7 +26,10 @@ public:
             free_oldest();
     }
 
-    static void* take(std::size_t bytes) { return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes)); }
+    static void* take(std::size_t bytes)
+    {
+        return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes));
+    }
 
     static void give_back(void* memory, std::size_t bytes) noexcept
     {
@@ -109,7 +113,10 @@ struct recycling_allocator {
             raise(std::bad_array_new_length());
         return static_cast<T*>(block_cache::take(count * sizeof(T)));
     }
-    void deallocate(T* items, std::size_t count) noexcept { block_cache::give_back(items, count * sizeof(T)); }
+    void deallocate(T* items, std::size_t count) noexcept
+    {
+        block_cache::give_back(items, count * sizeof(T));
+    }
 
     friend bool operator==(recycling_allocator, recycling_allocator) noexcept { return true; }
 };

@@ -7,10 +7,10 @@
 
 namespace xloom {
 
-/// What the body of scan returns: the next states, and this iteration's outputs.
-/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the body's variables.
-/// A body with several returns names one type, for a container and a lazy expression make two different ones:
-/// `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
+/// What the body of scan returns: the next states, and this iteration's outputs. Lazy xtensor expressions are
+/// evaluated right here, inside the body, so that none of them outlives the body's variables. A body with
+/// several returns names one type, for a container and a lazy expression make two different ones: `->
+/// xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
 template <class State, class ScanOutputs = std::tuple<>>
 struct scan_step {
     State state;
@@ -54,10 +54,11 @@ void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan
     }
 }
 
-/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left them.
+/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left
+/// them.
 template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length, Push&& push,
-    std::optional<std::size_t> row = {})
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
+    Push&& push, std::optional<std::size_t> row = {})
 {
     for (std::size_t t = 0; t < length; ++t) {
         detail::enter_all(elements);
@@ -66,10 +67,12 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
         auto const returned = detail::leaves(step.state);
         detail::for_each_leaf(returned, [&](auto i, auto const& value) {
             if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)), detail::describe_shape(value), t, row);
+                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
+                    detail::describe_shape(value), t, row);
         });
         push(detail::leaves(step.scan_outputs), t);
-        detail::for_each_leaf(returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+        detail::for_each_leaf(
+            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
     }
 }
 

@@ -7,7 +7,8 @@
 
 namespace xloom::detail {
 
-/// The operands of a call whose shapes, indices and promises are right. `data` may be moved or copied afterwards.
+/// The operands of a call whose shapes, indices and promises are right. `data` may be moved or copied
+/// afterwards.
 template <class Indices, class Updates>
 class scatter_call {
 public:
@@ -15,7 +16,8 @@ public:
     using item = item_t<Updates>;
 
     template <class Data>
-    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options)
+    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+        scatter_nd_options const& options)
         : op_(op),
           options_(options),
           data_shape_(detail::shape_of(data)),
@@ -25,8 +27,8 @@ public:
           updates_(updates)
     {
         shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
-        tuples_ = {
-            indices_.data(), element_count(drop_axis(indices_shape_, indices_shape_.size() - 1)), {indexed, row_major_strides(indexed)}};
+        tuples_ = {indices_.data(), element_count(drop_axis(indices_shape_, indices_shape_.size() - 1)),
+            {indexed, row_major_strides(indexed)}};
         check_indices(op, tuples_, indices_shape_, options.bounds);
         check_repeats();
     }
@@ -35,7 +37,10 @@ public:
     scatter_nd_options const& options() const { return options_; }
     item const* updates() const { return updates_.data(); }
     std::size_t slices() const { return element_count(tuples_.axes.dims); }
-    std::size_t slice_size() const { return element_count(shape(data_shape_.begin() + width_, data_shape_.end())); }
+    std::size_t slice_size() const
+    {
+        return element_count(shape(data_shape_.begin() + width_, data_shape_.end()));
+    }
     /// Nothing to do: also where data has no items, for then every update is dropped.
     bool is_empty() const { return tuples_.count == 0 || slice_size() == 0 || slices() == 0; }
 
@@ -62,15 +67,17 @@ private:
         kernel::offset_reader const read(tuples_, options_.bounds);
         if (options_.duplicates == duplicates::error)
             if (auto const pair = kernel::find_repeated(read, slices()))
-                fail<index_error>(
-                    op_, ": with duplicates::error a slice may be named once, but ", describe(*pair), ". Choose duplicates::last.");
+                fail<index_error>(op_, ": with duplicates::error a slice may be named once, but ",
+                    describe(*pair), ". Choose duplicates::last.");
 #ifndef NDEBUG
         if (options_.unique)
             if (auto const pair = kernel::find_repeated(read, slices()))
-                fail<index_error>(op_, ": indices must keep the promise options.unique, but ", describe(*pair), ". Do not promise it.");
+                fail<index_error>(op_, ": indices must keep the promise options.unique, but ",
+                    describe(*pair), ". Do not promise it.");
         if (options_.sorted)
             if (auto const pair = kernel::find_descent(read))
-                fail<index_error>(op_, ": indices must keep the promise options.sorted, but ", describe(*pair), ". Do not promise it.");
+                fail<index_error>(op_, ": indices must keep the promise options.sorted, but ",
+                    describe(*pair), ". Do not promise it.");
 #endif
     }
 
@@ -81,8 +88,9 @@ private:
         for (std::size_t const number : {pair.earlier, pair.later}) {
             std::ptrdiff_t slice;
             kernel::offset_reader(tuples_, options_.bounds)(number, 1, &slice);
-            facts.push_back(concat("indices", unravel(number, drop_axis(indices_shape_, indices_shape_.size() - 1)), " names slice ",
-                unravel(static_cast<std::size_t>(slice), tuples_.axes.dims)));
+            facts.push_back(
+                concat("indices", unravel(number, drop_axis(indices_shape_, indices_shape_.size() - 1)),
+                    " names slice ", unravel(static_cast<std::size_t>(slice), tuples_.axes.dims)));
         }
         return join(facts);
     }

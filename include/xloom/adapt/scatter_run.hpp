@@ -1,5 +1,6 @@
 #pragma once
-// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came before.
+// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came
+// before.
 
 #include <xloom/adapt/any_reduction.hpp>
 #include <xloom/adapt/parts.hpp>
@@ -33,8 +34,8 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
     return begin;
 }
 
-/// True if sorting updates by owner is worth it: sorting one takes about as long as 50 items, applying it as long as its own and 11 more,
-/// `load` of which one owner has to do.
+/// True if sorting updates by owner is worth it: sorting one takes about as long as 50 items, applying it as
+/// long as its own and 11 more, `load` of which one owner has to do.
 constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
 {
     double const sorting = 50.0 / static_cast<double>(parts);
@@ -46,7 +47,8 @@ constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, doubl
 template <class Policy>
 class update_runner {
 public:
-    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options, std::size_t slice_size, Policy const& policy)
+    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options,
+        std::size_t slice_size, Policy const& policy)
         : read_(read), options_(options), slice_size_(slice_size), policy_(policy)
     {
         if constexpr (has_threads<Policy>) {
@@ -72,19 +74,24 @@ public:
         if constexpr (has_threads<Policy>) {
             if (parts_ > 1 && can_be_cut())
                 return policy_.for_each(parts_, [&](std::size_t part) {
-                    std::size_t const begin = begin_of_part(part, parts_, count), end = begin_of_part(part + 1, parts_, count);
-                    apply_range(options_.unique ? begin : begin_of_run(read_, begin), options_.unique ? end : begin_of_run(read_, end));
+                    std::size_t const begin = begin_of_part(part, parts_, count),
+                                      end = begin_of_part(part + 1, parts_, count);
+                    apply_range(options_.unique ? begin : begin_of_run(read_, begin),
+                        options_.unique ? end : begin_of_run(read_, end));
                 });
             if (parts_ > 1)
-                return kernel::for_each_owned(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
-                    kernel::with_reduction<T>(reduce, [&](auto& function) { slices(updates, data, values, function); });
-                });
+                return kernel::for_each_owned(
+                    policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                        kernel::with_reduction<T>(
+                            reduce, [&](auto& function) { slices(updates, data, values, function); });
+                    });
         }
         apply_range(0, count);
     }
 
 private:
-    /// True if the updates may be cut between any two, or any two of different slices: between equal ones, one left out may stand.
+    /// True if the updates may be cut between any two, or any two of different slices: between equal ones,
+    /// one left out may stand.
     bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
 
     kernel::offset_reader const& read_;
@@ -96,24 +103,29 @@ private:
 };
 
 /// True if slices of items side by side are so long that every thread can take a piece of each.
-constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts) { return parts > 1 && slice_size >= parts * thread_distance; }
+constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
+{
+    return parts > 1 && slice_size >= parts * thread_distance;
+}
 
 /// Applies every update to a piece of its slice on each of `parts` threads.
 template <class T, class Reduce, class Policy>
-void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size, Reduce& reduce, Policy const& policy,
-    std::size_t parts)
+void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
+    Reduce& reduce, Policy const& policy, std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slice_size), end = begin_of_part(part + 1, parts, slice_size);
-        kernel::scatter_nd(
-            read, 0, read.count(), data + begin, values + begin, slice_size, kernel::contiguous_slices{end - begin, slice_size}, reduce);
+        std::size_t const begin = begin_of_part(part, parts, slice_size),
+                          end = begin_of_part(part + 1, parts, slice_size);
+        kernel::scatter_nd(read, 0, read.count(), data + begin, values + begin, slice_size,
+            kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
 }
 
 /// What the options ask for of a reduction.
 inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
 {
-    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces, options.reduction == reduction::mean};
+    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
+        options.reduction == reduction::mean};
 }
 
 constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
@@ -123,7 +135,8 @@ constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
 
 /// Tracked slices lie side by side; others are tracked in a copy of data.
 template <class Sum, class Call, tensor Data, class Reduce, class Policy>
-void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
+void run_tracked(
+    Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
     strided_layout const layout = detail::layout_of(data);
@@ -140,7 +153,8 @@ void run_tracked(Call const& call, Data& data, kernel::tracking const& rule, Red
     update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
     std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
     policy.for_each(parts, [&](std::size_t part) {
-        slices.finish(begin_of_part(part, parts, slices.slices()), begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
+        slices.finish(begin_of_part(part, parts, slices.slices()),
+            begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
     });
 
     if (copy)
@@ -155,8 +169,8 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     auto const tuples = call.tuples(layout.steps);
     kernel::offset_reader const read(tuples, call.options().bounds);
     std::size_t const size = call.slice_size();
-    strided_layout const slice{
-        shape(layout.dims.begin() + tuples.width(), layout.dims.end()), strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
+    strided_layout const slice{shape(layout.dims.begin() + tuples.width(), layout.dims.end()),
+        strides(layout.steps.begin() + tuples.width(), layout.steps.end())};
 
     bool const is_contiguous = is_row_major(slice);
     std::size_t const pieces = parts_for(policy, tuples.count * size);
@@ -169,7 +183,8 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     else if (is_contiguous)
         run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     else
-        run(items, call.updates(), kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.steps}, size}, reduce);
+        run(items, call.updates(),
+            kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.steps}, size}, reduce);
 }
 
 /// Updates `data` in place; it has the shape that the call was checked with, and memory of its own.

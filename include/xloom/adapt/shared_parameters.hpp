@@ -11,8 +11,8 @@
 
 namespace xloom::detail {
 
-/// Parameters of each direction, with the numbers that they point to: written once, then shared by all copies. A move is a copy, for a
-/// copy costs next to nothing: so what is moved from can be used as before.
+/// Parameters of each direction, with the numbers that they point to: written once, then shared by all
+/// copies. A move is a copy, for a copy costs next to nothing: so what is moved from can be used as before.
 template <class Parameters>
 class shared_parameters {
     using T = typename Parameters::number;

@@ -22,19 +22,19 @@ consteval auto stacked_type()
         else
             return std::type_identity<xt::xtensor_fixed<Y, xt::fixed_shape<Length>>>{};
     } else if constexpr (is_fixed_shape<shape_type_t<Y>> && Length != dynamic_length) {
-        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>)
-        {
+        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) {
             return std::type_identity<xt::xtensor_fixed<item_t<Y>, xt::fixed_shape<Length, Dims...>>>{};
-        }
-        (shape_type_t<Y>{});
+        }(shape_type_t<Y>{});
     } else {
         constexpr std::size_t rank = enable_tensor<Y>::rank;
-        return std::type_identity<typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
+        return std::type_identity<
+            typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
     }
 }
 
-/// The container that stacks values of type Y: the same family with one rank more; scalars give an xt::xtensor<Y, 1>.
-/// Where the number of iterations is part of the types, scalars and fixed values give an xt::xtensor_fixed.
+/// The container that stacks values of type Y: the same family with one rank more; scalars give an
+/// xt::xtensor<Y, 1>. Where the number of iterations is part of the types, scalars and fixed values give an
+/// xt::xtensor_fixed.
 template <class Y, std::size_t Length>
 using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
 
@@ -64,7 +64,8 @@ public:
         else if (is_always_row_major<Y> && in_place_)
             std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
         else
-            kernel::strided_copy(element_.dims, detail::layout_of(y).steps, element_.steps)(enable_tensor<Y>::data(y), data_ + at_);
+            kernel::strided_copy(element_.dims, detail::layout_of(y).steps, element_.steps)(
+                enable_tensor<Y>::data(y), data_ + at_);
         at_ += step_;
     }
 
@@ -102,9 +103,10 @@ shape shape_of_type()
     if constexpr (!tensor<Y>)
         return {};
     else if constexpr (is_fixed_shape<shape_type_t<Y>>)
-        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }
-    (shape_type_t<Y>{});
-    else return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
+        return
+            []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }(shape_type_t<Y>{});
+    else
+        return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
 }
 
 /// Gives a result its shape; a fixed one has it.
@@ -149,18 +151,21 @@ public:
         std::array<shape, std::tuple_size_v<Values>> all_dims;
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             using stacked = bare<decltype(std::get<k>(results))>;
-            all_dims[k] = stacked_shape(op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
+            all_dims[k] = stacked_shape(
+                op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
         });
         detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
             std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
             detail::make_shape(result, all_dims[k]);
-            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
-                kernel::time_axis(detail::layout_of(result), axis, length, is_reverse(options.output_directions, k))};
+            std::get<k>(writers_) = {
+                enable_tensor<stacked>::data(result), kernel::time_axis(detail::layout_of(result), axis,
+                                                          length, is_reverse(options.output_directions, k))};
         });
     }
 
-    /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank nothing is known but [0].
+    /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank
+    /// nothing is known but [0].
     void open_empty(std::string_view op, scan_options const& options)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
@@ -169,7 +174,8 @@ public:
             if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
                 detail::make_shape(result, {0});
             else
-                detail::make_shape(result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
+                detail::make_shape(
+                    result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
         });
     }
 
@@ -180,7 +186,8 @@ public:
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
             auto const& writer = std::get<k>(writers_);
             if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
+                detail::fail_reshaped(
+                    op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
         });
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
@@ -191,10 +198,11 @@ public:
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
             auto& writer = std::get<k>(writers_);
-            stacked resized =
-                enable_tensor<stacked>::make(stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
+            stacked resized = enable_tensor<stacked>::make(
+                stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
             strided_layout const to = detail::layout_of(resized);
-            kernel::strided_copy(insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).steps, to.steps)(
+            kernel::strided_copy(
+                insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).steps, to.steps)(
                 enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
             result = std::move(resized);
             writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};

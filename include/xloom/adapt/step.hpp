@@ -9,10 +9,11 @@
 
 namespace xloom::detail {
 
-/// What a step stores of a value that a body computed: lazy expressions and views become containers while the body's variables live.
+/// What a step stores of a value that a body computed: lazy expressions and views become containers while the
+/// body's variables live.
 ///
-/// Why std::allocator: xtensor's own takes aligned memory from the system, three to five times as slow for the small tensors that
-/// bodies return; the values are copied on into states and outputs at once.
+/// Why std::allocator: xtensor's own takes aligned memory from the system, three to five times as slow for
+/// the small tensors that bodies return; the values are copied on into states and outputs at once.
 template <class T>
 struct stored {
     using type = owned_t<T>;
@@ -21,8 +22,8 @@ template <class T>
     requires(lazy<T> || tensor_view<T>)
 struct stored<T> {
     template <class Item>
-    using allocator =
-        std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__), recycling_allocator<Item>, std::allocator<Item>>;
+    using allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
+        recycling_allocator<Item>, std::allocator<Item>>;
     template <class Owner>
     struct recycled {
         using type = Owner;
@@ -60,16 +61,31 @@ inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
 template <class... Ts>
 inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
 
-/// True if the containers that stack values of type Y can make, copy and align its items; xtensor's with xsimd align all items alike.
+/// True if the containers that stack values of type Y can make, copy and align its items; xtensor's with
+/// xsimd align all items alike.
 template <class Y>
 inline constexpr bool every_item_stacks =
-    std::is_default_constructible_v<item_t<Y>>&& std::is_copy_constructible_v<item_t<Y>>&& std::is_copy_assignable_v<item_t<Y>> &&
-    (XTENSOR_DEFAULT_ALIGNMENT == 0 || alignof(item_t<Y>) <= XTENSOR_DEFAULT_ALIGNMENT || (tensor<Y> && !expression<Y>));
+    std::is_default_constructible_v<item_t<Y>> && std::is_copy_constructible_v<item_t<Y>> &&
+    std::is_copy_assignable_v<item_t<Y>> &&
+    (XTENSOR_DEFAULT_ALIGNMENT == 0 || alignof(item_t<Y>) <= XTENSOR_DEFAULT_ALIGNMENT ||
+        (tensor<Y> && !expression<Y>));
 template <class... Ys>
 inline constexpr bool every_item_stacks<std::tuple<Ys...>> = (every_item_stacks<Ys> && ...);
 
-/// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that it replaces.
-enum class step_fault { none, reference, lazy, output, output_item, count, kind, item_type, rank, fixed_shape };
+/// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that
+/// it replaces.
+enum class step_fault {
+    none,
+    reference,
+    lazy,
+    output,
+    output_item,
+    count,
+    kind,
+    item_type,
+    rank,
+    fixed_shape
+};
 
 /// The type of an optional's value; of others their own.
 template <class T>
@@ -135,7 +151,8 @@ consteval step_fault find_step_fault()
     }
 }
 
-/// False if the type of `to` fixes a shape or a rank that `from` does not have; types that differ in it have a step_fault.
+/// False if the type of `to` fixes a shape or a rank that `from` does not have; types that differ in it have
+/// a step_fault.
 template <class To, class From>
 bool has_room_for(To const& to, From const& from)
 {
@@ -143,14 +160,15 @@ bool has_room_for(To const& to, From const& from)
         return true;
     else if constexpr (is_fixed_shape<shape_type_t<To>>)
         return detail::have_same_shape(to, from);
-    else if constexpr (enable_tensor<To>::rank == dynamic_rank || enable_tensor<To>::rank == enable_tensor<From>::rank)
+    else if constexpr (enable_tensor<To>::rank == dynamic_rank ||
+                       enable_tensor<To>::rank == enable_tensor<From>::rank)
         return true;
     else
         return enable_tensor<To>::rank == detail::shape_of(from).size();
 }
 
-/// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is copied.
-/// Requires a pair without a step_fault, and has_room_for(to, from).
+/// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is
+/// copied. Requires a pair without a step_fault, and has_room_for(to, from).
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {

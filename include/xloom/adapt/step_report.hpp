@@ -1,5 +1,6 @@
 #pragma once
-// What a compile error names of a step that does not fit: which state, its type and the type that the body returned for it.
+// What a compile error names of a step that does not fit: which state, its type and the type that the body
+// returned for it.
 
 #include <concepts>
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace xloom::detail {
 
-/// A carried value by its number, with its type, or that of its items, at first and as the body returned it. A compiler prints these
-/// with a static_assert that reads `fits`.
+/// A carried value by its number, with its type, or that of its items, at first and as the body returned it.
+/// A compiler prints these with a static_assert that reads `fits`.
 template <std::size_t StateNumber, class InitialType, class ReturnedType, step_fault Fault>
 struct carried_state {
     static constexpr bool fits(step_fault asked) noexcept { return asked != Fault; }
@@ -26,10 +27,10 @@ template <class To, class... Tos, class From, class... Froms, std::size_t I>
 struct first_at_fault<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I> {
     static constexpr step_fault fault = find_carried_fault<To, From>();
     static constexpr bool is_item_type = fault == step_fault::item_type;
-    using found =
-        carried_state<I, std::conditional_t<is_item_type, item_t<To>, To>, std::conditional_t<is_item_type, item_t<From>, From>, fault>;
-    using type = typename std::conditional_t<fault == step_fault::none, first_at_fault<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1>,
-        std::type_identity<found>>::type;
+    using found = carried_state<I, std::conditional_t<is_item_type, item_t<To>, To>,
+        std::conditional_t<is_item_type, item_t<From>, From>, fault>;
+    using type = typename std::conditional_t<fault == step_fault::none,
+        first_at_fault<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1>, std::type_identity<found>>::type;
 };
 
 /// As first_at_fault; none if it is not the types of carried values that are wrong.
@@ -39,7 +40,8 @@ struct carried_at_fault {
 };
 template <class State, class Step, step_fault Wrong>
     requires(Wrong >= step_fault::kind)
-struct carried_at_fault<State, Step, Wrong> : first_at_fault<leaves_t<State>, leaves_t<decltype(Step::state)>> {};
+struct carried_at_fault<State, Step, Wrong>
+    : first_at_fault<leaves_t<State>, leaves_t<decltype(Step::state)>> {};
 
 /// Stands for the values of a step that were not put into tuples: scan_step{a, b, y}.
 struct loose_values {};

@@ -18,11 +18,12 @@ namespace xloom {
 ///     using value_type = ...;                                  // the items' type
 ///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
 ///     static auto data(T& or T const&);                        // pointer to the first item
-///     static auto shape(T const&), strides(T const&);          // ranges of integers; strides in items, any sign
-///     static T make(xloom::shape const&);                      // a container of that shape, its items unspecified
-///     template <std::size_t Rank> using rebind = ...;          // the same family with another rank (dynamic_rank: T itself)
+///     static auto shape(T const&), strides(T const&); // ranges of integers; strides in items, any sign
+///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
+///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
 ///
-/// Shipped for every xtensor expression whose items lie in memory: xarray, xtensor, xtensor_fixed, their adaptors, strided views.
+/// Shipped for every xtensor expression whose items lie in memory: xarray, xtensor, xtensor_fixed, their
+/// adaptors, strided views.
 template <class T>
 struct enable_tensor;
 
@@ -34,19 +35,18 @@ using bare = std::remove_cvref_t<T>;
 template <class T>
 concept expression = xt::is_xexpression<bare<T>>::value;
 
-/// False for a flattened view (xt::ravel) of items that an iterator alone reaches: xtensor declares a data() that does not compile.
+/// False for a flattened view (xt::ravel) of items that an iterator alone reaches: xtensor declares a data()
+/// that does not compile.
 template <class T>
 inline constexpr bool has_items_in_storage = true;
 template <class T>
     requires requires(T& t) { t.storage(); }
-inline constexpr bool has_items_in_storage<T> = requires(T & t)
-{
+inline constexpr bool has_items_in_storage<T> = requires(T& t) {
     requires std::is_convertible_v<decltype(t.storage().data()), decltype(std::as_const(t).data())>;
 };
 
 template <class T>
-concept strided_expression = expression<T> && requires(bare<T>& t)
-{
+concept strided_expression = expression<T> && requires(bare<T>& t) {
     t.data();
     t.data_offset();
     t.strides();
@@ -98,19 +98,18 @@ struct enable_tensor<T> {
     }
 
     template <std::size_t Rank>
-    using rebind = typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
+    using rebind =
+        typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
 };
 
 /// A type that has come through the door.
 template <class T>
-concept tensor = requires
-{
-    enable_tensor<detail::bare<T>>::rank;
-};
+concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
 
 namespace detail {
 
-/// An xtensor expression that computes its items when asked, so that it may refer to variables that are gone by then.
+/// An xtensor expression that computes its items when asked, so that it may refer to variables that are gone
+/// by then.
 template <class T>
 concept lazy = expression<T> && !tensor<T>;
 
@@ -149,7 +148,8 @@ struct item_of<T> {
 template <class T>
 using item_t = typename item_of<bare<T>>::type;
 
-/// What is kept of a value: containers and scalars as they are; of views, adaptors and lazy expressions a container.
+/// What is kept of a value: containers and scalars as they are; of views, adaptors and lazy expressions a
+/// container.
 template <class T>
 struct owned {
     using type = T;
@@ -251,7 +251,10 @@ bool is_shaped_like(T const& value, Dims const& dims)
 /// A rank-0 value: whatever is no tensor.
 template <class T>
     requires(!expression<T> && !tensor<T>)
-shape shape_of(T const&) { return {}; }
+shape shape_of(T const&)
+{
+    return {};
+}
 
 template <class A, class B>
 bool have_same_shape(A const& a, B const& b)
@@ -271,7 +274,8 @@ void copy_items(From const& from, To& to)
     if constexpr (is_always_row_major<From> && is_always_row_major<To>)
         std::copy_n(source, from.size(), target);
     else
-        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).steps, detail::layout_of(to).steps)(source, target);
+        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).steps,
+            detail::layout_of(to).steps)(source, target);
 }
 
 } // namespace detail

@@ -17,7 +17,8 @@ namespace xloom {
 
 namespace detail {
 
-/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be added to a null pointer.
+/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be
+/// added to a null pointer.
 template <class X>
 strided_layout layout_at(void const* data, X const& operand)
 {
@@ -50,7 +51,8 @@ consteval ref_fault find_ref_fault()
     else if constexpr (!outlives_expression<X>)
         return ref_fault::temporary;
     else
-        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none : ref_fault::constant;
+        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none
+                                                                                   : ref_fault::constant;
 }
 
 /// Finds the error of an operand that is read as lengths: a tensor of any integers.
@@ -67,8 +69,8 @@ using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
 
 } // namespace detail
 
-/// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an operand that is left out.
-/// Made from variables, adaptors and views; the tensor must outlive it.
+/// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an
+/// operand that is left out. Made from variables, adaptors and views; the tensor must outlive it.
 template <class T>
 class tensor_ref {
 public:
@@ -76,7 +78,8 @@ public:
 
     template <class X>
         requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
-    tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand)) {}
+    tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand))
+    {}
 
     /// Refers to an operand. Name has the sentences of its compile-time errors.
     template <class Name, class X>
@@ -96,7 +99,10 @@ public:
     /// Empty if the rank is over max_rank, which an operator refuses.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.steps[axis]; }
-    memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_}; }
+    memory_block block() const noexcept
+    {
+        return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_};
+    }
 
 private:
     T* data_ = nullptr;
@@ -112,7 +118,8 @@ public:
 
     template <class X>
         requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
-    lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand)) {}
+    lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand))
+    {}
 
     /// Refers to an operand. Name has the sentences of its compile-time errors.
     template <class Name, class X>
@@ -127,7 +134,9 @@ public:
             read_ = [](void const* data, std::ptrdiff_t at) {
                 return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
             };
-            text_ = [](void const* data, std::ptrdiff_t at) { return detail::concat(static_cast<detail::item_t<X> const*>(data)[at]); };
+            text_ = [](void const* data, std::ptrdiff_t at) {
+                return detail::concat(static_cast<detail::item_t<X> const*>(data)[at]);
+            };
         }
     }
 
@@ -136,10 +145,19 @@ public:
     /// Empty if the rank is over max_rank, which an operator refuses.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     /// Item n of a tensor of rank 1.
-    std::int64_t operator[](std::size_t n) const { return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
+    std::int64_t operator[](std::size_t n) const
+    {
+        return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]);
+    }
     /// The same as text. An item beyond std::int64_t, which reads as a negative number, is told as it is.
-    std::string text(std::size_t n) const { return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]); }
-    memory_block block() const noexcept { return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_}; }
+    std::string text(std::size_t n) const
+    {
+        return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.steps[0]);
+    }
+    memory_block block() const noexcept
+    {
+        return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_};
+    }
 
 private:
     void const* data_ = nullptr;
@@ -163,7 +181,8 @@ public:
 
     template <class X>
         requires(!std::is_base_of_v<Ref, bare<X>>)
-    named_ref(X&& operand) : Ref(Name(), std::forward<X>(operand)) {}
+    named_ref(X&& operand) : Ref(Name(), std::forward<X>(operand))
+    {}
 };
 
 /// The operand X of a recurrent operator.

@@ -1,9 +1,9 @@
 #pragma once
 // The only file that includes xtensor: its releases 0.24.3 to 0.27.1 under one roof.
 //
-// Why: 0.26 moved every header into folders without forwarders. And up to 0.25, under C++20, g++ gives the sum of two xarrays the
-// type xtensor<T, 4> (the allocator is taken for a non-type parameter), whose evaluation throws bad_array_new_length: the
-// specialisation below names the type that was meant.
+// Why: 0.26 moved every header into folders without forwarders. And up to 0.25, under C++20, g++ gives the
+// sum of two xarrays the type xtensor<T, 4> (the allocator is taken for a non-type parameter), whose
+// evaluation throws bad_array_new_length: the specialisation below names the type that was meant.
 
 #if __has_include(<xtensor/core/xtensor_config.hpp>)
 #include <xtensor/containers/xarray.hpp>

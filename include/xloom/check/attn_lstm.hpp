@@ -8,7 +8,8 @@
 
 namespace xloom {
 
-/// A attention size, E memory depth, C attention state: that is L with an attention layer, else E. All 0 without attention.
+/// A attention size, E memory depth, C attention state: that is L with an attention layer, else E. All 0
+/// without attention.
 struct attention_widths {
     std::size_t A = 0, E = 0, C = 0;
     bool attends = false, has_layer = false;
@@ -18,8 +19,8 @@ namespace detail {
 
 /// Operands that are given together or not at all.
 template <std::size_t Count>
-constexpr bool check_together(
-    std::string_view op, std::string_view names, std::array<std::pair<std::string_view, bool>, Count> const& operands)
+constexpr bool check_together(std::string_view op, std::string_view names,
+    std::array<std::pair<std::string_view, bool>, Count> const& operands)
 {
     std::size_t given = 0;
     for (auto const& operand : operands)
@@ -29,24 +30,26 @@ constexpr bool check_together(
         for (auto const& operand : operands)
             if (!operand.second)
                 missing.add(operand.first);
-        fail<shape_error>(op, ": ", names, " go together, but ", missing, missing.size() == 1 ? " is" : " are",
-            " left out. Give all of them, or none for a plain LSTM.");
+        fail<shape_error>(op, ": ", names, " go together, but ", missing,
+            missing.size() == 1 ? " is" : " are", " left out. Give all of them, or none for a plain LSTM.");
     }
     return given != 0;
 }
 
 /// QW [D, H, A], MW [D, E, A], V [D, A], AW [D, H + E, L]. H comes from R.
-constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R, std::optional<shape> const& QW,
-    std::optional<shape> const& MW, std::optional<shape> const& V, std::optional<shape> const& AW)
+constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R,
+    std::optional<shape> const& QW, std::optional<shape> const& MW, std::optional<shape> const& V,
+    std::optional<shape> const& AW)
 {
     check_given(op, "R", R, 3);
     bool const attends = check_together(op, "QW, MW and V",
-        std::array{std::pair{std::string_view("QW"), QW.has_value()}, std::pair{std::string_view("MW"), MW.has_value()},
+        std::array{std::pair{std::string_view("QW"), QW.has_value()},
+            std::pair{std::string_view("MW"), MW.has_value()},
             std::pair{std::string_view("V"), V.has_value()}});
     if (!attends) {
         if (AW)
-            fail<shape_error>(
-                op, ": an attention layer needs attention, but AW is ", *AW, " and QW, MW and V are left out. Give them, or leave AW out.");
+            fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
+                " and QW, MW and V are left out. Give them, or leave AW out.");
         return {};
     }
     check_given(op, "MW", MW, 3);
@@ -55,7 +58,9 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
     if (!has_strides({D, 2, (std::max)(H, E), (std::max)({A, E, L})}, padded_bytes))
         fail<shape_error>(op, ": the weights must fit in memory, but ",
-            AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW) : concat("R is ", *R, " and MW is ", *MW), ". Shorten them.");
+            AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW)
+               : concat("R is ", *R, " and MW is ", *MW),
+            ". Shorten them.");
     check_shapes(op,
         std::array{
             shape_law{"QW", "[D, H, A]", {D, H, A}, QW},
@@ -68,23 +73,26 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
 }
 
 /// Sizes of a memory whose keys, values and alignments can be counted.
-constexpr void check_memory_sizes(std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
+constexpr void check_memory_sizes(
+    std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
 {
     auto const& [A, E, C, attends, has_layer] = attention;
     if (attends && !has_strides({D, N, S, (std::max)({A, E, C})}, padded_bytes))
-        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N, ", S = ", S, ", A = ", A, ", E = ", E,
-            " and C = ", C, ". Choose smaller sizes.");
+        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N,
+            ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
 }
 
 /// M [N, S, E], initial_attention [D, N, C], initial_alignment [D, N, S]. Returns S, 0 without attention.
-constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention, recurrent_widths const& sizes, std::size_t N,
-    std::optional<shape> const& M, bool has_lengths, std::optional<shape> const& initial_attention,
-    std::optional<shape> const& initial_alignment)
+constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
+    recurrent_widths const& sizes, std::size_t N, std::optional<shape> const& M, bool has_lengths,
+    std::optional<shape> const& initial_attention, std::optional<shape> const& initial_alignment)
 {
     if (!attention.attends) {
-        for (bool const is_given : {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
+        for (bool const is_given :
+            {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
             if (is_given)
-                fail<shape_error>(op, ": memory is for weights with attention, but QW, MW and V are left out and ",
+                fail<shape_error>(op,
+                    ": memory is for weights with attention, but QW, MW and V are left out and ",
                     M                   ? "M"
                     : has_lengths       ? "memory_seq_lens"
                     : initial_attention ? "initial_attention"
@@ -101,7 +109,10 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
             shape_law{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
             shape_law{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
         },
-        [&] { return concat("D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C); });
+        [&] {
+            return concat(
+                "D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C);
+        });
     return S;
 }
 

@@ -15,12 +15,12 @@ namespace xloom {
 ///
 /// Errors    option_error: neither a trip count nor a condition nor a way to stop the loop from outside.
 /// Source    ONNX Loop-25: without M and cond the loop never ends, and the body's cond is ignored.
-constexpr std::int64_t check_loop(
-    std::string_view op, std::optional<std::int64_t> max_trip_count, std::optional<bool> cond, bool can_be_stopped)
+constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_t> max_trip_count,
+    std::optional<bool> cond, bool can_be_stopped)
 {
     if (!max_trip_count && !cond && !can_be_stopped)
-        detail::fail<option_error>(
-            op, ": a loop must be able to end, but max_trip_count and cond are both absent and stop has no state. Give one of them.");
+        detail::fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
+                                       "absent and stop has no state. Give one of them.");
     if (!max_trip_count)
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
@@ -46,10 +46,12 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 }
 
 /// The loop goes on, and there is no room for the results of this iteration.
-[[noreturn]] inline void fail_full(std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
+[[noreturn]] inline void fail_full(
+    std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
 {
-    fail<shape_error>(op, ": a scan output must have room for every iteration, but ", describe_room(outputs, iteration + 1),
-        " and the loop goes on at iteration ", iteration, ". Give it a longer leading axis.");
+    fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
+        describe_room(outputs, iteration + 1), " and the loop goes on at iteration ", iteration,
+        ". Give it a longer leading axis.");
 }
 
 } // namespace detail
@@ -57,15 +59,17 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 /// How many iterations all outputs have room for, along axis 0; the largest integer without outputs.
 ///
 /// Errors    shape_error: rank 0; less room than `needed`, the iterations that are certain to come.
-constexpr std::int64_t check_loop_outputs(std::string_view op, std::span<shape const> outputs, std::int64_t needed)
+constexpr std::int64_t check_loop_outputs(
+    std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
     detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", {});
     std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
     for (shape const& dims : outputs)
         room = (std::min)(room, detail::room_of(dims));
     if (room < needed)
-        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ", detail::describe_room(outputs, needed),
-            " and there will be ", needed, ". Give it a longer leading axis.");
+        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
+            detail::describe_room(outputs, needed), " and there will be ", needed,
+            ". Give it a longer leading axis.");
     return room;
 }
 

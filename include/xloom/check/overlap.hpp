@@ -1,5 +1,6 @@
 #pragma once
-// Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked the same way.
+// Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked
+// the same way.
 
 #include <span>
 #include <string_view>
@@ -20,7 +21,8 @@ namespace detail {
 /// True if both are the very same tensor, or views of the same items in the same order.
 constexpr bool is_same_place(memory_block const& a, memory_block const& b)
 {
-    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims && a.layout.steps == b.layout.steps;
+    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
+           a.layout.steps == b.layout.steps;
 }
 
 constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
@@ -29,11 +31,12 @@ constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
 }
 
 /// Requires of an operand that is written that no two of its items share memory.
-constexpr void check_own_places(std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
+constexpr void check_own_places(
+    std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
 {
     if (!has_own_places(layout))
-        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand, " has the shape ", layout.dims,
-            " and the strides ", layout.steps, ". ", advice);
+        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand,
+            " has the shape ", layout.dims, " and the strides ", layout.steps, ". ", advice);
 }
 
 /// Two operands, a[i] and b[j], that share a byte.
@@ -46,8 +49,8 @@ struct shared_memory {
 
 /// Calls found(shared_memory) for every pair that must not share a byte.
 template <class Found>
-constexpr void find_shared_memory(
-    std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
+constexpr void find_shared_memory(std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
 {
     for (std::size_t i = 0; i < states.size(); ++i) {
         for (std::size_t j = i + 1; j < states.size(); ++j)
@@ -70,27 +73,30 @@ constexpr void find_shared_memory(
     }
 }
 
-inline fact_list describe_shared_memory(
-    std::span<placed_operand const> states, std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+inline fact_list describe_shared_memory(std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
     fact_list pairs;
-    find_shared_memory(states, inputs, outputs,
-        [&](shared_memory const& pair) { pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]"); });
+    find_shared_memory(states, inputs, outputs, [&](shared_memory const& pair) {
+        pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]");
+    });
     return pairs;
 }
 
 } // namespace detail
 
-/// Errors    overlap_error: a state or output shares a byte with another operand. Allowed: an output that is an input's own tensor on the
-///           same axis and in the same direction.
+/// Errors    overlap_error: a state or output shares a byte with another operand. Allowed: an output that is
+///           an input's own tensor on the same axis and in the same direction.
 [[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
     std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
     bool is_shared = false;
-    detail::find_shared_memory(states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
+    detail::find_shared_memory(
+        states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
     if (is_shared)
         detail::fail<overlap_error>(op,
-            ": what the body writes must have memory of its own, or be an input's own tensor walked along the same axis in the same "
+            ": what the body writes must have memory of its own, or be an input's own tensor walked along "
+            "the same axis in the same "
             "direction, but ",
             detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }

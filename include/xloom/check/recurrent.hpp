@@ -31,17 +31,21 @@ struct batch_sizes {
 
 namespace detail {
 
-/// Refuses weights of which the last two axes are evidently exchanged, as in Keras: [D, I, gates H] and [D, H, gates H].
-constexpr void check_not_transposed(std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
+/// Refuses weights of which the last two axes are evidently exchanged, as in Keras: [D, I, gates H] and [D,
+/// H, gates H].
+constexpr void check_not_transposed(
+    std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
 {
     if (!W || !R || W->size() != 3 || R->size() != 3)
         return;
-    auto const is_transposed = [&](shape const& dims, std::size_t H) { return dims[1] != gates * H && dims[2] == gates * H; };
+    auto const is_transposed = [&](shape const& dims, std::size_t H) {
+        return dims[1] != gates * H && dims[2] == gates * H;
+    };
     bool const is_R_transposed = is_transposed(*R, (*R)[1]) && (*R)[1] != gates * (*R)[2];
     bool const is_W_transposed = is_transposed(*W, is_R_transposed ? (*R)[1] : (*R)[2]);
     if (is_W_transposed || is_R_transposed)
-        fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ", *W, " and R is ", *R,
-            ". Exchange the last two axes of ",
+        fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ",
+            *W, " and R is ", *R, ". Exchange the last two axes of ",
             is_W_transposed && is_R_transposed ? "both"
             : is_W_transposed                  ? "W"
                                                : "R",
@@ -50,26 +54,31 @@ constexpr void check_not_transposed(std::string_view op, std::size_t gates, std:
 
 /// W [D, gates H, I], R [D, gates H, H]. `narrower` is what W is wider than I by.
 template <class Options>
-constexpr recurrent_widths check_weights(
-    std::string_view op, Options const& options, std::optional<shape> const& W, std::optional<shape> const& R, std::size_t narrower = 0)
+constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
+    std::optional<shape> const& W, std::optional<shape> const& R, std::size_t narrower = 0)
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
     std::size_t const H = (*R)[2], width = (*W)[2];
-    if (options.hidden_size && (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
-        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ", *options.hidden_size, " and R is ", *R,
-            ". Correct one of them.");
+    if (options.hidden_size &&
+        (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
+        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ",
+            *options.hidden_size, " and R is ", *R, ". Correct one of them.");
     if (H == 0)
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
     if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
-        fail<shape_error>(op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
-    if (width < narrower)
         fail<shape_error>(
-            op, ": W must be at least as wide as the attention state, C = ", narrower, ", but W is ", *W, ". Give W [D, 4H, I + C].");
+            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
+    if (width < narrower)
+        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", narrower,
+            ", but W is ", *W, ". Give W [D, 4H, I + C].");
     return {direction_count(options.direction), width - narrower, H};
 }
 
-inline std::string describe(recurrent_widths const& sizes) { return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H); }
+inline std::string describe(recurrent_widths const& sizes)
+{
+    return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
+}
 
 /// AttnLSTM has layout 0 alone.
 template <class Options>
@@ -86,13 +95,15 @@ template <class Options>
 constexpr void check_options(std::string_view op, Options const& options)
 {
     if (options.clip && !(*options.clip > 0))
-        fail<option_error>(
-            op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip), ". Leave it out for no limit.");
+        fail<option_error>(op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip),
+            ". Leave it out for no limit.");
     if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
-        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout, ". Choose 1 where the batch axis comes first.");
-    if (options.direction != direction::forward && options.direction != direction::reverse && options.direction != direction::bidirectional)
-        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ", static_cast<int>(options.direction),
-            ". Choose one of them.");
+        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout,
+            ". Choose 1 where the batch axis comes first.");
+    if (options.direction != direction::forward && options.direction != direction::reverse &&
+        options.direction != direction::bidirectional)
+        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ",
+            static_cast<int>(options.direction), ". Choose one of them.");
 }
 
 /// A list of numbers that has room for all that were given.
@@ -100,23 +111,25 @@ template <class List>
 constexpr void check_list(std::string_view op, std::string_view operand, List const& list)
 {
     if (list.given() > list.capacity())
-        fail<option_error>(
-            op, ": ", operand, " may have at most ", list.capacity(), " numbers, but it has ", list.given(), ". Give fewer.");
+        fail<option_error>(op, ": ", operand, " may have at most ", list.capacity(), " numbers, but it has ",
+            list.given(), ". Give fewer.");
 }
 
 /// The activations of all directions: those of the options, or the defaults.
 template <class Options>
-constexpr activation_list check_activations(
-    std::string_view op, Options const& options, std::span<std::string_view const> defaults, activation_dialect dialect)
+constexpr activation_list check_activations(std::string_view op, Options const& options,
+    std::span<std::string_view const> defaults, activation_dialect dialect)
 {
     std::size_t const D = direction_count(options.direction);
     std::size_t const count = options.activations.given();
     if (count != 0 && count != D * defaults.size())
-        fail<option_error>(op, ": there must be ", defaults.size(), " activations for each direction, but direction is ",
-            name_of(options.direction), " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
+        fail<option_error>(op, ": there must be ", defaults.size(),
+            " activations for each direction, but direction is ", name_of(options.direction),
+            " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
     check_list(op, "activation_alpha", options.activation_alpha);
     check_list(op, "activation_beta", options.activation_beta);
-    activation_list const own = parse_activations(op, options.activations, options.activation_alpha, options.activation_beta, dialect);
+    activation_list const own = parse_activations(
+        op, options.activations, options.activation_alpha, options.activation_beta, dialect);
     if (count != 0)
         return own;
     activation_list all;
@@ -135,7 +148,8 @@ inline std::string describe(recurrent_widths const& sizes, batch_sizes const& ba
 constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
 {
     if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
-        fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes), ". Choose fewer rows.");
+        fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
+            ". Choose fewer rows.");
 }
 
 /// True if the bytes of Y can be counted.
@@ -148,25 +162,34 @@ constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batc
 constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch)
 {
     if (!has_output(sizes, batch))
-        fail<shape_error>(op, ": Y must fit in memory, but ", describe(sizes, batch), ". Choose smaller sizes.");
+        fail<shape_error>(
+            op, ": Y must fit in memory, but ", describe(sizes, batch), ". Choose smaller sizes.");
     check_rows(op, sizes, batch.N);
 }
 
 /// X [T, N, I], in layout 1 [N, T, I].
-constexpr batch_sizes check_X(std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
+constexpr batch_sizes check_X(
+    std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
 {
     if (X.size() != 3 || X[2] != sizes.I)
-        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]", " with I = ", sizes.I,
-            ", as W has it, but X is ", X, ". Give X that shape.");
+        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]",
+            " with I = ", sizes.I, ", as W has it, but X is ", X, ". Give X that shape.");
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
-        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H, ". Shorten X.");
+        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
+            ". Shorten X.");
     check_rows(op, sizes, batch.N);
     return batch;
 }
 
-constexpr std::string_view state_letters(std::int64_t layout) { return layout == 0 ? "[D, N, H]" : "[N, D, H]"; }
-constexpr std::string_view output_letters(std::int64_t layout) { return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]"; }
+constexpr std::string_view state_letters(std::int64_t layout)
+{
+    return layout == 0 ? "[D, N, H]" : "[N, D, H]";
+}
+constexpr std::string_view output_letters(std::int64_t layout)
+{
+    return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
+}
 
 /// Of states: [D, N, H], in layout 1 [N, D, H].
 constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
@@ -177,7 +200,8 @@ constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& ba
 /// Of Y: [T, D, N, H], in layout 1 [N, T, D, H].
 constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
-    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H} : shape{batch.N, batch.T, sizes.D, sizes.H};
+    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
+                       : shape{batch.N, batch.T, sizes.D, sizes.H};
 }
 
 /// An operand that may be left out.
@@ -188,32 +212,34 @@ struct named_shape {
 
 /// States [D, N, H], in layout 1 [N, D, H].
 template <class Weights, std::size_t Count>
-constexpr void check_states(
-    std::string_view op, Weights const& weights, batch_sizes const& batch, std::array<named_shape, Count> const& states)
+constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
+    std::array<named_shape, Count> const& states)
 {
     recurrent_widths const& sizes = weights.sizes();
     std::array<shape_law, Count> laws{};
     for (std::size_t i = 0; i < Count; ++i)
-        laws[i] = {states[i].operand, state_letters(weights.layout()), state_shape(sizes, batch, weights.layout()), states[i].dims};
+        laws[i] = {states[i].operand, state_letters(weights.layout()),
+            state_shape(sizes, batch, weights.layout()), states[i].dims};
     check_shapes(op, laws, [&] { return describe(sizes, batch); });
 }
 
 /// Lengths [N] that lie in [0, most].
 template <class Lengths>
-void check_lengths(
-    std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N, std::string_view letter, std::size_t most)
+void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N,
+    std::string_view letter, std::size_t most)
 {
     if (!lengths.is_given())
         return;
     if (lengths.shape() != shape{N})
-        fail<shape_error>(
-            op, ": ", operand, " must have the shape [N] = [", N, "], but it is ", lengths.shape(), ". Give a length for each row.");
+        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
+            lengths.shape(), ". Give a length for each row.");
     fact_list wrong;
     for (std::size_t n = 0; n < N; ++n)
         if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most)
             wrong.add(operand, "[", n, "] is ", lengths.text(n));
     if (!wrong.empty())
-        fail<index_error>(op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
+        fail<index_error>(
+            op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
 /// An operand in memory. An output may be the very tensor of the input that `twin` names.
@@ -224,19 +250,21 @@ struct named_block {
 };
 
 /// Requires every output to have memory of its own.
-inline void check_apart(std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
+inline void check_apart(
+    std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
 {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
         named_block const& output = outputs[k];
         check_own_places(op, output.operand, output.block.layout, "Copy it first.");
         for (named_block const& input : inputs)
-            if (overlap(output.block, input.block) && !(input.operand == output.twin && is_same_place(output.block, input.block)))
-                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand, " overlaps ", input.operand,
-                    ". Copy one of the two.");
+            if (overlap(output.block, input.block) &&
+                !(input.operand == output.twin && is_same_place(output.block, input.block)))
+                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
+                    " overlaps ", input.operand, ". Copy one of the two.");
         for (std::size_t j = 0; j < k; ++j)
             if (overlap(output.block, outputs[j].block))
-                fail<overlap_error>(
-                    op, ": no two outputs may share memory, but ", output.operand, " overlaps ", outputs[j].operand, ". Separate them.");
+                fail<overlap_error>(op, ": no two outputs may share memory, but ", output.operand,
+                    " overlaps ", outputs[j].operand, ". Separate them.");
     }
 }
 

@@ -17,10 +17,11 @@ enum class scan_direction { forward, reverse };
 
 using scan_directions = option_list<scan_direction, max_operands>;
 
-/// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one entry for each.
+/// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one
+/// entry for each.
 struct scan_options {
-    axes input_axes{};                   ///< the axis of each scan input that is time; negative counts from the back
-    axes output_axes{};                  ///< the axis of each scan output (rank = element rank + 1) that is time
+    axes input_axes{};  ///< the axis of each scan input that is time; negative counts from the back
+    axes output_axes{}; ///< the axis of each scan output (rank = element rank + 1) that is time
     scan_directions input_directions{};  ///< reverse: iteration t sees element T-1-t
     scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
     std::optional<std::size_t> length{}; ///< the number of iterations T; needed only without scan inputs
@@ -30,21 +31,26 @@ namespace detail {
 
 constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
 
-constexpr bool is_reverse(scan_directions const& list, std::size_t i) { return !list.empty() && list[i] == scan_direction::reverse; }
+constexpr bool is_reverse(scan_directions const& list, std::size_t i)
+{
+    return !list.empty() && list[i] == scan_direction::reverse;
+}
 
 template <class List>
-constexpr void check_entries(std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
+constexpr void check_entries(
+    std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
 {
     if (!list.empty() && list.given() != operands)
-        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands, " ", of, ", but it has ",
-            list.given(), ". Leave it empty or give it one for each.");
+        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands,
+            " ", of, ", but it has ", list.given(), ". Leave it empty or give it one for each.");
 }
 
 constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
 {
     if (operands > max_operands)
-        fail<option_error>(op, ": there may be at most ", max_operands, " operands of one kind (max_operands), but there are ", operands,
-            " ", of, ". Stack some of them into one tensor.");
+        fail<option_error>(op, ": there may be at most ", max_operands,
+            " operands of one kind (max_operands), but there are ", operands, " ", of,
+            ". Stack some of them into one tensor.");
 }
 
 constexpr bool is_direction(scan_direction direction)
@@ -64,8 +70,8 @@ inline fact_list describe_directions(std::string_view option, scan_directions co
 constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
 {
     if (!std::all_of(list.begin(), list.end(), is_direction))
-        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ", describe_directions(option, list),
-            ". Name one of scan_direction's two.");
+        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
+            describe_directions(option, list), ". Name one of scan_direction's two.");
 }
 
 inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
@@ -77,18 +83,20 @@ inline fact_list describe_scalars(std::string_view name, std::span<shape const> 
     return scalars;
 }
 
-inline fact_list describe_axes(std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+inline fact_list describe_axes(
+    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
 {
     fact_list wrong;
     for (std::size_t i = 0; i < operands.size(); ++i)
         if (!is_axis(axis_option(list, i), operands[i].size()))
-            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ", operands[i]);
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
+                operands[i]);
     return wrong;
 }
 
 /// Every operand must have the axis that it is walked along.
-constexpr void check_time_axes(
-    std::string_view op, std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
+    std::string_view option, axes const& list)
 {
     bool has_axis = true;
     bool is_in_range = true;
@@ -97,27 +105,32 @@ constexpr void check_time_axes(
         is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
     }
     if (!has_axis)
-        fail<shape_error>(op, ": each of ", name, " must have an axis to walk along, but ", describe_scalars(name, operands),
-            ". Give it an axis for the iterations.");
+        fail<shape_error>(op, ": each of ", name, " must have an axis to walk along, but ",
+            describe_scalars(name, operands), ". Give it an axis for the iterations.");
     if (!is_in_range)
-        fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ", describe_axes(name, operands, option, list),
-            ". Name an axis that the tensor has.");
+        fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
+            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
 }
 
-/// True if a text lists all of so many operands that must agree. Of more it lists the first one and those unlike it.
+/// True if a text lists all of so many operands that must agree. Of more it lists the first one and those
+/// unlike it.
 constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
 
 /// The lengths of operands along their time axes: all of them, or those other than `length`.
-inline fact_list describe_lengths(
-    std::string_view name, std::span<shape const> operands, axes const& list, std::optional<std::size_t> length = {})
+inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
+    std::optional<std::size_t> length = {})
 {
-    auto const length_of = [&](std::size_t i) { return operands[i][wrap_axis(axis_option(list, i), operands[i].size())]; };
+    auto const length_of = [&](std::size_t i) {
+        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
+    };
     fact_list lengths;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        bool const is_listed = length ? length_of(i) != *length : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
+        bool const is_listed =
+            length ? length_of(i) != *length
+                   : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
         if (is_listed)
-            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ", wrap_axis(axis_option(list, i), operands[i].size()), " of ",
-                operands[i], ")");
+            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ",
+                wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
     }
     return lengths;
 }
@@ -126,9 +139,10 @@ inline fact_list describe_lengths(
 
 /// The number of iterations T of a Scan over inputs of these shapes.
 ///
-/// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no inputs and no length.
-///           shape_error: rank 0, an axis out of range, unequal lengths.
-/// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their entries unchecked.
+/// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no
+///           inputs and no length. shape_error: rank 0, an axis out of range, unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their
+///           entries unchecked.
 [[gnu::noinline]] constexpr std::size_t check_scan(
     std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
@@ -145,18 +159,21 @@ inline fact_list describe_lengths(
     std::optional<std::size_t> length;
     bool agree = true;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::size_t const own = inputs[i][wrap_axis(detail::axis_option(options.input_axes, i), inputs[i].size())];
+        std::size_t const own =
+            inputs[i][wrap_axis(detail::axis_option(options.input_axes, i), inputs[i].size())];
         agree = agree && own == length.value_or(own);
         length = own;
     }
     if (!agree)
         detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Cut them to one length, or name other axes.");
+            detail::describe_lengths("scan_inputs", inputs, options.input_axes),
+            ". Cut them to one length, or name other axes.");
     if (!length && !options.length)
-        detail::fail<option_error>(
-            op, ": without scan inputs the number of iterations must be given, but options.length is empty. Set it.");
+        detail::fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
+                                       "options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
-        detail::fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
+        detail::fail<option_error>(op,
+            ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
             detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Leave it empty.");
     return length ? *length : *options.length;
 }
@@ -170,14 +187,19 @@ inline fact_list describe_lengths(
     detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", options.output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
         if (outputs[i][wrap_axis(detail::axis_option(options.output_axes, i), outputs[i].size())] != length)
-            detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length, " iterations, but ",
-                detail::describe_lengths("scan_outputs", outputs, options.output_axes, length), ". Give it an element for each iteration.");
+            detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ",
+                length, " iterations, but ",
+                detail::describe_lengths("scan_outputs", outputs, options.output_axes, length),
+                ". Give it an element for each iteration.");
 }
 
 namespace detail {
 
 /// The rank of an output that stacks elements of this rank; the largest possible one for a dynamic_rank.
-constexpr std::size_t stacked_rank(std::size_t element_rank) { return element_rank == dynamic_rank ? max_rank : element_rank + 1; }
+constexpr std::size_t stacked_rank(std::size_t element_rank)
+{
+    return element_rank == dynamic_rank ? max_rank : element_rank + 1;
+}
 
 inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
 {
@@ -191,8 +213,9 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 
 } // namespace detail
 
-/// Outputs that stack elements of these ranks must have the axes that options.output_axes names. An element of a dynamic_rank may have
-/// any; whether its output has the axis is found when the first element shows its shape.
+/// Outputs that stack elements of these ranks must have the axes that options.output_axes names. An element
+/// of a dynamic_rank may have any; whether its output has the axis is found when the first element shows its
+/// shape.
 ///
 /// Errors    shape_error: an axis out of range.
 [[gnu::noinline]] constexpr void check_output_axes(
@@ -200,42 +223,48 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 {
     bool is_in_range = true;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i), detail::stacked_rank(element_ranks[i]));
+        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i),
+                                         detail::stacked_rank(element_ranks[i]));
     if (!is_in_range)
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
-            detail::describe_output_axes(element_ranks, options.output_axes), ". Name an axis that the tensor has.");
+            detail::describe_output_axes(element_ranks, options.output_axes),
+            ". Name an axis that the tensor has.");
 }
 
 /// The shape of an output that stacks `length` elements along options.output_axes[i].
 ///
 /// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
-constexpr shape stacked_shape(
-    std::string_view op, std::size_t i, shape const& element, std::size_t length, std::size_t item_bytes, scan_options const& options)
+constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
+    std::size_t item_bytes, scan_options const& options)
 {
     std::int64_t const axis = detail::axis_option(options.output_axes, i);
     std::size_t const rank = element.size() + 1;
     if (rank > max_rank)
-        detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[", i,
-            "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
+        detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank,
+            " axes (max_rank), but scan_outputs[", i, "] would stack elements of the shape ", element,
+            ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
-        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
-            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element, ". Name an axis that the tensor has.");
+        detail::fail<shape_error>(op,
+            ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
+            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
+            ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
-        detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i, "] would have the shape ", dims,
-            ". Run fewer iterations.");
+        detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
+            "] would have the shape ", dims, ". Run fewer iterations.");
     return dims;
 }
 
 namespace detail {
 
-/// A body changed the shape of something that must keep it to what `is` reads. A batched operator says in which row.
-[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i, shape const& was, std::string_view is,
-    std::size_t iteration, std::optional<std::size_t> row = {})
+/// A body changed the shape of something that must keep it to what `is` reads. A batched operator says in
+/// which row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
+    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
 {
-    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i, "] was ", was,
-        " and the body made it ", is, " at iteration ", iteration, row ? concat(" of row ", *row) : std::string(),
-        ". Compute it in the shape it had.");
+    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
+        "] was ", was, " and the body made it ", is, " at iteration ", iteration,
+        row ? concat(" of row ", *row) : std::string(), ". Compute it in the shape it had.");
 }
 
 } // namespace detail

@@ -34,7 +34,8 @@ inline fact_list describe_low_ranks(std::span<shape const> states, std::span<sha
 }
 
 /// States need a batch axis, scan inputs a batch and a sequence axis.
-constexpr void check_batch_ranks(std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+constexpr void check_batch_ranks(
+    std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
 {
     bool agree = true;
     for (shape const& state : states)
@@ -42,7 +43,8 @@ constexpr void check_batch_ranks(std::string_view op, std::span<shape const> sta
     for (shape const& input : inputs)
         agree = agree && input.size() >= 2;
     if (!agree)
-        fail<shape_error>(op, ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
+        fail<shape_error>(op,
+            ": axis 0 of every operand must be the batch and axis 1 of a scan input its sequence, but ",
             describe_low_ranks(states, inputs), ". Give it the axes, of size 1 if need be.");
 }
 
@@ -71,7 +73,8 @@ fact_list describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
 }
 
 /// The size of a batch that all operands agree on; none without operands. Requires check_batch_ranks.
-constexpr std::optional<std::size_t> check_batch(std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
+constexpr std::optional<std::size_t> check_batch(
+    std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
 {
     std::optional<std::size_t> batch;
     bool agree = true;
@@ -81,18 +84,18 @@ constexpr std::optional<std::size_t> check_batch(std::string_view op, std::span<
             batch = dims[0];
         }
     if (!agree)
-        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ", describe_batches(states, inputs),
-            ". Cut them to the same rows.");
+        fail<shape_error>(op, ": all operands must have the same batch size along axis 0, but ",
+            describe_batches(states, inputs), ". Cut them to the same rows.");
     return batch;
 }
 
 } // namespace detail
 
-/// Errors    option_error: over max_operands, number of directions, a direction that is none; no inputs and no length.
-///           shape_error: ranks, unequal batch sizes or sequence lengths.
+/// Errors    option_error: over max_operands, number of directions, a direction that is none; no inputs and
+///           no length. shape_error: ranks, unequal batch sizes or sequence lengths.
 /// Source    ONNX Scan-8.
-constexpr batch_extent check_scan_batched(
-    std::string_view op, std::span<shape const> states, std::span<shape const> inputs, scan_batched_options const& options)
+constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape const> states,
+    std::span<shape const> inputs, scan_batched_options const& options)
 {
     detail::check_count(op, inputs.size(), "scan inputs");
     detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
@@ -100,8 +103,8 @@ constexpr batch_extent check_scan_batched(
     detail::check_batch_ranks(op, states, inputs);
     std::optional<std::size_t> const batch = detail::check_batch(op, states, inputs);
     if (!batch)
-        detail::fail<option_error>(
-            op, ": the batch size comes from the operands, but there are no states and no scan inputs. Give one of them.");
+        detail::fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
+                                       "and no scan inputs. Give one of them.");
 
     axes const time(inputs.size(), 1);
     std::optional<std::size_t> length;
@@ -112,11 +115,14 @@ constexpr batch_extent check_scan_batched(
     }
     if (!agree)
         detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, time), ". Pad them, and say in sequence_lens how long each row is.");
+            detail::describe_lengths("scan_inputs", inputs, time),
+            ". Pad them, and say in sequence_lens how long each row is.");
     if (!length && !options.length)
-        detail::fail<option_error>(op, ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
+        detail::fail<option_error>(op,
+            ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
-        detail::fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
+        detail::fail<option_error>(op,
+            ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
             detail::describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
     return {*batch, length ? *length : *options.length};
 }
@@ -124,21 +130,25 @@ constexpr batch_extent check_scan_batched(
 namespace detail {
 
 template <class Integer>
-constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
+constexpr void check_sequence_lens(
+    std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
 {
     if (dims != shape{extent.batch})
-        fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch, " rows, but its shape is ", dims,
-            ". Give it the shape ", shape{extent.batch}, ".");
-    auto const is_wrong = [&](Integer len) { return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length); };
+        fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch,
+            " rows, but its shape is ", dims, ". Give it the shape ", shape{extent.batch}, ".");
+    auto const is_wrong = [&](Integer len) {
+        return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length);
+    };
     if (std::any_of(lens.begin(), lens.end(), is_wrong))
-        fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ", describe_lens(lens, is_wrong),
-            ". Count only the elements that the row has.");
+        fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ",
+            describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 
 } // namespace detail
 
 /// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
-constexpr void check_sequence_lens(std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
+constexpr void check_sequence_lens(
+    std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
 {
     detail::check_sequence_lens(op, dims, lens, extent);
 }

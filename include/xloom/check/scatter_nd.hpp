@@ -19,10 +19,10 @@ struct scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
     xloom::bounds bounds = xloom::bounds::check;
     xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` goes with every reduction
-    bool include_self = true;                               ///< false: a slice's first update replaces what stood there
-    bool accumulate_in_float = false;                       ///< storage floats are rounded once, at the end, not after each update
-    bool unique = false;                                    ///< you promise that no slice is named twice
-    bool sorted = false;                                    ///< you promise that the slices come in row-major order
+    bool include_self = true;         ///< false: a slice's first update replaces what stood there
+    bool accumulate_in_float = false; ///< storage floats are rounded once, at the end, not after each update
+    bool unique = false;              ///< you promise that no slice is named twice
+    bool sorted = false;              ///< you promise that the slices come in row-major order
 };
 
 namespace detail {
@@ -30,8 +30,8 @@ namespace detail {
 constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
 {
     if (dims.empty())
-        fail<shape_error>(
-            op, ": data and indices must have at least one axis, but ", operand, " has the shape ", dims, ". Give it an axis of length 1.");
+        fail<shape_error>(op, ": data and indices must have at least one axis, but ", operand,
+            " has the shape ", dims, ". Give it an axis of length 1.");
 }
 
 /// The lengths of `dims` from axis `first` on, behind those of `front`.
@@ -47,41 +47,49 @@ constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
 inline std::string describe_one_tuple(shape const& indices)
 {
     return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0],
-                                     "; pass xt::view(indices, xt::all(), xt::newaxis()) if it names ", indices[0], " slices.")
+                                     "; pass xt::view(indices, xt::all(), xt::newaxis()) if it names ",
+                                     indices[0], " slices.")
                                : std::string();
 }
 
 } // namespace detail
 
-/// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1] ++ data.shape[k:].
+/// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1]
+/// ++ data.shape[k:].
 ///
 /// Errors    shape_error: rank 0; over max_rank; k > r; another shape of updates; a size that overflows.
 ///           option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
-[[gnu::noinline]] constexpr void check_scatter_nd(
-    std::string_view op, shape const& data, shape const& indices, shape const& updates, scatter_nd_options const& options)
+[[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
+    shape const& indices, shape const& updates, scatter_nd_options const& options)
 {
     detail::check_not_scalar(op, "data", data);
     detail::check_not_scalar(op, "indices", indices);
     std::size_t const k = indices.back();
     if (k > data.size())
-        detail::fail<shape_error>(op, ": indices' last axis must be no longer than data's rank, but indices is ", indices, " and data is ",
-            data, ".", indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+        detail::fail<shape_error>(op,
+            ": indices' last axis must be no longer than data's rank, but indices is ", indices,
+            " and data is ", data, ".",
+            indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
     detail::check_rank(op, "updates", front.size() + data.size() - k);
     shape const expected = detail::joined(front, data, k);
     if (updates != expected)
-        detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k, ":] = ", expected,
-            ", but it is ", updates, " (data ", data, ", indices ", indices, "). Reshape it.", detail::describe_one_tuple(indices));
+        detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
+            ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ", indices,
+            "). Reshape it.", detail::describe_one_tuple(indices));
     if (!has_strides(data) || !has_strides(updates))
-        detail::fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ", data, " and updates is ",
-            updates, ". Shorten an axis.");
+        detail::fail<shape_error>(op,
+            ": the size of a tensor must fit in memory, its strides too, but data is ", data,
+            " and updates is ", updates, ". Shorten an axis.");
     if (options.duplicates == duplicates::first && options.reduction != reduction::none)
-        detail::fail<option_error>(op, ": that the first update counts means something for reduction none alone, but reduction is ",
+        detail::fail<option_error>(op,
+            ": that the first update counts means something for reduction none alone, but reduction is ",
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
 }
 
-/// Requires that nothing which is read shares memory with data, and that data has memory of its own for every item.
+/// Requires that nothing which is read shares memory with data, and that data has memory of its own for every
+/// item.
 ///
 /// Errors    overlap_error.
 [[gnu::noinline]] constexpr void check_scatter_overlap(

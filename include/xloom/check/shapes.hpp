@@ -12,8 +12,9 @@
 
 namespace xloom::detail {
 
-/// More bytes than a number takes up with its part of what fills a row up to whole vectors and lines of the cache. Sizes that cannot be
-/// counted in so many bytes fit in no memory, and sums of those that can do not overflow.
+/// More bytes than a number takes up with its part of what fills a row up to whole vectors and lines of the
+/// cache. Sizes that cannot be counted in so many bytes fit in no memory, and sums of those that can do not
+/// overflow.
 inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
 
 /// An operand, and what its shape must be.
@@ -24,7 +25,8 @@ struct shape_law {
     std::optional<shape> actual; ///< none: the operand is left out
 };
 
-/// True if both have the same axes, in another order, without those of length 1: transposing makes one of the other.
+/// True if both have the same axes, in another order, without those of length 1: transposing makes one of the
+/// other.
 constexpr bool are_transposed(shape a, shape b)
 {
     auto const drop_ones = [](shape const& dims) {
@@ -57,13 +59,15 @@ constexpr std::string_view shape_remedy(std::span<shape_law const> laws)
     return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
 }
 
-[[noreturn]] inline void fail_shapes(std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
+[[noreturn]] inline void fail_shapes(
+    std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
 {
     fact_list facts;
     for (shape_law const& law : laws)
         if (law.actual && *law.actual != law.expected)
             facts.add(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected);
-    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts, shape_remedy(laws));
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
+        shape_remedy(laws));
 }
 
 /// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
@@ -75,12 +79,14 @@ constexpr void check_shapes(std::string_view op, std::span<shape_law const> laws
             fail_shapes(op, describe(), laws);
 }
 
-constexpr void check_given(std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
+constexpr void check_given(
+    std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
 {
     if (!dims)
         fail<shape_error>(op, ": ", operand, " must be given, but it is left out. Give it ", rank, " axes.");
     if (dims->size() != rank)
-        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims, ". Give it ", rank, ".");
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
+            ". Give it ", rank, ".");
 }
 
 } // namespace xloom::detail

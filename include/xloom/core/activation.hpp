@@ -1,5 +1,6 @@
 #pragma once
-// The activation functions of ONNX's recurrent operators: their names, and which alpha and beta each of them gets.
+// The activation functions of ONNX's recurrent operators: their names, and which alpha and beta each of them
+// gets.
 
 #include <array>
 #include <cstddef>
@@ -40,8 +41,8 @@ struct activation_function {
     friend constexpr bool operator==(activation_function const&, activation_function const&) = default;
 };
 
-/// Where the defaults of alpha and beta come from: ONNX's own operators (the standalone operator's defaults), or com.microsoft's, whose
-/// runtime takes 0 for those that it does not know.
+/// Where the defaults of alpha and beta come from: ONNX's own operators (the standalone operator's defaults),
+/// or com.microsoft's, whose runtime takes 0 for those that it does not know.
 enum class activation_dialect : unsigned char { onnx, microsoft };
 
 namespace detail {
@@ -103,27 +104,31 @@ constexpr std::string_view name_of(activation kind) noexcept
 inline constexpr std::size_t max_activations = 6;
 using activation_list = static_vector<activation_function, max_activations>;
 
-/// The activations of these names, without regard to case. The lists of alphas and betas are walked in order: an activation that has one
-/// takes the next, or, when they are used up, its default. Surplus ones are ignored.
+/// The activations of these names, without regard to case. The lists of alphas and betas are walked in order:
+/// an activation that has one takes the next, or, when they are used up, its default. Surplus ones are
+/// ignored.
 ///
 /// Errors    option_error: a name that is none; over max_activations.
-/// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX Runtime runs it.
+/// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX
+///           Runtime runs it.
 /// Example   tests/core/activation.test.cpp
 constexpr activation_list parse_activations(std::string_view op, std::span<std::string_view const> names,
-    std::span<double const> alphas = {}, std::span<double const> betas = {}, activation_dialect dialect = activation_dialect::onnx)
+    std::span<double const> alphas = {}, std::span<double const> betas = {},
+    activation_dialect dialect = activation_dialect::onnx)
 {
     if (names.size() > max_activations)
-        detail::fail<option_error>(
-            op, ": there may be at most ", max_activations, " activations, but activations has ", names.size(), ". Give fewer.");
+        detail::fail<option_error>(op, ": there may be at most ", max_activations,
+            " activations, but activations has ", names.size(), ". Give fewer.");
     activation_list functions;
     std::size_t next_alpha = 0, next_beta = 0;
     for (std::size_t i = 0; i < names.size(); ++i) {
         std::size_t kind = 0;
-        while (kind < activation_count && !detail::is_same_name(names[i], detail::activation_entries[kind].name))
+        while (
+            kind < activation_count && !detail::is_same_name(names[i], detail::activation_entries[kind].name))
             ++kind;
         if (kind == activation_count)
-            detail::fail<option_error>(op, ": an activation must be one that ONNX names, but activations[", i, "] is \"", names[i],
-                "\". Choose one of ", detail::activation_names(), ".");
+            detail::fail<option_error>(op, ": an activation must be one that ONNX names, but activations[", i,
+                "] is \"", names[i], "\". Choose one of ", detail::activation_names(), ".");
         detail::activation_entry const& entry = detail::activation_entries[kind];
         auto const& defaults = dialect == activation_dialect::onnx ? entry.onnx : entry.microsoft;
         activation_function function{static_cast<activation>(kind), defaults[0], defaults[1]};

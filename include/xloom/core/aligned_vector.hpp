@@ -1,5 +1,6 @@
 #pragma once
-// A vector whose items begin at a line of the cache, so that no batch of them straddles two; a large one lies in large pages.
+// A vector whose items begin at a line of the cache, so that no batch of them straddles two; a large one lies
+// in large pages.
 
 #include <algorithm>
 #include <cstddef>
@@ -37,7 +38,8 @@ struct line_allocator {
 
     static constexpr std::align_val_t alignment(std::size_t count) noexcept
     {
-        return std::align_val_t{(std::max)(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
+        return std::align_val_t{
+            (std::max)(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
     }
 
     friend bool operator==(line_allocator const&, line_allocator const&) = default;

@@ -14,7 +14,8 @@ inline constexpr std::size_t cache_line = 64;
 template <class T>
 inline constexpr std::size_t line_items = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
 
-/// Bytes of a core's own cache, at most: what is larger comes from farther away each time it is read from end to end.
+/// Bytes of a core's own cache, at most: what is larger comes from farther away each time it is read from end
+/// to end.
 inline constexpr std::size_t own_cache = std::size_t{2} << 20;
 
 } // namespace xloom

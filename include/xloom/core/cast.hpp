@@ -19,9 +19,10 @@ inline constexpr bool is_small_float<small_float<Element>> = true;
 
 /// Converts a number as ONNX's Cast converts an element; only small_float listens to the options.
 ///
-/// Differs   where ONNX says nothing or says "undefined": floating-point numbers go to int8 .. uint64 as in C++ (towards zero, and out
-///           of range undefined as there); see small_int and small_float for theirs.
-///           Up to Cast-23 ONNX sent infinity to NaN in the fnuz types though saturating, since Cast-24 to the largest number: so here.
+/// Differs   where ONNX says nothing or says "undefined": floating-point numbers go to int8 .. uint64 as in
+///           C++ (towards zero, and out of range undefined as there); see small_int and small_float for
+///           theirs. Up to Cast-23 ONNX sent infinity to NaN in the fnuz types though saturating, since
+///           Cast-24 to the largest number: so here.
 /// Source    ONNX Cast-25, and its notes on float 8, float 4, int 4 and int 2.
 template <detail::number To, detail::number From>
 constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexcept

@@ -9,7 +9,8 @@
 
 namespace xloom {
 
-/// ONNX's `direction`. A bidirectional operator has two sets of weights and states: those of forward, then those of reverse.
+/// ONNX's `direction`. A bidirectional operator has two sets of weights and states: those of forward, then
+/// those of reverse.
 enum class direction : unsigned char { forward, reverse, bidirectional };
 
 namespace detail {
@@ -39,8 +40,8 @@ constexpr direction parse_direction(std::string_view op, std::string_view name)
         if (name == name_of(d))
             return d;
     auto const& [forward, reverse, bidirectional] = detail::direction_names;
-    detail::fail<option_error>(op, ": a direction must be one that ONNX names, but direction is \"", name, "\". Choose one of ", forward,
-        ", ", reverse, " and ", bidirectional, ".");
+    detail::fail<option_error>(op, ": a direction must be one that ONNX names, but direction is \"", name,
+        "\". Choose one of ", forward, ", ", reverse, " and ", bidirectional, ".");
 }
 
 } // namespace xloom

@@ -18,11 +18,13 @@ namespace detail {
 template <class T>
 inline constexpr element_type element_type_of_bare = element_type::undefined;
 
-// Integers by size and sign, whatever their name: long and long long may both be int64. Characters are no numbers, __int128 no element.
+// Integers by size and sign, whatever their name: long and long long may both be int64. Characters are no
+// numbers, __int128 no element.
 template <class T>
     requires(std::signed_integral<T> || std::unsigned_integral<T>)
 inline constexpr element_type element_type_of_bare<T> = [] {
-    constexpr element_type by_size[2][4] = {{element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
+    constexpr element_type by_size[2][4] = {
+        {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
         {element_type::int8, element_type::int16, element_type::int32, element_type::int64}};
     constexpr std::size_t row = std::is_signed_v<T> ? 1 : 0;
     return sizeof(T) == 1   ? by_size[row][0]

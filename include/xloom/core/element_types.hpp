@@ -9,8 +9,9 @@
 
 namespace xloom {
 
-/// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types: beside `using namespace xloom`
-/// a `using enum element_type` belongs into an inner namespace or block, where it hides them.
+/// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types:
+/// beside `using namespace xloom` a `using enum element_type` belongs into an inner namespace or block, where
+/// it hides them.
 enum class element_type : std::int32_t {
     undefined = 0,
     float_ = 1,
@@ -44,12 +45,14 @@ enum class element_type : std::int32_t {
 /// How many element types there are, `undefined` included: their numbers are 0 .. element_type_count - 1.
 inline constexpr std::size_t element_type_count = 27;
 
-/// The name that ONNX's type strings use, as "float8e4m3fn" in tensor(float8e4m3fn). Of a number that is no element type: "undefined".
+/// The name that ONNX's type strings use, as "float8e4m3fn" in tensor(float8e4m3fn). Of a number that is no
+/// element type: "undefined".
 constexpr std::string_view name_of(element_type element) noexcept
 {
-    constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16", "int16", "int32", "int64",
-        "string", "bool", "float16", "double", "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz",
-        "float8e5m2", "float8e5m2fnuz", "uint4", "int4", "float4e2m1", "float8e8m0", "uint2", "int2"};
+    constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16",
+        "int16", "int32", "int64", "string", "bool", "float16", "double", "uint32", "uint64", "complex64",
+        "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",
+        "int4", "float4e2m1", "float8e8m0", "uint2", "int2"};
     auto const number = static_cast<std::size_t>(element);
     return number < element_type_count ? names[number] : names[0];
 }

@@ -11,7 +11,8 @@
 
 namespace xloom {
 
-/// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not of this family.
+/// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not
+/// of this family.
 class error : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
@@ -92,7 +93,8 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
-/// A list of facts for one sentence, which has the first four and the number of the others: "a, b, c, d and 3 more".
+/// A list of facts for one sentence, which has the first four and the number of the others: "a, b, c, d and 3
+/// more".
 class fact_list {
 public:
     static constexpr std::size_t most_listed = 4;

@@ -13,8 +13,9 @@ enum class float_specials : unsigned char {
     none  // nothing: every pattern is a finite number
 };
 
-/// From the top: a sign where the format has one, the exponent, the mantissa. Patterns without their sign are called magnitudes; they
-/// order like the values. Exponent 0 holds zero and the subnormal numbers, except without a mantissa: then there are powers of two only.
+/// From the top: a sign where the format has one, the exponent, the mantissa. Patterns without their sign are
+/// called magnitudes; they order like the values. Exponent 0 holds zero and the subnormal numbers, except
+/// without a mantissa: then there are powers of two only.
 struct float_format {
     int exponent_bits;
     int mantissa_bits;

@@ -1,5 +1,6 @@
 #pragma once
-// The rounding of float and double to a small format, and the exact way back. Integer arithmetic only, the same at compile time.
+// The rounding of float and double to a small format, and the exact way back. Integer arithmetic only, the
+// same at compile time.
 
 #include <algorithm>
 #include <bit>
@@ -12,11 +13,13 @@
 
 namespace xloom {
 
-/// How float8_e8m0 rounds: to the next power of two away from zero, towards zero, or to the nearest one, ties up.
+/// How float8_e8m0 rounds: to the next power of two away from zero, towards zero, or to the nearest one, ties
+/// up.
 enum class round_mode : unsigned char { up, down, nearest };
 
-/// The attributes of ONNX's Cast. `saturate` says where float 8 sends what is out of its range: to the nearest finite number, or to
-/// infinity (float8_e5m2) and NaN (the others). It means nothing to other types. `round_mode` is for float8_e8m0 alone.
+/// The attributes of ONNX's Cast. `saturate` says where float 8 sends what is out of its range: to the
+/// nearest finite number, or to infinity (float8_e5m2) and NaN (the others). It means nothing to other types.
+/// `round_mode` is for float8_e8m0 alone.
 struct cast_options {
     bool saturate = true;
     xloom::round_mode round_mode = xloom::round_mode::up;
@@ -46,12 +49,15 @@ constexpr unsigned overflow_of(float_format const& format, bool saturate) noexce
     return format.has_infinity() ? format.infinity() : format.nan();
 }
 
-/// The nearest magnitude of the format, ties to even, if its exponent had no upper limit. `magnitude` is that of a float or double.
+/// The nearest magnitude of the format, ties to even, if its exponent had no upper limit. `magnitude` is that
+/// of a float or double.
 ///
-/// Why no case for subnormal numbers: those of the format only lose more bits, and a mantissa that rounds up to the next power of two
-/// carries into the exponent by itself; those of the source, read as if normal, still end as 0.
+/// Why no case for subnormal numbers: those of the format only lose more bits, and a mantissa that rounds up
+/// to the next power of two carries into the exponent by itself; those of the source, read as if normal,
+/// still end as 0.
 template <class Float, element_type Target>
-constexpr typename float_layout<Float>::word round_magnitude(typename float_layout<Float>::word magnitude) noexcept
+constexpr typename float_layout<Float>::word round_magnitude(
+    typename float_layout<Float>::word magnitude) noexcept
 {
     using source = float_layout<Float>;
     using word = typename source::word;
@@ -67,11 +73,13 @@ constexpr typename float_layout<Float>::word round_magnitude(typename float_layo
     int const exponent = static_cast<int>(magnitude >> source::mantissa_bits) + (format.bias - source::bias);
     // More than mantissa_bits + 2 and nothing is left, as with so many.
     int const dropped = (std::min)(excess + (std::max)(1 - exponent, 0), source::mantissa_bits + 2);
-    word const rounded = (significand + ((one << (dropped - 1)) - 1) + (significand >> dropped & 1)) >> dropped;
+    word const rounded =
+        (significand + ((one << (dropped - 1)) - 1) + (significand >> dropped & 1)) >> dropped;
     return (static_cast<word>((std::max)(exponent, 1) - 1) << format.mantissa_bits) + rounded;
 }
 
-/// The pattern of the format for a float or double. A NaN keeps its sign and the top of its payload where the format has them.
+/// The pattern of the format for a float or double. A NaN keeps its sign and the top of its payload where the
+/// format has them.
 template <element_type Target, class Float>
 constexpr unsigned encode(Float value, bool saturate) noexcept
 {
@@ -85,15 +93,20 @@ constexpr unsigned encode(Float value, bool saturate) noexcept
     word const magnitude = bits & (~word{0} >> 1);
     unsigned const sign = bits != magnitude ? format.sign() : 0;
     word const rounded = round_magnitude<Float, Target>(magnitude);
-    unsigned const finite = rounded > format.largest() ? overflow_of(format, saturate) : static_cast<unsigned>(rounded);
+    unsigned const finite =
+        rounded > format.largest() ? overflow_of(format, saturate) : static_cast<unsigned>(rounded);
     if constexpr (format.specials == float_specials::none)
-        return magnitude > source_infinity ? format.largest() : finite | sign; // ONNX: NaN becomes the largest number, as +Inf does
+        return magnitude > source_infinity
+                   ? format.largest()
+                   : finite | sign; // ONNX: NaN becomes the largest number, as +Inf does
     else if constexpr (format.specials == float_specials::fnuz)
         return magnitude > source_infinity ? format.nan() : finite == 0 ? 0 : finite | sign;
     else if constexpr (format.specials == float_specials::fn)
         return (magnitude > source_infinity ? format.nan() : finite) | sign;
     else
-        return (magnitude > source_infinity ? format.nan() | (static_cast<unsigned>(magnitude >> excess) & format.all_ones()) : finite) |
+        return (magnitude > source_infinity
+                       ? format.nan() | (static_cast<unsigned>(magnitude >> excess) & format.all_ones())
+                       : finite) |
                sign;
 }
 
@@ -108,8 +121,11 @@ constexpr unsigned encode_power_of_two(double value, cast_options options) noexc
     if (value < 0x1p-127 || value > 0x1p127)
         return !options.saturate ? format.nan() : value < 1 ? 0 : format.largest();
     std::uint64_t const fraction = bits & (one - 1);
-    std::uint64_t const least = options.round_mode == round_mode::up ? 1 : options.round_mode == round_mode::nearest ? one / 2 : one;
-    int const exponent = static_cast<int>(bits / one) - float_layout<double>::bias + (fraction >= least ? 1 : 0);
+    std::uint64_t const least = options.round_mode == round_mode::up        ? 1
+                                : options.round_mode == round_mode::nearest ? one / 2
+                                                                            : one;
+    int const exponent =
+        static_cast<int>(bits / one) - float_layout<double>::bias + (fraction >= least ? 1 : 0);
     return static_cast<unsigned>(exponent + format.bias);
 }
 
@@ -130,15 +146,20 @@ constexpr float decode(unsigned bits) noexcept
 
     std::uint32_t const magnitude = bits & format.all_ones();
     std::uint32_t const sign = (bits & format.sign()) << (31 - format.magnitude_bits());
-    std::uint32_t const normal = (magnitude << excess) + (static_cast<std::uint32_t>(127 - format.bias) << 23);
+    std::uint32_t const normal =
+        (magnitude << excess) + (static_cast<std::uint32_t>(127 - format.bias) << 23);
     if constexpr (!format.has_zero())
-        return std::bit_cast<float>(magnitude == format.nan() ? float_nan : magnitude == 0 ? std::uint32_t{1} << 22 : normal);
+        return std::bit_cast<float>(magnitude == format.nan() ? float_nan
+                                    : magnitude == 0          ? std::uint32_t{1} << 22
+                                                              : normal);
     else if constexpr (format.exponent_bits == 8)
         return std::bit_cast<float>(normal | sign);
     else {
         // In units of the smallest number, which is a normal float.
-        constexpr float unit = std::bit_cast<float>(static_cast<std::uint32_t>(128 - format.bias - format.mantissa_bits) << 23);
-        auto const subnormal = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(magnitude)) * unit);
+        constexpr float unit =
+            std::bit_cast<float>(static_cast<std::uint32_t>(128 - format.bias - format.mantissa_bits) << 23);
+        auto const subnormal =
+            std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(magnitude)) * unit);
         std::uint32_t const number = choose(magnitude >> format.mantissa_bits == 0, subnormal, normal) | sign;
         if constexpr (format.specials == float_specials::ieee)
             return std::bit_cast<float>(number | (magnitude >= format.infinity() ? float_infinity : 0));
@@ -151,8 +172,8 @@ constexpr float decode(unsigned bits) noexcept
     }
 }
 
-/// An integer as a double that every format rounds as it would round the integer: what does not fit below 53 bits leaves its mark in
-/// the last one (rounding to odd).
+/// An integer as a double that every format rounds as it would round the integer: what does not fit below 53
+/// bits leaves its mark in the last one (rounding to odd).
 template <std::integral Integer>
 constexpr double widen(Integer value) noexcept
 {
@@ -160,8 +181,11 @@ constexpr double widen(Integer value) noexcept
         return static_cast<double>(value);
     } else {
         bool const is_negative = std::cmp_less(value, 0);
-        std::uint64_t const magnitude = is_negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-        std::uint64_t const odd = magnitude >> 53 == 0 ? magnitude : magnitude >> 11 << 11 | ((magnitude & 0x7ff) != 0 ? 0x800u : 0u);
+        std::uint64_t const magnitude =
+            is_negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+        std::uint64_t const odd = magnitude >> 53 == 0
+                                      ? magnitude
+                                      : magnitude >> 11 << 11 | ((magnitude & 0x7ff) != 0 ? 0x800u : 0u);
         return is_negative ? -static_cast<double>(odd) : static_cast<double>(odd);
     }
 }

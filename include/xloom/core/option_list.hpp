@@ -10,7 +10,8 @@
 
 namespace xloom {
 
-/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than Capacity.
+/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than
+/// Capacity.
 template <class T, std::size_t Capacity>
 class option_list : public static_vector<T, Capacity> {
     using items = static_vector<T, Capacity>;

@@ -1,5 +1,6 @@
 #pragma once
-// Whether two strided arrays have a byte in common: exact, so that interleaved and neighbouring views are told from overlapping ones.
+// Whether two strided arrays have a byte in common: exact, so that interleaved and neighbouring views are
+// told from overlapping ones.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,8 +20,9 @@ struct memory_block {
 namespace detail {
 
 /// Solves  sum of count * step = target  with 0 <= count <= limit for each term: does a common byte exist?
-/// Terms are merged where their sums are the multiples of one step, tested by divisibility, then tried by falling step: for the usual
-/// nested strides one or two counts of each remain. After a fixed number of attempts the answer is "perhaps", which counts as yes.
+/// Terms are merged where their sums are the multiples of one step, tested by divisibility, then tried by
+/// falling step: for the usual nested strides one or two counts of each remain. After a fixed number of
+/// attempts the answer is "perhaps", which counts as yes.
 class overlap_equation {
 public:
     constexpr void add(std::uintmax_t step, std::uintmax_t limit)
@@ -42,8 +44,9 @@ private:
         std::uintmax_t limit = 0;
     };
 
-    /// Requires falling steps. A step that is m times the next one is no term of its own if m - 1 of that or more can be taken: the two
-    /// together reach every multiple. So one term is left of the same axis of two views, however long it is.
+    /// Requires falling steps. A step that is m times the next one is no term of its own if m - 1 of that or
+    /// more can be taken: the two together reach every multiple. So one term is left of the same axis of two
+    /// views, however long it is.
     constexpr void merge_terms()
     {
         for (std::size_t i = terms_.size(); i-- > 1;) {
@@ -56,7 +59,8 @@ private:
         }
     }
 
-    /// False if the larger steps have a common divisor whose multiples all miss the target by more than the smaller terms reach.
+    /// False if the larger steps have a common divisor whose multiples all miss the target by more than the
+    /// smaller terms reach.
     constexpr bool is_divisible(std::uintmax_t target) const
     {
         std::uintmax_t rest = 0;
@@ -111,7 +115,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 {
     byte_range range{block.address, block.address + block.item_bytes - 1};
     for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
-        auto const reach = static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
+        auto const reach =
+            static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
         if (block.layout.steps[axis] < 0)
             range.lowest -= reach;
         else
@@ -122,9 +127,10 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 /// Do blocks whose byte ranges meet share a byte?
 ///
-/// a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest byte downwards brings both
-/// sums to one side, with positive signs.
-[[gnu::noinline]] constexpr bool share_byte(memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
+/// a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest
+/// byte downwards brings both sums to one side, with positive signs.
+[[gnu::noinline]] constexpr bool share_byte(
+    memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
 {
     overlap_equation equation;
     for (memory_block const* const block : {&a, &b}) {
@@ -137,8 +143,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 } // namespace detail
 
-/// True if the blocks share a byte. Cost: some 10 ns where their ranges do not meet, else 0.1 to 0.3 us for the layouts that occur,
-/// whatever their size.
+/// True if the blocks share a byte. Cost: some 10 ns where their ranges do not meet, else 0.1 to 0.3 us for
+/// the layouts that occur, whatever their size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
     if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
@@ -149,8 +155,9 @@ constexpr byte_range bytes_of(memory_block const& block)
     return detail::share_byte(a, b, in_b.highest - in_a.lowest);
 }
 
-/// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller ones reach, as in every
-/// view of a container. Interleaved arrays that are none, such as steps [2, 3] for [3, 2], count as overlapping.
+/// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller
+/// ones reach, as in every view of a container. Interleaved arrays that are none, such as steps [2, 3] for
+/// [3, 2], count as overlapping.
 constexpr bool has_own_places(strided_layout const& layout)
 {
     struct axis {

@@ -1,5 +1,6 @@
 #pragma once
-// What is known of a value before it exists: its kind, element type and shape, each wholly, in part, or not at all.
+// What is known of a value before it exists: its kind, element type and shape, each wholly, in part, or not
+// at all.
 
 #include <concepts>
 #include <cstddef>
@@ -17,15 +18,16 @@
 
 namespace xloom {
 
-/// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown.
-/// A symbol is a view: its characters must outlive the dim, and every shape and type made from it. Literals do.
+/// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown. A symbol is a
+/// view: its characters must outlive the dim, and every shape and type made from it. Literals do.
 class dim {
 public:
     /// Unknown.
     constexpr dim() = default;
     constexpr dim(std::integral auto value) : symbol_(nullptr), number_(static_cast<std::int64_t>(value)) {}
     /// An empty symbol is no symbol: the dimension is unknown.
-    constexpr dim(std::string_view symbol) : symbol_(symbol.empty() ? "" : symbol.data()), number_(static_cast<std::int64_t>(symbol.size()))
+    constexpr dim(std::string_view symbol)
+        : symbol_(symbol.empty() ? "" : symbol.data()), number_(static_cast<std::int64_t>(symbol.size()))
     {}
     constexpr dim(char const* symbol) : dim(std::string_view(symbol)) {}
 
@@ -38,7 +40,8 @@ public:
     /// Empty if there is none.
     constexpr std::string_view symbol() const noexcept
     {
-        return has_value() ? std::string_view() : std::string_view(symbol_, static_cast<std::size_t>(number_));
+        return has_value() ? std::string_view()
+                           : std::string_view(symbol_, static_cast<std::size_t>(number_));
     }
 
     /// The same is known of both; so unknown equals unknown.
@@ -68,8 +71,8 @@ struct unknown_rank_t {
 };
 inline constexpr unknown_rank_t unknown_rank{};
 
-/// A list of dimensions, or unknown_rank. `partial_shape{}` is rank 0, a scalar's shape: another thing than an unknown rank.
-/// Reads as [2, N, ?] in texts; an unknown rank reads as [...].
+/// A list of dimensions, or unknown_rank. `partial_shape{}` is rank 0, a scalar's shape: another thing than
+/// an unknown rank. Reads as [2, N, ?] in texts; an unknown rank reads as [...].
 class partial_shape {
 public:
     using value_type = dim;
@@ -113,7 +116,8 @@ private:
 /// What stands outermost in a type.
 enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
 
-/// How many sequences and optionals may stand around a tensor. ONNX's operators know two: optional(seq(tensor)).
+/// How many sequences and optionals may stand around a tensor. ONNX's operators know two:
+/// optional(seq(tensor)).
 inline constexpr std::size_t max_type_depth = 4;
 
 /// The type of a value: untyped, or a tensor, alone or under sequences and optionals.
@@ -146,7 +150,8 @@ public:
     {
         if (wrappers_.size() == max_type_depth)
             detail::fail<option_error>("xloom::partial_type: a type may hold at most ", max_type_depth,
-                " sequences and optionals around its tensor, but ", *this, " holds that many already. Use fewer.");
+                " sequences and optionals around its tensor, but ", *this,
+                " holds that many already. Use fewer.");
         partial_type outer = *this;
         outer.wrappers_.insert(0, wrapper);
         return outer;
@@ -181,12 +186,14 @@ public:
         if (type.leaf_ == type_kind::untyped)
             text += "untyped";
         else
-            text += detail::concat(type.leaf_ == type_kind::sparse_tensor ? "sparse " : "", name_of(type.element_), type.shape_);
+            text += detail::concat(
+                type.leaf_ == type_kind::sparse_tensor ? "sparse " : "", name_of(type.element_), type.shape_);
         text.append(type.wrappers_.size(), ')');
     }
 
 private:
-    constexpr partial_type(type_kind leaf, element_type element, partial_shape const& dims) : leaf_(leaf), element_(element), shape_(dims)
+    constexpr partial_type(type_kind leaf, element_type element, partial_shape const& dims)
+        : leaf_(leaf), element_(element), shape_(dims)
     {}
 
     static_vector<type_kind, max_type_depth> wrappers_{}; // the outermost first
@@ -210,12 +217,18 @@ constexpr partial_type sparse_tensor_type(element_type element, partial_shape co
 }
 
 /// seq(content), of which ONNX has no nested ones.
-constexpr partial_type sequence_of(partial_type const& content) { return content.wrapped_in(type_kind::sequence); }
+constexpr partial_type sequence_of(partial_type const& content)
+{
+    return content.wrapped_in(type_kind::sequence);
+}
 /// optional(content).
-constexpr partial_type optional_of(partial_type const& content) { return content.wrapped_in(type_kind::optional); }
+constexpr partial_type optional_of(partial_type const& content)
+{
+    return content.wrapped_in(type_kind::optional);
+}
 
-/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing is known.
-/// It is usable within a constant expression; being on the heap, it cannot be a constexpr variable.
+/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing
+/// is known. It is usable within a constant expression; being on the heap, it cannot be a constexpr variable.
 using type_list = std::vector<partial_type>;
 
 template <>

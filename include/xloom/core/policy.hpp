@@ -14,14 +14,14 @@ struct any_part {
 };
 } // namespace detail
 
-/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and for_each(parts, f), which calls f(0) to
-/// f(parts - 1), each once, in any order and on any threads, and returns when all are done. What an f throws comes out of for_each.
+/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and
+/// for_each(parts, f), which calls f(0) to f(parts - 1), each once, in any order and on any threads, and
+/// returns when all are done. What an f throws comes out of for_each.
 template <class P>
-concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f)
-{
+concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
     {
         policy.concurrency()
-        } -> std::convertible_to<std::size_t>;
+    } -> std::convertible_to<std::size_t>;
     policy.for_each(parts, f);
 };
 

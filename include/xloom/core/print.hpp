@@ -23,11 +23,18 @@ inline constexpr bool is_printed = false;
 /// xloom::to_string(xloom::shape{2, 3}); // = [2, 3]
 /// ```
 template <class T>
-    requires detail::is_printed<T> std::string to_string(T const& value) { return detail::concat(value); }
+    requires detail::is_printed<T>
+std::string to_string(T const& value)
+{
+    return detail::concat(value);
+}
 
 /// The same text, on a stream. Its use needs <ostream>.
 template <class Traits, class T>
-    requires detail::is_printed<T> std::basic_ostream<char, Traits>
-&operator<<(std::basic_ostream<char, Traits>& out, T const& value) { return out << to_string(value); }
+    requires detail::is_printed<T>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, T const& value)
+{
+    return out << to_string(value);
+}
 
 } // namespace xloom

@@ -1,5 +1,6 @@
 #pragma once
-// How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed to a handler.
+// How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed
+// to a handler.
 
 #include <xloom/core/exceptions.hpp>
 
@@ -12,8 +13,9 @@
 
 namespace xloom {
 
-/// What takes an error where there is nothing to throw. It must end the program: if it returns, std::abort does, and leaving it by longjmp
-/// is undefined behaviour, for it skips destructors, those of locks and threads among them.
+/// What takes an error where there is nothing to throw. It must end the program: if it returns, std::abort
+/// does, and leaving it by longjmp is undefined behaviour, for it skips destructors, those of locks and
+/// threads among them.
 using error_handler = void (*)(std::exception const& error);
 
 namespace detail {
@@ -24,8 +26,8 @@ inline std::atomic<error_handler> current_error_handler = print_error;
 
 } // namespace detail
 
-/// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before. The first one prints the text;
-/// a null pointer means that one.
+/// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before.
+/// The first one prints the text; a null pointer means that one.
 inline error_handler set_error_handler(error_handler handler) noexcept
 {
     return detail::current_error_handler.exchange(handler == nullptr ? detail::print_error : handler);

@@ -1,5 +1,6 @@
 #pragma once
-// How an update meets the value that stands there already: ONNX's reductions, for every type for which they mean something.
+// How an update meets the value that stands there already: ONNX's reductions, for every type for which they
+// mean something.
 
 #include <concepts>
 #include <cstddef>
@@ -34,8 +35,7 @@ inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = tr
 
 /// Strings, vectors and matrices: what * and < mean of them, if anything, is no number's product and order.
 template <class T>
-concept array_like = requires(T const& a)
-{
+concept array_like = requires(T const& a) {
     a.size();
     a[0];
 };
@@ -43,23 +43,17 @@ concept array_like = requires(T const& a)
 template <class T>
 concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
 
-/// The unsigned integer that computes modulo a power of two for T, also where T itself would be promoted to int.
+/// The unsigned integer that computes modulo a power of two for T, also where T itself would be promoted to
+/// int.
 template <wrapping_integer T>
 using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
 
 template <class T>
-concept summable = requires(T const& a)
-{
-    static_cast<T>(a + a);
-};
+concept summable = requires(T const& a) { static_cast<T>(a + a); };
 template <class T>
-concept multipliable = !array_like<T> && requires(T const& a)
-{
-    static_cast<T>(a * a);
-};
+concept multipliable = !array_like<T> && requires(T const& a) { static_cast<T>(a * a); };
 template <class T>
-concept ordered = !array_like<T> && requires(T const& a)
-{
+concept ordered = !array_like<T> && requires(T const& a) {
     static_cast<bool>(a < a);
     static_cast<bool>(a != a);
 };
@@ -68,9 +62,9 @@ concept ordered = !array_like<T> && requires(T const& a)
 
 /// The reductions as function objects: new value = reduce(old value, update).
 ///
-/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not exist. Complex numbers:
-/// add and mul. max and min give NaN if either value is one, and of equal values (-0 and 0 among them) the old. Storage types compute in
-/// float or int and are rounded once an update.
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not
+/// exist. Complex numbers: add and mul. max and min give NaN if either value is one, and of equal values (-0
+/// and 0 among them) the old. Storage types compute in float or int and are rounded once an update.
 struct reduce_none_t {
     template <class T>
     constexpr T operator()(T const&, T const& update) const
@@ -167,20 +161,17 @@ constexpr P part_from(std::size_t count)
 }
 
 template <class T>
-concept divisible_by_itself = requires(T const& sum, std::size_t count)
-{
-    static_cast<T>(sum / T(static_cast<part_t<T>>(count)));
-};
+concept divisible_by_itself =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / T(static_cast<part_t<T>>(count))); };
 template <class T>
-concept divisible_by_part = requires(T const& sum, std::size_t count)
-{
-    static_cast<T>(sum / static_cast<part_t<T>>(count));
-};
+concept divisible_by_part =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
 
 /// sum / count; integers round down.
 struct divide_by_count {
     template <summable T>
-        requires(!is_string<T> && !std::same_as<T, bool> && (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
+        requires(!is_string<T> && !std::same_as<T, bool> &&
+                 (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
     constexpr T operator()(T const& sum, std::size_t count) const
     {
         if constexpr (std::unsigned_integral<T>) {

@@ -1,5 +1,6 @@
 #pragma once
-// Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given by its caller.
+// Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given
+// by its caller.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,8 @@ namespace detail {
 /// Requires a rank that a shape has room for. `i` is the operand's number if there are several of that name.
 ///
 /// Errors    shape_error: over max_rank.
-constexpr void check_rank(std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
+constexpr void check_rank(
+    std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
 {
     if (rank > max_rank)
         fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand,
@@ -76,7 +78,8 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     for (std::size_t const dim : dims)
         if (dim == 0)
             return true;
-    std::size_t room = static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
+    std::size_t room =
+        static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
     for (std::size_t const dim : dims) {
         room /= dim;
         if (room == 0)
@@ -85,7 +88,8 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     return true;
 }
 
-/// True if the strides can be counted in bytes too: an empty tensor has them, as if it had one item along its empty axes.
+/// True if the strides can be counted in bytes too: an empty tensor has them, as if it had one item along its
+/// empty axes.
 constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
 {
     for (std::size_t& dim : dims)
@@ -105,7 +109,8 @@ constexpr std::size_t element_count(shape const& dims) noexcept
     return count;
 }
 
-/// The position of element number `flat` in row-major order (NumPy's unravel_index). Requires flat < element_count(dims).
+/// The position of element number `flat` in row-major order (NumPy's unravel_index). Requires flat <
+/// element_count(dims).
 constexpr shape unravel(std::size_t flat, shape const& dims)
 {
     shape position(dims.size(), 0);

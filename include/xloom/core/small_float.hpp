@@ -1,5 +1,6 @@
 #pragma once
-// The floating-point types of ONNX that C++ lacks, as storage types: they hold values, float computes with them.
+// The floating-point types of ONNX that C++ lacks, as storage types: they hold values, float computes with
+// them.
 
 #include <concepts>
 #include <cstdint>
@@ -14,24 +15,30 @@
 
 namespace xloom {
 
-/// A number in the format of an ONNX element type; see the aliases below. Each takes whole bytes: packing two float4 into one is a
-/// matter of files.
+/// A number in the format of an ONNX element type; see the aliases below. Each takes whole bytes: packing two
+/// float4 into one is a matter of files.
 ///
-/// To float   implicit and exact, as char goes to int: `a + b` is a float, comparisons are those of floats (NaN != NaN, -0 == 0).
-/// From       integers, float, double and one another: implicit too, rounded once to nearest, ties to even, with the defaults of ONNX's
-///            Cast: beyond the largest number float16 and bfloat16 become infinite, the others their largest number. cast<To>(x,
-///            options) offers the rest. float8_e8m0 rounds up; what it cannot hold: 0 becomes its smallest number, negative ones NaN.
-/// Compound   a += b computes in float, or in double if b is one, and rounds once. For two of one type the result is correctly rounded,
-///            except bfloat16's subnormal products and quotients and float8_e8m0.
-/// Default    `small_float x;` leaves x unwritten, as with float; `small_float x{}` has no bit set: 0, or float8_e8m0's 2^-127.
+/// To float   implicit and exact, as char goes to int: `a + b` is a float, comparisons are those of floats
+/// (NaN != NaN, -0 == 0).
+/// From       integers, float, double and one another: implicit too, rounded once to nearest, ties to even,
+///            with the defaults of ONNX's Cast: beyond the largest number float16 and bfloat16 become
+///            infinite, the others their largest number. cast<To>(x, options) offers the rest. float8_e8m0
+///            rounds up; what it cannot hold: 0 becomes its smallest number, negative ones NaN.
+/// Compound   a += b computes in float, or in double if b is one, and rounds once. For two of one type the
+///            result is correctly rounded, except bfloat16's subnormal products and quotients and
+///            float8_e8m0.
+/// Default    `small_float x;` leaves x unwritten, as with float; `small_float x{}` has no bit set: 0, or
+///            float8_e8m0's 2^-127.
 ///
-/// Why both ways are implicit, as between the built-in types: xtensor asks std::is_convertible before it assigns one element type to
-/// another, and throws at run time where only an explicit conversion exists. The price: `c ? x : 1.0f` needs a cast of one side.
+/// Why both ways are implicit, as between the built-in types: xtensor asks std::is_convertible before it
+/// assigns one element type to another, and throws at run time where only an explicit conversion exists. The
+/// price: `c ? x : 1.0f` needs a cast of one side.
 template <element_type Element>
 class small_float {
 public:
     static constexpr float_format format = format_of(Element);
-    static_assert(format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
+    static_assert(
+        format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
 
     using bits_type = std::conditional_t<(format.bits() > 8), std::uint16_t, std::uint8_t>;
 
@@ -39,11 +46,13 @@ public:
 
     template <class Number>
         requires(!std::same_as<Number, small_float> && detail::number<Number>)
-    constexpr small_float(Number value) noexcept : small_float(value, cast_options{}) {}
+    constexpr small_float(Number value) noexcept : small_float(value, cast_options{})
+    {}
 
     /// With the attributes of ONNX's Cast.
     template <detail::number Number>
-    constexpr small_float(Number value, cast_options options) noexcept : bits_(round(detail::widen(+value), options))
+    constexpr small_float(Number value, cast_options options) noexcept
+        : bits_(round(detail::widen(+value), options))
     {}
 
     /// The number with this pattern, in the low bits; higher ones are ignored.
@@ -125,17 +134,18 @@ template <xloom::element_type Element, xloom::detail::number Other>
 struct common_type<xloom::small_float<Element>, Other> : common_type<float, decltype(+declval<Other>())> {};
 template <xloom::element_type Element, xloom::detail::number Other>
     requires is_arithmetic_v<Other>
-struct common_type<Other, xloom::small_float<Element>> : common_type<Other, float> {
-};
+struct common_type<Other, xloom::small_float<Element>> : common_type<Other, float> {};
 
 /// The base says what every binary format, with or without subnormal numbers, has in common.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_float<Element>>
-    : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>, numeric_limits<unsigned char>> {
+    : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>,
+          numeric_limits<unsigned char>> {
     using type = xloom::small_float<Element>;
     static constexpr xloom::float_format format = type::format;
     static constexpr int smallest_exponent = format.has_zero() ? 1 - format.bias : -format.bias;
-    static constexpr int largest_exponent = static_cast<int>(format.largest() >> format.mantissa_bits) - format.bias;
+    static constexpr int largest_exponent =
+        static_cast<int>(format.largest() >> format.mantissa_bits) - format.bias;
 
     static constexpr int powers_of_ten(int powers_of_two) { return powers_of_two * 30103 / 100000; }
 
@@ -149,7 +159,8 @@ public:
     static constexpr bool has_infinity = format.has_infinity();
     static constexpr bool has_quiet_NaN = format.has_nan();
     static constexpr bool has_signaling_NaN = format.has_infinity();
-    static constexpr float_round_style round_style = format.has_zero() ? round_to_nearest : round_toward_infinity;
+    static constexpr float_round_style round_style =
+        format.has_zero() ? round_to_nearest : round_toward_infinity;
 
     static constexpr int digits = format.mantissa_bits + 1;
     static constexpr int digits10 = powers_of_ten(digits - 1);
@@ -159,15 +170,27 @@ public:
     static constexpr int max_exponent = largest_exponent + 1;
     static constexpr int max_exponent10 = powers_of_ten(largest_exponent + 1);
 
-    static constexpr type(min)() noexcept { return type::from_bits(format.has_zero() ? 1u << format.mantissa_bits : 0u); }
-    static constexpr type lowest() noexcept { return type::from_bits(format.has_sign ? format.sign() | format.largest() : 0); }
+    static constexpr type(min)() noexcept
+    {
+        return type::from_bits(format.has_zero() ? 1u << format.mantissa_bits : 0u);
+    }
+    static constexpr type lowest() noexcept
+    {
+        return type::from_bits(format.has_sign ? format.sign() | format.largest() : 0);
+    }
     static constexpr type(max)() noexcept { return type::from_bits(format.largest()); }
     static constexpr type denorm_min() noexcept { return type::from_bits(format.has_zero() ? 1 : 0); }
     static constexpr type epsilon() noexcept { return type(1.0 / (1 << format.mantissa_bits)); }
     static constexpr type round_error() noexcept { return type(format.has_zero() ? 0.5 : 1.0); }
-    static constexpr type infinity() noexcept { return type::from_bits(has_infinity ? format.infinity() : 0); }
+    static constexpr type infinity() noexcept
+    {
+        return type::from_bits(has_infinity ? format.infinity() : 0);
+    }
     static constexpr type quiet_NaN() noexcept { return type::from_bits(has_quiet_NaN ? format.nan() : 0); }
-    static constexpr type signaling_NaN() noexcept { return type::from_bits(has_signaling_NaN ? format.infinity() | 1 : 0); }
+    static constexpr type signaling_NaN() noexcept
+    {
+        return type::from_bits(has_signaling_NaN ? format.infinity() | 1 : 0);
+    }
 };
 
 } // namespace std

@@ -15,7 +15,10 @@ namespace xloom {
 namespace detail {
 
 /// The low bits of an integer.
-constexpr unsigned low_bits(std::integral auto value) noexcept { return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff); }
+constexpr unsigned low_bits(std::integral auto value) noexcept
+{
+    return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff);
+}
 
 /// Those of a floating-point number's nearest integer, ties to even. Of infinity and NaN: 0.
 constexpr unsigned low_bits(double value) noexcept
@@ -32,18 +35,21 @@ constexpr unsigned low_bits(double value) noexcept
 
 } // namespace detail
 
-/// An integer of 2 or 4 bits; see the aliases below. Each takes a whole byte: packing several into one is a matter of files.
+/// An integer of 2 or 4 bits; see the aliases below. Each takes a whole byte: packing several into one is a
+/// matter of files.
 ///
 /// To int     implicit, as char goes to int: `a + b` is an int.
-/// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast). Floating-point numbers:
-///            implicit, the low bits of the nearest integer, ties to even; 0 for infinity and NaN, which ONNX leaves open.
-/// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then converted as above.
+/// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast).
+///            Floating-point numbers: implicit, the low bits of the nearest integer, ties to even; 0 for
+///            infinity and NaN, which ONNX leaves open.
+/// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then
+///            converted as above.
 /// Default    `small_int x;` leaves x unwritten, as with int; `small_int x{}` is 0.
 template <element_type Element>
 class small_int {
 public:
-    static_assert(
-        Element == element_type::int4 || Element == element_type::uint4 || Element == element_type::int2 || Element == element_type::uint2,
+    static_assert(Element == element_type::int4 || Element == element_type::uint4 ||
+                      Element == element_type::int2 || Element == element_type::uint2,
         "xloom: small_int is for int4, uint4, int2 and uint2.");
     static constexpr int width = Element == element_type::int4 || Element == element_type::uint4 ? 4 : 2;
     static constexpr bool is_signed = Element == element_type::int4 || Element == element_type::int2;
@@ -52,11 +58,15 @@ public:
 
     template <class Number>
         requires(!std::same_as<Number, small_int> && detail::number<Number>)
-    constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value))) {}
+    constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value)))
+    {}
 
     /// The number with this pattern, in the low bits; higher ones are ignored.
     static constexpr small_int from_bits(unsigned bits) noexcept { return small_int(bits); }
-    constexpr std::uint8_t bits() const noexcept { return static_cast<std::uint8_t>(static_cast<unsigned>(value_) & mask); }
+    constexpr std::uint8_t bits() const noexcept
+    {
+        return static_cast<std::uint8_t>(static_cast<unsigned>(value_) & mask);
+    }
 
     constexpr operator int() const noexcept { return value_; }
 
@@ -131,13 +141,13 @@ template <xloom::element_type Element, xloom::detail::number Other>
 struct common_type<xloom::small_int<Element>, Other> : common_type<int, decltype(+declval<Other>())> {};
 template <xloom::element_type Element, xloom::detail::number Other>
     requires is_arithmetic_v<Other>
-struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {
-};
+struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {};
 
 /// The base says what every integer type has in common.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_int<Element>>
-    : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>, numeric_limits<unsigned char>> {
+    : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>,
+          numeric_limits<unsigned char>> {
     using type = xloom::small_int<Element>;
 
 public:

@@ -1,5 +1,6 @@
 #pragma once
-// A vector of at most Capacity items that lives in place, so that shapes and lists of options are constexpr and allocate nothing.
+// A vector of at most Capacity items that lives in place, so that shapes and lists of options are constexpr
+// and allocate nothing.
 
 #include <algorithm>
 #include <concepts>
@@ -87,8 +88,8 @@ private:
     static constexpr void require_room_for(std::size_t size)
     {
         if (size > Capacity)
-            detail::fail<option_error>(
-                "xloom: a list holds at most ", Capacity, " items (max_rank, max_operands), but was given ", size, ".");
+            detail::fail<option_error>("xloom: a list holds at most ", Capacity,
+                " items (max_rank, max_operands), but was given ", size, ".");
     }
 
     T items_[Capacity]{};

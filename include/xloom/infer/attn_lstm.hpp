@@ -14,7 +14,8 @@ namespace xloom {
 
 /// In the operator's order; untyped where an input is omitted or nothing is known of it.
 struct attn_lstm_input_types {
-    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{}, memory_seq_lens{}, AW{};
+    partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{},
+        memory_seq_lens{}, AW{};
 };
 
 /// The types of AttnLSTM's outputs.
@@ -24,8 +25,8 @@ struct attn_lstm_types {
 
 /// The operator has no layout, and one version.
 ///
-/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D unknown.
-///           hidden_size (0, as if absent): H; unknown unless it is positive.
+/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D
+///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive.
 struct attn_lstm_attributes {
     std::optional<xloom::direction> direction = xloom::direction::forward;
     std::int64_t hidden_size = 0;
@@ -37,18 +38,20 @@ namespace detail {
 constexpr dim memory_steps(partial_type const& M)
 {
     if (!M.is_untyped() && !M.is_tensor())
-        fail<type_error>("xloom::infer_attn_lstm: M must be a tensor, but M is ", M, ". Give a tensor's type.");
+        fail<type_error>(
+            "xloom::infer_attn_lstm: M must be a tensor, but M is ", M, ". Give a tensor's type.");
     if (!M.shape().has_rank())
         return unknown;
     if (M.shape().rank() != 3)
-        fail<shape_error>("xloom::infer_attn_lstm: M must have rank 3, but M is ", M, ". Lay it out as [N, S, E].");
+        fail<shape_error>(
+            "xloom::infer_attn_lstm: M must have rank 3, but M is ", M, ". Lay it out as [N, S, E].");
     return M.shape()[1];
 }
 
 } // namespace detail
 
-/// The types of AttnLSTM's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it
-/// says nothing.
+/// The types of AttnLSTM's outputs, also of those that the node leaves out. `declared` is what the model says
+/// of them, untyped where it says nothing.
 ///
 ///     T, N, I = X.shape
 ///     N, S, E = M.shape
@@ -57,26 +60,27 @@ constexpr dim memory_steps(partial_type const& M)
 ///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
 ///     alignments = merge_type(X.with_shape([T, D, N, S]), declared.alignments)
 ///
-/// Shapes    an X of unknown rank tells neither T nor N, an M that is omitted or of unknown rank not S. N is X's; M's is not compared.
-///           Of the other inputs nothing is read.
+/// Shapes    an X of unknown rank tells neither T nor N, an M that is omitted or of unknown rank not S. N is
+///           X's; M's is not compared. Of the other inputs nothing is read.
 /// Options   attn_lstm_attributes.
-/// Errors    type_error: X or M is no tensor, or X's element type is undefined; kind or element type of a declared output.
-///           shape_error: rank of X or M; rank or dimension of a declared output.
-/// Differs   from ONNX Runtime, which infers element types only: Y, Y_h and Y_c follow ONNX's rule for LSTM. alignments is no output of
-///           theirs.
+/// Errors    type_error: X or M is no tensor, or X's element type is undefined; kind or element type of a
+///           declared output. shape_error: rank of X or M; rank or dimension of a declared output.
+/// Differs   from ONNX Runtime, which infers element types only: Y, Y_h and Y_c follow ONNX's rule for LSTM.
+///           alignments is no output of theirs.
 /// Source    com.microsoft AttnLSTM 1; ONNX LSTM-22, layout 0. Element types are not checked.
 /// Example   tests/infer/attn_lstm.test.cpp
-constexpr attn_lstm_types infer_attn_lstm(
-    attn_lstm_input_types const& inputs, attn_lstm_types const& declared = {}, attn_lstm_attributes const& attributes = {})
+constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,
+    attn_lstm_types const& declared = {}, attn_lstm_attributes const& attributes = {})
 {
-    auto const inferred =
-        detail::infer_recurrent("infer_attn_lstm", inputs.X, attributes.direction, attributes.hidden_size, /*is_batch_first*/ false);
+    auto const inferred = detail::infer_recurrent(
+        "infer_attn_lstm", inputs.X, attributes.direction, attributes.hidden_size, /*is_batch_first*/ false);
     partial_shape alignments = inferred.Y.shape();
     alignments[3] = detail::memory_steps(inputs.M);
     return {detail::merge_type({"infer_attn_lstm", "Y"}, inferred.Y, declared.Y),
         detail::merge_type({"infer_attn_lstm", "Y_h"}, inferred.state, declared.Y_h),
         detail::merge_type({"infer_attn_lstm", "Y_c"}, inferred.state, declared.Y_c),
-        detail::merge_type({"infer_attn_lstm", "alignments"}, inputs.X.with_shape(alignments), declared.alignments)};
+        detail::merge_type(
+            {"infer_attn_lstm", "alignments"}, inputs.X.with_shape(alignments), declared.alignments)};
 }
 
 } // namespace xloom

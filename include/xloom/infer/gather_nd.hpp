@@ -22,24 +22,26 @@ namespace detail {
 constexpr void require_batch_dims(gather_nd_attributes const& attributes)
 {
     if (attributes.batch_dims < 0)
-        fail<option_error>("xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is ", attributes.batch_dims,
-            ". Count the leading axes that data and indices share.");
+        fail<option_error>("xloom::infer_gather_nd: batch_dims must not be negative, but batch_dims is ",
+            attributes.batch_dims, ". Count the leading axes that data and indices share.");
     if (operator_version(indexing::gather_nd, attributes.opset) < 12 && attributes.batch_dims != 0)
-        fail<option_error>("xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is ", attributes.opset,
-            " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
+        fail<option_error>("xloom::infer_gather_nd: before opset 12 there are no batch axes, but opset is ",
+            attributes.opset, " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
 }
 
 /// Refuses scalars, and index tuples that are longer than what is left of data behind the batch axes.
-constexpr void require_indexable(partial_shape const& data, partial_shape const& indices, std::int64_t batch_dims)
+constexpr void require_indexable(
+    partial_shape const& data, partial_shape const& indices, std::int64_t batch_dims)
 {
     if (data.rank() == 0 || indices.rank() == 0)
-        fail<shape_error>("xloom::infer_gather_nd: data and indices must have at least one axis, but data is ", data, " and indices is ",
-            indices, ". Give each an axis.");
+        fail<shape_error>(
+            "xloom::infer_gather_nd: data and indices must have at least one axis, but data is ", data,
+            " and indices is ", indices, ". Give each an axis.");
     dim const& k = indices[indices.rank() - 1];
     if (k.has_value() && (k.value() < 0 || k.value() > static_cast<std::int64_t>(data.rank()) - batch_dims))
-        fail<shape_error>(
-            "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, but data is ", data,
-            ", indices is ", indices, " and batch_dims is ", batch_dims, ". Index fewer axes.");
+        fail<shape_error>("xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's "
+                          "rank less batch_dims, but data is ",
+            data, ", indices is ", indices, " and batch_dims is ", batch_dims, ". Index fewer axes.");
 }
 
 } // namespace detail
@@ -49,8 +51,10 @@ constexpr void require_indexable(partial_shape const& data, partial_shape const&
 ///     k = indices.shape[-1]
 ///     output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:]
 ///
-/// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the two are not compared.
-/// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked together.
+/// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the
+///           two are not compared.
+/// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked
+///           together.
 /// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r; an output over max_rank.
 ///           option_error: the opset; batch_dims < 0, or not 0 before opset 12.
 /// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
@@ -70,8 +74,8 @@ constexpr partial_shape infer_gather_nd(
     if (!k.has_value())
         return unknown_rank;
     partial_shape output = drop_axis(indices, indices.rank() - 1);
-    detail::check_rank(
-        "xloom::infer_gather_nd", "output", output.rank() + data.rank() - static_cast<std::size_t>(attributes.batch_dims + k.value()));
+    detail::check_rank("xloom::infer_gather_nd", "output",
+        output.rank() + data.rank() - static_cast<std::size_t>(attributes.batch_dims + k.value()));
     for (auto axis = static_cast<std::size_t>(attributes.batch_dims + k.value()); axis < data.rank(); ++axis)
         output.insert(output.rank(), data[axis]);
     return output;
@@ -83,13 +87,13 @@ constexpr partial_shape infer_gather_nd(
 ///
 /// Shapes    as above; of indices' type nothing else is read.
 /// Options   as above.
-/// Errors    as above.  type_error: data is no tensor, or its element type is undefined; kind or element type of the declared output.
-///           shape_error: rank or dimension of the declared output.
+/// Errors    as above.  type_error: data is no tensor, or its element type is undefined; kind or element type
+///           of the declared output. shape_error: rank or dimension of the declared output.
 /// Differs   as above.  Every failure comes out; ONNX's default mode drops it. Data's kind is checked.
 /// Source    ONNX GatherND-11, 12, 13. Element types are not checked; is_allowed has data's.
 /// Example   tests/infer/gather_nd.test.cpp
-constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices, partial_type const& declared = untyped,
-    gather_nd_attributes const& attributes = {})
+constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices,
+    partial_type const& declared = untyped, gather_nd_attributes const& attributes = {})
 {
     detail::require_data("infer_gather_nd", data);
     partial_type const inferred = data.with_shape(infer_gather_nd(data.shape(), indices.shape(), attributes));

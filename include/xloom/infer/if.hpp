@@ -25,37 +25,47 @@ namespace detail {
 constexpr void require_if_counts(std::size_t then_count, std::size_t else_count, std::size_t output_count)
 {
     if (then_count != else_count || then_count != output_count)
-        fail<type_error>("xloom::infer_if: both branches must give as many outputs as the node has, but then_branch gives ", then_count,
-            ", else_branch ", else_count, ", and the node has ", output_count, ". Make the three counts equal.");
+        fail<type_error>("xloom::infer_if: both branches must give as many outputs as the node has, but "
+                         "then_branch gives ",
+            then_count, ", else_branch ", else_count, ", and the node has ", output_count,
+            ". Make the three counts equal.");
 }
 
 /// Refuses branches of which the kinds or element types differ. Before If-13 only tensors are looked into.
-constexpr void require_one_type(std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
+constexpr void require_one_type(
+    std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
 {
     conflict found = find_union_conflict(then_type, else_type);
     if (version < 13 && !then_type.is_tensor() && then_type.kind() == else_type.kind())
         found = conflict::none;
     if (found == conflict::kind)
-        fail<type_error>("xloom::infer_if: both branches must give values of one kind, but output[", i, "] is ", then_type,
-            " by then_branch and ", else_type, " by else_branch. Give both as tensors, sequences or optionals.");
+        fail<type_error>("xloom::infer_if: both branches must give values of one kind, but output[", i,
+            "] is ", then_type, " by then_branch and ", else_type,
+            " by else_branch. Give both as tensors, sequences or optionals.");
     if (found == conflict::element)
-        fail<type_error>("xloom::infer_if: both branches must give the same element type, but output[", i, "] is ", then_type,
-            " by then_branch and ", else_type, " by else_branch. Cast one of them.");
+        fail<type_error>("xloom::infer_if: both branches must give the same element type, but output[", i,
+            "] is ", then_type, " by then_branch and ", else_type, " by else_branch. Cast one of them.");
     if (found == conflict::unknown_type)
-        fail<type_error>("xloom::infer_if: the content of a sequence or optional must have a type, but output[", i, "] is ", then_type,
-            " by then_branch and ", else_type, " by else_branch. Give the type of the content.");
+        fail<type_error>(
+            "xloom::infer_if: the content of a sequence or optional must have a type, but output[", i,
+            "] is ", then_type, " by then_branch and ", else_type,
+            " by else_branch. Give the type of the content.");
 }
 
 /// If-1: the branches describe the same shape.
-constexpr partial_shape merge_branches(std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape)
+constexpr partial_shape merge_branches(
+    std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape)
 {
     if (find_conflict(else_shape, then_shape) != conflict::none)
-        fail<shape_error>("xloom::infer_if: before opset 11 both branches must give the same shape, but output[", i, "] is ", then_shape,
-            " by then_branch and ", else_shape, " by else_branch. Give one shape, or use opset 11.");
+        fail<shape_error>(
+            "xloom::infer_if: before opset 11 both branches must give the same shape, but output[", i,
+            "] is ", then_shape, " by then_branch and ", else_shape,
+            " by else_branch. Give one shape, or use opset 11.");
     return merge_shape(else_shape, then_shape);
 }
 
-constexpr partial_shape join_branches(std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape, std::int64_t version)
+constexpr partial_shape join_branches(
+    std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape, std::int64_t version)
 {
     if (version < 11)
         return merge_branches(i, then_shape, else_shape);
@@ -65,7 +75,8 @@ constexpr partial_shape join_branches(std::size_t i, partial_shape const& then_s
     return union_shape(then_shape, else_shape);
 }
 
-constexpr partial_type join_branches(std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
+constexpr partial_type join_branches(
+    std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
 {
     require_one_type(i, then_type, else_type, version);
     if (version < 13 && !then_type.is_tensor())
@@ -82,10 +93,10 @@ constexpr bool has_symbol(type_list const& types, std::string_view symbol)
     return false;
 }
 
-/// True if `declared` says nothing that does not follow from the branches. A symbol that neither branch uses is only a name.
-/// Requires that the two can be merged.
-constexpr bool is_sound(
-    partial_shape const& declared, partial_shape const& inferred, type_list const& then_types, type_list const& else_types)
+/// True if `declared` says nothing that does not follow from the branches. A symbol that neither branch uses
+/// is only a name. Requires that the two can be merged.
+constexpr bool is_sound(partial_shape const& declared, partial_shape const& inferred,
+    type_list const& then_types, type_list const& else_types)
 {
     if (!declared.has_rank())
         return true;
@@ -93,7 +104,8 @@ constexpr bool is_sound(
         return false;
     for (std::size_t axis = 0; axis < declared.rank(); ++axis) {
         dim const& claim = declared[axis];
-        bool const is_name = claim.has_symbol() && !has_symbol(then_types, claim.symbol()) && !has_symbol(else_types, claim.symbol());
+        bool const is_name = claim.has_symbol() && !has_symbol(then_types, claim.symbol()) &&
+                             !has_symbol(else_types, claim.symbol());
         if (claim != inferred[axis] && !claim.is_unknown() && !is_name)
             return false;
     }
@@ -102,31 +114,39 @@ constexpr bool is_sound(
 
 } // namespace detail
 
-/// The types of If's outputs, from those of its branches. A branch is called with an empty type_list and gives a type_list;
-/// `outputs` holds one type per output of the node, untyped where none is declared.
+/// The types of If's outputs, from those of its branches. A branch is called with an empty type_list and
+/// gives a type_list; `outputs` holds one type per output of the node, untyped where none is declared.
 ///
 ///     then_types, else_types = then_branch([]), else_branch([])
 ///     for i in outputs: merge_type(union_type(then_types[i], else_types[i]), outputs[i])
 ///
-/// Shapes    If-13 and later: the union: [2] and [3] give [?], different ranks an unknown rank.
-///           If-11: the union for tensors, an else branch without a shape read as a scalar's; of other kinds then_branch's type.
-///           If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give [3].
-/// Options   opset (latest_opset).  strict (false): a declared output that claims more than both branches give, such as [2] for [2]
-///           and [3], is an error; no shape, [?] and a symbol that no branch uses are not. Otherwise what is declared is kept.
+/// Shapes    If-13 and later: the union: [2] and [3] give [?], different ranks an unknown rank. If-11: the
+///           union for tensors, an else branch without a shape read as a scalar's; of other kinds
+///           then_branch's type. If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give [3].
+/// Options   opset (latest_opset).  strict (false): a declared output that claims more than both branches
+///           give, such as [2] for [2] and [3], is an error; no shape, [?] and a symbol that no branch uses
+///           are not. Otherwise what is declared is kept.
 /// Errors    type_error: numbers of outputs; kinds or element types of the branches, or of a declared output.
 ///           shape_error: If-1's shapes; rank or dimension of a declared output.  option_error: the opset.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it, its inference does not.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it,
+///           its inference does not.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
+///           are on the heap.
 /// Source    ONNX If-1, 11, 13 .. 25. The condition is not looked at; is_allowed has the types.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
-/// auto const two = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(element::float_, {2, 4})}; };
-/// auto const three = [](xloom::type_list const&) { return xloom::type_list{xloom::tensor_type(element::float_, {3, 4})}; };
+/// auto const two = [](xloom::type_list const&) {
+///     return xloom::type_list{xloom::tensor_type(element::float_, {2, 4})};
+/// };
+/// auto const three = [](xloom::type_list const&) {
+///     return xloom::type_list{xloom::tensor_type(element::float_, {3, 4})};
+/// };
 /// xloom::infer_if(two, three, {xloom::untyped}); // = [float[?, 4]]
 /// ```
 template <class Then, class Else>
-constexpr type_list infer_if(Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
+constexpr type_list infer_if(
+    Then&& then_branch, Else&& else_branch, type_list const& outputs, if_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::if_, attributes.opset);
     type_list const then_types = then_branch(type_list{});
@@ -136,10 +156,12 @@ constexpr type_list infer_if(Then&& then_branch, Else&& else_branch, type_list c
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         partial_type const inferred = detail::join_branches(i, then_types[i], else_types[i], version);
         partial_type const merged = detail::merge_type({"infer_if", "output", i}, inferred, outputs[i]);
-        if (attributes.strict && !detail::is_sound(outputs[i].shape(), inferred.shape(), then_types, else_types))
-            detail::fail<shape_error>("xloom::infer_if: a declared output must hold for both branches, but output[", i, "] is declared as ",
-                outputs[i], ", then_branch gives ", then_types[i], " and else_branch ", else_types[i],
-                ". Declare no shape, or unknown dimensions, or new symbols.");
+        if (attributes.strict &&
+            !detail::is_sound(outputs[i].shape(), inferred.shape(), then_types, else_types))
+            detail::fail<shape_error>(
+                "xloom::infer_if: a declared output must hold for both branches, but output[", i,
+                "] is declared as ", outputs[i], ", then_branch gives ", then_types[i], " and else_branch ",
+                else_types[i], ". Declare no shape, or unknown dimensions, or new symbols.");
         result.push_back(merged);
     }
     return result;

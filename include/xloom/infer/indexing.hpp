@@ -1,5 +1,6 @@
 #pragma once
-// Which version of ScatterND and GatherND an opset means, and which element types T their data may have there.
+// Which version of ScatterND and GatherND an opset means, and which element types T their data may have
+// there.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +19,10 @@ namespace xloom {
 enum class indexing { scatter_nd, gather_nd };
 
 /// As ONNX spells it.
-constexpr std::string_view name_of(indexing op) noexcept { return op == indexing::scatter_nd ? "ScatterND" : "GatherND"; }
+constexpr std::string_view name_of(indexing op) noexcept
+{
+    return op == indexing::scatter_nd ? "ScatterND" : "GatherND";
+}
 
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
@@ -41,8 +45,9 @@ constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
     return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
-/// True if `op` takes data (and ScatterND updates) of this element type at this opset: those that control flow began with, and from
-/// version 13 on bfloat16. Of later types none was added. The indices are int64 in every version.
+/// True if `op` takes data (and ScatterND updates) of this element type at this opset: those that control
+/// flow began with, and from version 13 on bfloat16. Of later types none was added. The indices are int64 in
+/// every version.
 ///
 /// Errors    option_error: the operator is younger than the opset.
 /// Source    the schemas of ONNX 1.23.
@@ -61,8 +66,8 @@ namespace detail {
 constexpr void require_data(std::string_view function, partial_type const& data)
 {
     if (!data.is_tensor() || data.element() == element_type::undefined)
-        fail<type_error>(
-            "xloom::", function, ": data must be a tensor of a known element type, but data is ", data, ". Give a tensor's type.");
+        fail<type_error>("xloom::", function, ": data must be a tensor of a known element type, but data is ",
+            data, ". Give a tensor's type.");
 }
 
 } // namespace detail

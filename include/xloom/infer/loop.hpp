@@ -27,21 +27,23 @@ inline constexpr std::size_t loop_leading_inputs = 2;
 constexpr void require_loop_counts(std::size_t input_count, std::size_t output_count)
 {
     if (input_count < loop_leading_inputs)
-        fail<option_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, but inputs has ", input_count,
-            " types. Give both.");
+        fail<option_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, "
+                           "but inputs has ",
+            input_count, " types. Give both.");
     if (input_count - loop_leading_inputs > output_count)
-        fail<option_error>("xloom::infer_loop: every carried value must have an output, but inputs has ", input_count - loop_leading_inputs,
-            " carried values and outputs has ", output_count, " types. Give an output for each.");
+        fail<option_error>("xloom::infer_loop: every carried value must have an output, but inputs has ",
+            input_count - loop_leading_inputs, " carried values and outputs has ", output_count,
+            " types. Give an output for each.");
 }
 
 constexpr void require_carried(std::size_t i, partial_type const& type, std::int64_t version)
 {
     if (!has_element_type(type))
-        fail<type_error>(
-            "xloom::infer_loop: a carried value must have a known element type, but input[", i, "] is ", type, ". Give its type.");
+        fail<type_error>("xloom::infer_loop: a carried value must have a known element type, but input[", i,
+            "] is ", type, ". Give its type.");
     if (version < 13 && !type.is_tensor())
-        fail<type_error>(
-            "xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[", i, "] is ", type, ". Use a newer opset.");
+        fail<type_error>("xloom::infer_loop: before opset 13 a carried value must be a tensor, but input[", i,
+            "] is ", type, ". Use a newer opset.");
 }
 
 /// The body's inputs: iteration, cond, and the carried values without shapes, for these may change.
@@ -56,17 +58,20 @@ constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t versi
 }
 
 /// Refuses a body output (`i` counts without cond) of a kind that Loop does not have at this version.
-constexpr void require_body_kind(std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
+constexpr void require_body_kind(
+    std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
 {
     type_kind const kind = type.kind();
-    bool const is_known_kind = kind == type_kind::tensor || (version >= sequences_since && kind == type_kind::sequence) ||
+    bool const is_known_kind = kind == type_kind::tensor ||
+                               (version >= sequences_since && kind == type_kind::sequence) ||
                                (version >= optionals_since && kind == type_kind::optional);
     if (!is_known_kind)
-        fail<type_error>("xloom::infer_loop: the body must return tensors (from opset 13 also sequences, from 16 optionals), but output[",
+        fail<type_error>("xloom::infer_loop: the body must return tensors (from opset 13 also sequences, "
+                         "from 16 optionals), but output[",
             i, "] is ", type, ". Return another kind, or give its type.");
     if (!is_carried && kind != type_kind::tensor)
-        fail<type_error>(
-            "xloom::infer_loop: a scan output must be a tensor, but the body returned ", type, " for output[", i, "]. Carry it instead.");
+        fail<type_error>("xloom::infer_loop: a scan output must be a tensor, but the body returned ", type,
+            " for output[", i, "]. Carry it instead.");
 }
 
 constexpr partial_type carry(std::size_t i, partial_type const& initial, partial_type const& returned)
@@ -76,14 +81,15 @@ constexpr partial_type carry(std::size_t i, partial_type const& initial, partial
     case conflict::none:
         return propagate_element_type(returned, carried);
     case conflict::unknown_type:
-        fail<type_error>(
-            "xloom::infer_loop: the body must return known element types, but output[", i, "] is ", returned, ". Give its type.");
+        fail<type_error>("xloom::infer_loop: the body must return known element types, but output[", i,
+            "] is ", returned, ". Give its type.");
     case conflict::kind:
-        fail<type_error>("xloom::infer_loop: a carried value must keep its kind, but output[", i, "] begins as ", initial,
-            " and the body returned ", returned, ". Return the kind that the value begins with.");
+        fail<type_error>("xloom::infer_loop: a carried value must keep its kind, but output[", i,
+            "] begins as ", initial, " and the body returned ", returned,
+            ". Return the kind that the value begins with.");
     default:
-        fail<type_error>("xloom::infer_loop: a carried value must keep its element type, but output[", i, "] begins as ", initial,
-            " and the body returned ", returned, ". Cast it back in the body.");
+        fail<type_error>("xloom::infer_loop: a carried value must keep its element type, but output[", i,
+            "] begins as ", initial, " and the body returned ", returned, ". Cast it back in the body.");
     }
 }
 
@@ -91,21 +97,25 @@ constexpr partial_type carry(std::size_t i, partial_type const& initial, partial
 constexpr partial_type stack_iterations(std::size_t i, partial_type const& element)
 {
     if (!has_element_type(element))
-        fail<type_error>(
-            "xloom::infer_loop: the body must return known element types, but output[", i, "] is ", element, ". Give its type.");
+        fail<type_error>("xloom::infer_loop: the body must return known element types, but output[", i,
+            "] is ", element, ". Give its type.");
     check_rank("xloom::infer_loop", "output", element.shape().rank() + 1, i);
-    return element.shape().has_rank() ? element.with_shape(insert_axis(element.shape(), 0, unknown)) : element;
+    return element.shape().has_rank() ? element.with_shape(insert_axis(element.shape(), 0, unknown))
+                                      : element;
 }
 
 constexpr void require_loop_results(type_list const& returned, std::size_t output_count)
 {
     if (!returned.empty() && returned.size() != output_count + 1)
-        fail<type_error>("xloom::infer_loop: the body must return cond and one value for each output, but outputs has ", output_count,
-            " types and the body returned ", returned.size(), ". Return ", output_count + 1, ".");
+        fail<type_error>(
+            "xloom::infer_loop: the body must return cond and one value for each output, but outputs has ",
+            output_count, " types and the body returned ", returned.size(), ". Return ", output_count + 1,
+            ".");
 }
 
 /// The outputs' types, from what the body returned; before they are merged with what is declared.
-constexpr type_list loop_outputs(type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
+constexpr type_list loop_outputs(
+    type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
 {
     require_loop_results(returned, output_count);
     std::size_t const carried_count = inputs.size() - loop_leading_inputs;
@@ -115,46 +125,56 @@ constexpr type_list loop_outputs(type_list const& inputs, type_list const& retur
     for (std::size_t i = 0; i + 1 < returned.size(); ++i) {
         bool const is_carried = i < carried_count;
         require_body_kind(i, returned[i + 1], is_carried, version);
-        inferred[i] = is_carried ? carry(i, inputs[loop_leading_inputs + i], returned[i + 1]) : stack_iterations(i, returned[i + 1]);
+        inferred[i] = is_carried ? carry(i, inputs[loop_leading_inputs + i], returned[i + 1])
+                                 : stack_iterations(i, returned[i + 1]);
     }
     return inferred;
 }
 
 } // namespace detail
 
-/// The types of Loop's outputs, from those of its inputs (M and cond, both untyped if omitted, then v_initial...) and its body.
-/// The body is called with a type_list (iteration, cond, carried...) and gives one (cond, carried..., elements...); if that is
-/// empty, what only the body tells stays unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+/// The types of Loop's outputs, from those of its inputs (M and cond, both untyped if omitted, then
+/// v_initial...) and its body. The body is called with a type_list (iteration, cond, carried...) and gives
+/// one (cond, carried..., elements...); if that is empty, what only the body tells stays unknown. `outputs`
+/// holds one type per output of the node, untyped where none is declared.
 ///
 ///     given = [int64, cond] ++ [v without shape for v in v_initial]
 ///     cond, *finals, *elements = body(given)
 ///     outputs = [v_initial[i]'s element type] ++ [[?] ++ element for element in elements]
 ///
-/// Shapes    a carried tensor has an unknown rank, before the body and after the loop, even if the body keeps its shape; in a sequence
-///           or optional the tensor's initial shape stays. A scan output is [?] ++ the element's shape; M's value is not used.
+/// Shapes    a carried tensor has an unknown rank, before the body and after the loop, even if the body keeps
+///           its shape; in a sequence or optional the tensor's initial shape stays. A scan output is [?] ++
+///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
-/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind the version does not have; the
-///           body's number of outputs; a scan output that is no tensor; kind or element type of a declared output.
-///           shape_error: rank or dimension of a declared output.  option_error: the opset; numbers of inputs or outputs.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs are checked.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
-/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the others.
+/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind the
+///           version does not have; the body's number of outputs; a scan output that is no tensor; kind or
+///           element type of a declared output. shape_error: rank or dimension of a declared output.
+///           option_error: the opset; numbers of inputs or outputs.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs
+///           are checked.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
+///           are on the heap.
+/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the
+///           others.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
 /// auto const body = [](xloom::type_list const& given) {
 ///     return xloom::type_list{given[1], given[2], xloom::tensor_type(element::int64, {2})};
 /// };
-/// xloom::infer_loop({xloom::untyped, xloom::tensor_type(element::bool_, {}), xloom::tensor_type(element::float_, {3})}, body,
-///     {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
+/// xloom::type_list const inputs = {
+///     xloom::untyped, xloom::tensor_type(element::bool_, {}), xloom::tensor_type(element::float_, {3})};
+/// xloom::infer_loop(inputs, body, {xloom::untyped, xloom::untyped}); // = [float[...], int64[?, 2]]
 /// ```
 template <class Body>
-constexpr type_list infer_loop(type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
+constexpr type_list infer_loop(
+    type_list const& inputs, Body&& body, type_list const& outputs, loop_attributes const& attributes = {})
 {
     std::int64_t const version = operator_version(control_flow::loop, attributes.opset);
     detail::require_loop_counts(inputs.size(), outputs.size());
     type_list const returned = body(detail::loop_body_inputs(inputs, version));
-    return detail::merge_types({"infer_loop", "output"}, detail::loop_outputs(inputs, returned, outputs.size(), version), outputs);
+    return detail::merge_types(
+        {"infer_loop", "output"}, detail::loop_outputs(inputs, returned, outputs.size(), version), outputs);
 }
 
 } // namespace xloom

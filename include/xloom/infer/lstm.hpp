@@ -18,23 +18,24 @@ struct lstm_types {
     partial_type Y{}, Y_h{}, Y_c{};
 };
 
-/// The types of LSTM's outputs, also of those that the node leaves out. `declared` is what the model says of them, untyped where it says
-/// nothing.
+/// The types of LSTM's outputs, also of those that the node leaves out. `declared` is what the model says of
+/// them, untyped where it says nothing.
 ///
 ///     T, N, I = X.shape
 ///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
 ///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
 ///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
 ///
-/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H].
-///           An X of unknown rank tells neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H]. An X of unknown rank tells
+///           neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
 ///           Before opset 7, without output_sequence: unknown ranks.
 /// Options   recurrent_attributes.
-/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared output.
-///           shape_error: X's rank; rank or dimension of a declared output.
-///           option_error: the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An attribute that the version does
-///           not have is refused, where ONNX does not read it; so is layout 2, which ONNX takes for 1.
+/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared
+///           output. shape_error: X's rank; rank or dimension of a declared output. option_error: the opset;
+///           a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An
+///           attribute that the version does not have is refused, where ONNX does not read it; so is layout
+///           2, which ONNX takes for 1.
 /// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
 /// Example
 /// ```cpp
@@ -43,8 +44,8 @@ struct lstm_types {
 /// types.Y; // = float[T, 1, N, 16]
 /// types.Y_h; // = float[1, N, 16]
 /// ```
-constexpr lstm_types infer_lstm(
-    lstm_input_types const& inputs, lstm_types const& declared = {}, recurrent_attributes const& attributes = {})
+constexpr lstm_types infer_lstm(lstm_input_types const& inputs, lstm_types const& declared = {},
+    recurrent_attributes const& attributes = {})
 {
     auto const inferred = detail::infer_recurrent("infer_lstm", recurrent::lstm, inputs.X, attributes);
     return {detail::merge_type({"infer_lstm", "Y"}, inferred.Y, declared.Y),

@@ -38,7 +38,8 @@ constexpr conflict find_conflict(partial_type const& inferred, partial_type cons
         return conflict::kind;
     if (inferred.is_wrapped())
         return find_conflict(inferred.inner(), declared.inner());
-    bool const known = inferred.element() != element_type::undefined && declared.element() != element_type::undefined;
+    bool const known =
+        inferred.element() != element_type::undefined && declared.element() != element_type::undefined;
     if (known && inferred.element() != declared.element())
         return conflict::element;
     return find_conflict(inferred.shape(), declared.shape());
@@ -52,17 +53,21 @@ constexpr void require_mergeable(subject const& about, Known const& inferred, Kn
 {
     switch (find_conflict(inferred, declared)) {
     case conflict::kind:
-        fail<type_error>("xloom::", about.function, ": an inferred type must be of the declared kind, but ", about, " is inferred as ",
-            inferred, " and declared as ", declared, ". Declare what is inferred, or nothing.");
+        fail<type_error>("xloom::", about.function, ": an inferred type must be of the declared kind, but ",
+            about, " is inferred as ", inferred, " and declared as ", declared,
+            ". Declare what is inferred, or nothing.");
     case conflict::element:
-        fail<type_error>("xloom::", about.function, ": an inferred type must have the declared element type, but ", about,
-            " is inferred as ", inferred, " and declared as ", declared, ". Declare what is inferred, or nothing.");
+        fail<type_error>("xloom::", about.function,
+            ": an inferred type must have the declared element type, but ", about, " is inferred as ",
+            inferred, " and declared as ", declared, ". Declare what is inferred, or nothing.");
     case conflict::rank:
-        fail<shape_error>("xloom::", about.function, ": an inferred shape must have the declared rank, but ", about, " is inferred as ",
-            inferred, " and declared as ", declared, ". Declare what is inferred, or no shape.");
+        fail<shape_error>("xloom::", about.function, ": an inferred shape must have the declared rank, but ",
+            about, " is inferred as ", inferred, " and declared as ", declared,
+            ". Declare what is inferred, or no shape.");
     case conflict::dimension:
-        fail<shape_error>("xloom::", about.function, ": an inferred dimension must equal the declared one, but ", about, " is inferred as ",
-            inferred, " and declared as ", declared, ". Declare what is inferred, or a symbol.");
+        fail<shape_error>("xloom::", about.function,
+            ": an inferred dimension must equal the declared one, but ", about, " is inferred as ", inferred,
+            " and declared as ", declared, ". Declare what is inferred, or a symbol.");
     default:
         return;
     }
@@ -70,7 +75,8 @@ constexpr void require_mergeable(subject const& about, Known const& inferred, Kn
 
 } // namespace detail
 
-/// The dimension that is known from both sides: a value before a symbol, the declared symbol before the inferred one.
+/// The dimension that is known from both sides: a value before a symbol, the declared symbol before the
+/// inferred one.
 ///
 /// Errors    shape_error: two different values.
 /// Source    ONNX mergeInDimensionInfo (inferred = source, declared = target).
@@ -110,7 +116,8 @@ constexpr partial_type merge_compatible(partial_type const& inferred, partial_ty
     return element_source.with_shape(merge_shape(inferred.shape(), declared.shape()));
 }
 
-constexpr partial_type merge_type(subject const& about, partial_type const& inferred, partial_type const& declared)
+constexpr partial_type merge_type(
+    subject const& about, partial_type const& inferred, partial_type const& declared)
 {
     require_mergeable(about, inferred, declared);
     return merge_compatible(inferred, declared);
@@ -132,7 +139,8 @@ constexpr type_list merge_types(subject about, type_list const& inferred, type_l
 /// The type that is known from both sides: what a node's result leaves of its output's declared type.
 /// Untyped, an undefined element type and an unknown rank add nothing.
 ///
-/// Errors    type_error: kinds or element types differ.  shape_error: ranks differ, or two values of one dimension.
+/// Errors    type_error: kinds or element types differ.  shape_error: ranks differ, or two values of one
+///           dimension.
 /// Source    ONNX mergeShapesAndTypes (after checkShapesAndTypes).
 /// Example   tests/infer/merge.test.cpp
 constexpr partial_type merge_type(partial_type const& inferred, partial_type const& declared)
@@ -140,8 +148,8 @@ constexpr partial_type merge_type(partial_type const& inferred, partial_type con
     return detail::merge_type({"merge_type", "the type"}, inferred, declared);
 }
 
-/// The types that a body's inputs have: those it is given merged into those it declares (untyped where it declares none).
-/// An untyped one that is given, such as an omitted cond, leaves what is declared.
+/// The types that a body's inputs have: those it is given merged into those it declares (untyped where it
+/// declares none). An untyped one that is given, such as an omitted cond, leaves what is declared.
 ///
 /// Errors    shape_error: not as many given as declared; as merge_type.  type_error: as merge_type.
 /// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.
@@ -149,7 +157,8 @@ constexpr partial_type merge_type(partial_type const& inferred, partial_type con
 constexpr type_list bind_body_inputs(type_list const& given, type_list const& declared)
 {
     if (given.size() != declared.size())
-        detail::fail<shape_error>("xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares ",
+        detail::fail<shape_error>(
+            "xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares ",
             declared.size(), " and is given ", given.size(), ": ", given, ". Declare one for each.");
     return detail::merge_types({"bind_body_inputs", "input"}, given, declared);
 }

@@ -7,14 +7,15 @@
 
 namespace xloom {
 
-/// True if there is something to propagate: a tensor's element type, or the content of a sequence or optional.
+/// True if there is something to propagate: a tensor's element type, or the content of a sequence or
+/// optional.
 constexpr bool has_element_type(partial_type const& source)
 {
     return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
 }
 
-/// A type as `source` as far as an operator that only promises its element type can tell: a tensor loses its shape.
-/// A sequence or optional keeps everything, the shape of the tensor inside included.
+/// A type as `source` as far as an operator that only promises its element type can tell: a tensor loses its
+/// shape. A sequence or optional keeps everything, the shape of the tensor inside included.
 ///
 /// Errors    type_error: source is untyped, or its element type is.
 /// Source    ONNX propagateElemTypeFromInputToOutput.
@@ -23,7 +24,8 @@ constexpr partial_type propagate_element_type(partial_type const& source)
 {
     if (!has_element_type(source))
         detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source, ". Give its type.");
+            "xloom::propagate_element_type: the element type must be known, but source is ", source,
+            ". Give its type.");
     return source.is_wrapped() ? source : source.with_shape(unknown_rank);
 }
 
@@ -33,7 +35,8 @@ constexpr conflict find_propagation_conflict(partial_type const& source, partial
     if (!has_element_type(source))
         return conflict::unknown_type;
     if (source.is_wrapped())
-        return find_propagation_conflict(source.inner(), target.kind() == source.kind() ? target.inner() : untyped);
+        return find_propagation_conflict(
+            source.inner(), target.kind() == source.kind() ? target.inner() : untyped);
     if (target.is_wrapped())
         return conflict::kind;
     bool const known = target.element() != element_type::undefined;
@@ -54,10 +57,12 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 
 } // namespace detail
 
-/// `target` with the element type of `source`, which it may not contradict; its shape is kept. A sequence or optional is entered;
-/// a target of another kind than a source that is one is replaced, so that a Loop may carry an optional in and a sequence out.
+/// `target` with the element type of `source`, which it may not contradict; its shape is kept. A sequence or
+/// optional is entered; a target of another kind than a source that is one is replaced, so that a Loop may
+/// carry an optional in and a sequence out.
 ///
-/// Errors    type_error: source or its content is untyped; a tensor meets a sequence or optional; element types differ.
+/// Errors    type_error: source or its content is untyped; a tensor meets a sequence or optional; element
+///           types differ.
 /// Source    ONNX propagateElemTypeWithValidation.
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
@@ -65,13 +70,16 @@ constexpr partial_type propagate_element_type(partial_type const& source, partia
     switch (find_propagation_conflict(source, target)) {
     case conflict::unknown_type:
         detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source, ". Give its type.");
+            "xloom::propagate_element_type: the element type must be known, but source is ", source,
+            ". Give its type.");
     case conflict::kind:
-        detail::fail<type_error>("xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ", source,
-            " and target is ", target, ". Give both as tensors.");
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: a tensor can't become a sequence or optional, but source is ",
+            source, " and target is ", target, ". Give both as tensors.");
     case conflict::element:
-        detail::fail<type_error>("xloom::propagate_element_type: an element type that is set must stay the same, but source is ", source,
-            " and target is ", target, ". Cast one of them.");
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: an element type that is set must stay the same, but source is ",
+            source, " and target is ", target, ". Cast one of them.");
     default:
         return detail::propagate_compatible(source, target);
     }

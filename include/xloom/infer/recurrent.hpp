@@ -15,7 +15,10 @@ namespace xloom {
 enum class recurrent { rnn, gru, lstm };
 
 /// As ONNX spells it.
-constexpr std::string_view name_of(recurrent op) noexcept { return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN"; }
+constexpr std::string_view name_of(recurrent op) noexcept
+{
+    return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN";
+}
 
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
@@ -39,8 +42,8 @@ constexpr std::int64_t operator_version(recurrent op, std::int64_t opset)
     return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
-/// True if `op` takes and gives tensors of this element type at this opset: float16, float and double, and from version 22 on bfloat16.
-/// sequence_lens is int32 in every version.
+/// True if `op` takes and gives tensors of this element type at this opset: float16, float and double, and
+/// from version 22 on bfloat16. sequence_lens is int32 in every version.
 ///
 /// Errors    option_error: an opset below 1.
 /// Source    the schemas of ONNX 1.23.

@@ -1,5 +1,6 @@
 #pragma once
-// What the recurrent operators' inference has in common: the attributes that it reads, and the types that X and they give.
+// What the recurrent operators' inference has in common: the attributes that it reads, and the types that X
+// and they give.
 
 #include <cstdint>
 #include <optional>
@@ -15,10 +16,10 @@ namespace xloom {
 
 /// The attributes of RNN, GRU and LSTM that tell something of their outputs' shapes.
 ///
-/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D unknown.
-///           hidden_size (0, as if absent): H; unknown unless it is positive.
-///           layout (0), from opset 14 on: 0 lays X out as [T, N, I], 1 as [N, T, I].
-///           output_sequence (false), before opset 7: without it no output has a shape, since it is open which outputs there are.
+/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D
+///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive. layout (0), from opset
+///           14 on: 0 lays X out as [T, N, I], 1 as [N, T, I]. output_sequence (false), before opset 7:
+///           without it no output has a shape, since it is open which outputs there are.
 struct recurrent_attributes {
     std::int64_t opset = latest_opset;
     std::optional<xloom::direction> direction = xloom::direction::forward;
@@ -35,16 +36,18 @@ struct recurrent_outputs {
     partial_type state{};
 };
 
-constexpr void require_attributes(std::string_view function, std::int64_t version, recurrent_attributes const& attributes)
+constexpr void require_attributes(
+    std::string_view function, std::int64_t version, recurrent_attributes const& attributes)
 {
     if (attributes.layout != 0 && attributes.layout != 1)
-        fail<option_error>(
-            "xloom::", function, ": layout must be 0 or 1, but layout is ", attributes.layout, ". Use 0 for [T, N, I] or 1 for [N, T, I].");
+        fail<option_error>("xloom::", function, ": layout must be 0 or 1, but layout is ", attributes.layout,
+            ". Use 0 for [T, N, I] or 1 for [N, T, I].");
     if (version < 14 && attributes.layout != 0)
-        fail<option_error>("xloom::", function, ": before opset 14 there is only layout 0, but opset is ", attributes.opset,
-            " and layout is ", attributes.layout, ". Use a newer opset.");
+        fail<option_error>("xloom::", function, ": before opset 14 there is only layout 0, but opset is ",
+            attributes.opset, " and layout is ", attributes.layout, ". Use a newer opset.");
     if (version >= 7 && attributes.output_sequence)
-        fail<option_error>("xloom::", function, ": from opset 7 on there is no output_sequence, but opset is ", attributes.opset,
+        fail<option_error>("xloom::", function,
+            ": from opset 7 on there is no output_sequence, but opset is ", attributes.opset,
             " and output_sequence is true. Leave it out.");
 }
 
@@ -52,15 +55,16 @@ constexpr void require_attributes(std::string_view function, std::int64_t versio
 constexpr void require_sequences(std::string_view function, partial_type const& X, bool is_batch_first)
 {
     if (!X.is_tensor() || X.element() == element_type::undefined)
-        fail<type_error>("xloom::", function, ": X must be a tensor of a known element type, but X is ", X, ". Give a tensor's type.");
+        fail<type_error>("xloom::", function, ": X must be a tensor of a known element type, but X is ", X,
+            ". Give a tensor's type.");
     if (X.shape().has_rank() && X.shape().rank() != 3)
-        fail<shape_error>(
-            "xloom::", function, ": X must have rank 3, but X is ", X, ". Lay it out as ", is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");
+        fail<shape_error>("xloom::", function, ": X must have rank 3, but X is ", X, ". Lay it out as ",
+            is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");
 }
 
 /// The rule of the newest version. Nothing but X and three attributes is read.
-constexpr recurrent_outputs infer_recurrent(
-    std::string_view function, partial_type const& X, std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
+constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_type const& X,
+    std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
 {
     require_sequences(function, X, is_batch_first);
     dim const D = walked ? dim(direction_count(*walked)) : unknown;
@@ -81,7 +85,8 @@ constexpr recurrent_outputs infer_recurrent(
     require_attributes(function, version, attributes);
     if (op == recurrent::gru && version == 1)
         return {};
-    recurrent_outputs const outputs = infer_recurrent(function, X, attributes.direction, attributes.hidden_size, attributes.layout == 1);
+    recurrent_outputs const outputs =
+        infer_recurrent(function, X, attributes.direction, attributes.hidden_size, attributes.layout == 1);
     if (version < 7 && !attributes.output_sequence)
         return {outputs.Y.with_shape(unknown_rank), outputs.state.with_shape(unknown_rank)};
     return outputs;

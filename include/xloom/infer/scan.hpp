@@ -18,7 +18,8 @@
 
 namespace xloom {
 
-/// The attributes of ONNX that its inference reads; std::nullopt is an absent attribute. Directions are not looked at.
+/// The attributes of ONNX that its inference reads; std::nullopt is an absent attribute. Directions are not
+/// looked at.
 struct scan_attributes {
     std::int64_t opset = latest_opset;
     std::optional<std::int64_t> num_scan_inputs{};
@@ -38,51 +39,60 @@ struct scan_layout {
     constexpr std::size_t first_scan_input() const noexcept { return leading_inputs + states; }
 };
 
-constexpr std::size_t count_scan_inputs(std::optional<std::int64_t> const& num_scan_inputs, std::size_t available)
+constexpr std::size_t count_scan_inputs(
+    std::optional<std::int64_t> const& num_scan_inputs, std::size_t available)
 {
     if (!num_scan_inputs)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number of scan inputs.");
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number "
+                          "of scan inputs.");
     if (*num_scan_inputs < 0)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ", *num_scan_inputs,
-            ". Give the number of scan inputs.");
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ",
+            *num_scan_inputs, ". Give the number of scan inputs.");
     if (static_cast<std::uint64_t>(*num_scan_inputs) > available)
-        fail<shape_error>(
-            "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but num_scan_inputs is ",
+        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan "
+                          "inputs, but num_scan_inputs is ",
             *num_scan_inputs, " and there are ", available, ". Count only the scan inputs.");
     return static_cast<std::size_t>(*num_scan_inputs);
 }
 
-constexpr scan_layout divide_scan(std::size_t input_count, std::size_t output_count, scan_attributes const& attributes, bool is_batched)
+constexpr scan_layout divide_scan(
+    std::size_t input_count, std::size_t output_count, scan_attributes const& attributes, bool is_batched)
 {
     std::size_t const leading = is_batched ? 1 : 0;
-    std::size_t const scan_inputs = count_scan_inputs(attributes.num_scan_inputs, input_count < leading ? 0 : input_count - leading);
+    std::size_t const scan_inputs =
+        count_scan_inputs(attributes.num_scan_inputs, input_count < leading ? 0 : input_count - leading);
     if (input_count < leading)
-        fail<shape_error>("xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. "
-                          "Give it, untyped if it is omitted.");
+        fail<shape_error>(
+            "xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. "
+            "Give it, untyped if it is omitted.");
     std::size_t const states = input_count - leading - scan_inputs;
     if (states > output_count)
         fail<shape_error>("xloom::infer_scan: every state must have an output, but there are ", states,
-            " loop state variables (inputs less num_scan_inputs) and ", output_count, " outputs. Give an output for each.");
+            " loop state variables (inputs less num_scan_inputs) and ", output_count,
+            " outputs. Give an output for each.");
     return {leading, states, scan_inputs, output_count - states};
 }
 
-constexpr void require_axis_count(std::string_view attribute, std::optional<axes> const& given, std::size_t count)
+constexpr void require_axis_count(
+    std::string_view attribute, std::optional<axes> const& given, std::size_t count)
 {
     if (given && given->given() > given->capacity())
-        fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(), " axes (max_operands), but it has ",
-            given->given(), ". Leave the attribute out for axis 0.");
+        fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(),
+            " axes (max_operands), but it has ", given->given(), ". Leave the attribute out for axis 0.");
     if (given && given->size() != count)
-        fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ", given->size(), ": ", *given,
-            ", and there are ", count, ". Give ", count, ", or leave the attribute out.");
+        fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ",
+            given->size(), ": ", *given, ", and there are ", count, ". Give ", count,
+            ", or leave the attribute out.");
 }
 
 /// Axis `i` of an attribute, counted from the front; axis 0 where the attribute is absent.
-constexpr std::size_t scan_axis(std::string_view attribute, std::optional<axes> const& given, std::size_t i, std::size_t rank)
+constexpr std::size_t scan_axis(
+    std::string_view attribute, std::optional<axes> const& given, std::size_t i, std::size_t rank)
 {
     std::int64_t const axis = given ? (*given)[i] : 0;
     if (!is_axis(axis, rank))
-        fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[", i, "] is ", axis,
-            " and the rank is ", rank, ". Name an axis that exists.");
+        fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[",
+            i, "] is ", axis, " and the rank is ", rank, ". Name an axis that exists.");
     return wrap_axis(axis, rank);
 }
 
@@ -90,8 +100,8 @@ constexpr void require_tensors(type_list const& inputs, std::size_t first)
 {
     for (std::size_t i = first; i < inputs.size(); ++i)
         if (!inputs[i].is_tensor())
-            fail<type_error>("xloom::infer_scan: states and scan inputs must be tensors, but input[", i, "] is ", inputs[i],
-                ". Give a tensor, with its type.");
+            fail<type_error>("xloom::infer_scan: states and scan inputs must be tensors, but input[", i,
+                "] is ", inputs[i], ". Give a tensor, with its type.");
 }
 
 /// What the scan inputs say together of a dimension that they share.
@@ -100,8 +110,8 @@ constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
     dim shared = unknown;
     for (dim const& d : dims) {
         if (find_conflict(d, shared) != conflict::none)
-            fail<shape_error>(
-                "xloom::infer_scan: all scan inputs must agree on the ", name, ", but theirs are ", dims, ". Give inputs of one length.");
+            fail<shape_error>("xloom::infer_scan: all scan inputs must agree on the ", name,
+                ", but theirs are ", dims, ". Give inputs of one length.");
         shared = merge_dim(d, shared);
     }
     return shared;
@@ -115,7 +125,8 @@ struct scan_elements {
 };
 
 /// Scan-9 and later: the axis of scan_input_axes is the sequence, and is gone in the body.
-constexpr scan_elements take_unbatched_elements(type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
+constexpr scan_elements take_unbatched_elements(
+    type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
 {
     scan_elements taken{inputs};
     std::vector<dim> lengths;
@@ -144,8 +155,10 @@ constexpr void require_batch_size(type_list const& inputs, scan_layout const& la
     for (std::size_t i = 0; i < layout.states; ++i) {
         partial_shape const& state = inputs[layout.leading_inputs + i].shape();
         if (state.rank() > 0 && find_conflict(state[0], batch_size) != conflict::none)
-            fail<shape_error>("xloom::infer_scan: a state must have the batch size of the scan inputs, but state[", i, "] is ", state,
-                " and their batch size is ", batch_size, ". Give a state of that batch size.");
+            fail<shape_error>(
+                "xloom::infer_scan: a state must have the batch size of the scan inputs, but state[", i,
+                "] is ", state, " and their batch size is ", batch_size,
+                ". Give a state of that batch size.");
     }
 }
 
@@ -169,8 +182,8 @@ constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layo
     return taken;
 }
 
-constexpr scan_elements take_elements(
-    type_list const& inputs, scan_layout const& layout, bool is_batched, std::optional<axes> const& input_axes)
+constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, bool is_batched,
+    std::optional<axes> const& input_axes)
 {
     if (is_batched)
         return take_batched_elements(inputs, layout);
@@ -181,8 +194,9 @@ constexpr scan_elements take_elements(
 constexpr partial_type keep_state(std::size_t i, partial_type const& initial, partial_shape const& result)
 {
     if (find_conflict(result, initial.shape()) != conflict::none)
-        fail<shape_error>("xloom::infer_scan: a state must keep its shape, but state[", i, "] is ", initial.shape(),
-            " and the body makes it ", result, ". Return a state shaped like the initial one.");
+        fail<shape_error>("xloom::infer_scan: a state must keep its shape, but state[", i, "] is ",
+            initial.shape(), " and the body makes it ", result,
+            ". Return a state shaped like the initial one.");
     return initial.with_shape(merge_shape(result, initial.shape()));
 }
 
@@ -196,11 +210,13 @@ constexpr partial_shape with_leading(partial_shape dims, dim const& leading)
 constexpr void require_body_outputs(type_list const& returned, std::size_t output_count)
 {
     if (returned.size() != output_count)
-        fail<type_error>("xloom::infer_scan: the body must return one value for each output, but outputs has ", output_count,
-            " types and the body returned ", returned.size(), ". Return ", output_count, ".");
+        fail<type_error>(
+            "xloom::infer_scan: the body must return one value for each output, but outputs has ",
+            output_count, " types and the body returned ", returned.size(), ". Return ", output_count, ".");
     for (std::size_t i = 0; i < returned.size(); ++i)
         if (!returned[i].is_tensor())
-            fail<type_error>("xloom::infer_scan: the body must return tensors, but output[", i, "] is ", returned[i], ". Return a tensor.");
+            fail<type_error>("xloom::infer_scan: the body must return tensors, but output[", i, "] is ",
+                returned[i], ". Return a tensor.");
 }
 
 /// The shape that stacking elements gives.
@@ -212,7 +228,8 @@ constexpr partial_shape stack_elements(partial_shape const& element, std::size_t
     check_rank("xloom::infer_scan", "output", element.rank() + (is_batched ? 2 : 1), output);
     if (is_batched)
         return with_leading(with_leading(element, taken.length), taken.batch_size);
-    return insert_axis(element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
+    return insert_axis(
+        element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
 }
 
 /// The initial states' types, as far as they are the outputs' types whatever the body does; then untyped.
@@ -222,15 +239,15 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
     for (std::size_t i = 0; i < layout.states; ++i) {
         outputs[i] = inputs[layout.leading_inputs + i];
         if (!has_element_type(outputs[i]))
-            fail<type_error>("xloom::infer_scan: a state must have a known element type, but state[", i, "] is ", outputs[i],
-                ". Give its element type.");
+            fail<type_error>("xloom::infer_scan: a state must have a known element type, but state[", i,
+                "] is ", outputs[i], ". Give its element type.");
     }
     return outputs;
 }
 
 /// The outputs' types, from what the body returned; before they are merged with what is declared.
-constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout, scan_elements const& taken,
-    bool is_batched, std::optional<axes> const& output_axes)
+constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout,
+    scan_elements const& taken, bool is_batched, std::optional<axes> const& output_axes)
 {
     if (!returned.empty())
         require_body_outputs(returned, inferred.size());
@@ -238,58 +255,72 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
         partial_shape const& result = returned[i].shape();
         if (i < layout.states && is_batched)
             check_rank("xloom::infer_scan", "output", result.rank() + 1, i);
-        inferred[i] = i < layout.states
-                          ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
-                          : returned[i].with_shape(stack_elements(result, i, i - layout.states, output_axes, is_batched, taken));
+        inferred[i] =
+            i < layout.states
+                ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
+                : returned[i].with_shape(
+                      stack_elements(result, i, i - layout.states, output_axes, is_batched, taken));
     }
     return inferred;
 }
 
 } // namespace detail
 
-/// The types of Scan's outputs, from those of its inputs (states..., scan inputs...; Scan-8: sequence_lens, untyped if omitted, before
-/// them) and its body. The body is called with a type_list (states..., elements...) and gives one (states..., elements...); if that is
-/// empty, what only the body tells stays unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+/// The types of Scan's outputs, from those of its inputs (states..., scan inputs...; Scan-8: sequence_lens,
+/// untyped if omitted, before them) and its body. The body is called with a type_list (states...,
+/// elements...) and gives one (states..., elements...); if that is empty, what only the body tells stays
+/// unknown. `outputs` holds one type per output of the node, untyped where none is declared.
 ///
 ///     given = states ++ [x without axis scan_input_axes[k] for k, x in enumerate(scan_inputs)]
 ///     T = all x.shape[scan_input_axes[k]], merged
 ///     *finals, *elements = body(given)
-///     outputs = [finals[i] merged into states[i]] ++ [e with T inserted at scan_output_axes[k] for k, e in enumerate(elements)]
+///     outputs = [finals[i] merged into states[i]] ++
+///               [e with T inserted at scan_output_axes[k] for k, e in enumerate(elements)]
 ///
-/// Shapes    a state keeps its shape. A scan output is the element's shape with T as a new axis; axes may be negative, and count on
-///           the rank with T. A scan input of unknown rank tells nothing of T.
-///           Scan-8: state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan inputs of rank 3
-///           and more tell N and T; a shape too short for them leaves a scalar.
-/// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for all): not read by Scan-8.
-/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its rank; lengths or batch
-///           sizes that differ; a state that changes its shape; an output over max_rank; rank or dimension of a declared output.
-///           type_error: an input or body output that is no tensor; an undefined element type of a state; the body's number of
-///           outputs; kind or element type of a declared output.  option_error: the opset; more axes than max_operands.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not outnumber the outputs.
-///           Scan-8's states must have the scan inputs' batch size, also where the body says nothing of their shapes.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists are on the heap.
+/// Shapes    a state keeps its shape. A scan output is the element's shape with T as a new axis; axes may be
+///           negative, and count on the rank with T. A scan input of unknown rank tells nothing of T. Scan-8:
+///           state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan
+///           inputs of rank 3 and more tell N and T; a shape too short for them leaves a scalar.
+/// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for
+///           all): not read by Scan-8.
+/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its
+///           rank; lengths or batch sizes that differ; a state that changes its shape; an output over
+///           max_rank; rank or dimension of a declared output. type_error: an input or body output that is no
+///           tensor; an undefined element type of a state; the body's number of outputs; kind or element type
+///           of a declared output.  option_error: the opset; more axes than max_operands.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not
+///           outnumber the outputs. Scan-8's states must have the scan inputs' batch size, also where the
+///           body says nothing of their shapes.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
+///           are on the heap.
 /// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
 /// Example
 /// ```cpp
 /// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[0], given[1]}; };
 /// using element = xloom::element_type;
-/// xloom::infer_scan({xloom::tensor_type(element::float_, {3}), xloom::tensor_type(element::float_, {"T", 2})}, body,
-///     {xloom::untyped, xloom::untyped}, {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
+/// xloom::type_list const inputs = {
+///     xloom::tensor_type(element::float_, {3}), xloom::tensor_type(element::float_, {"T", 2})};
+/// xloom::infer_scan(inputs, body, {xloom::untyped, xloom::untyped},
+///     {.num_scan_inputs = 1}); // = [float[3], float[T, 2]]
 /// ```
 template <class Body>
-constexpr type_list infer_scan(type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
+constexpr type_list infer_scan(
+    type_list const& inputs, Body&& body, type_list const& outputs, scan_attributes const& attributes)
 {
     bool const is_batched = operator_version(control_flow::scan, attributes.opset) == 8;
-    detail::scan_layout const layout = detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
+    detail::scan_layout const layout =
+        detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
     if (!is_batched) {
         detail::require_axis_count("scan_input_axes", attributes.scan_input_axes, layout.scan_inputs);
         detail::require_axis_count("scan_output_axes", attributes.scan_output_axes, layout.scan_outputs);
     }
     detail::require_tensors(inputs, layout.leading_inputs);
     type_list inferred = detail::initial_outputs(inputs, layout);
-    detail::scan_elements const taken = detail::take_elements(inputs, layout, is_batched, attributes.scan_input_axes);
+    detail::scan_elements const taken =
+        detail::take_elements(inputs, layout, is_batched, attributes.scan_input_axes);
     type_list const returned = body(taken.body_inputs);
-    inferred = detail::scan_outputs(std::move(inferred), returned, layout, taken, is_batched, attributes.scan_output_axes);
+    inferred = detail::scan_outputs(
+        std::move(inferred), returned, layout, taken, is_batched, attributes.scan_output_axes);
     return detail::merge_types({"infer_scan", "output"}, inferred, outputs);
 }
 

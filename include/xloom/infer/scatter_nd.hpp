@@ -45,10 +45,12 @@ namespace detail {
 constexpr void require_reduction(scatter_nd_attributes const& attributes)
 {
     if (!has_reduction(attributes.opset, attributes.reduction))
-        fail<option_error>("xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and mul, from 18 on max and min, but "
+        fail<option_error>("xloom::infer_scatter_nd: ONNX's reductions are none, from opset 16 on add and "
+                           "mul, from 18 on max and min, but "
                            "reduction is ",
             name_of(attributes.reduction), " and opset is ", attributes.opset,
-            has_reduction(latest_opset, attributes.reduction) ? ". Use a newer opset." : ". Use one of these.");
+            has_reduction(latest_opset, attributes.reduction) ? ". Use a newer opset."
+                                                              : ". Use one of these.");
 }
 
 } // namespace detail
@@ -57,20 +59,25 @@ constexpr void require_reduction(scatter_nd_attributes const& attributes)
 ///
 ///     output = merge_type(data, declared)
 ///
-/// Shapes    as data. Nothing is read of indices and updates: theirs may be wrong, or tell a rank that data does not.
+/// Shapes    as data. Nothing is read of indices and updates: theirs may be wrong, or tell a rank that data
+///           does not.
 /// Options   opset (latest_opset).  reduction (none).
-/// Errors    type_error: data is no tensor, or its element type is undefined; kind or element type of the declared output.
-///           shape_error: rank or dimension of the declared output.  option_error: the opset; a reduction that it does not have.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction are checked.
+/// Errors    type_error: data is no tensor, or its element type is undefined; kind or element type of the
+///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
+///           opset; a reduction that it does not have.
+/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction
+///           are checked.
 /// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed has data's.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
-/// auto const data = xloom::tensor_type(element::float_, {"N", 4}), updates = xloom::tensor_type(element::float_, {"K", 4});
+/// auto const data = xloom::tensor_type(element::float_, {"N", 4});
+/// auto const updates = xloom::tensor_type(element::float_, {"K", 4});
 /// xloom::infer_scatter_nd(data, xloom::tensor_type(element::int64, {"K", 1}), updates); // = float[N, 4]
 /// ```
-constexpr partial_type infer_scatter_nd(partial_type const& data, [[maybe_unused]] partial_type const& indices,
-    [[maybe_unused]] partial_type const& updates, partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
+constexpr partial_type infer_scatter_nd(partial_type const& data,
+    [[maybe_unused]] partial_type const& indices, [[maybe_unused]] partial_type const& updates,
+    partial_type const& declared = untyped, scatter_nd_attributes const& attributes = {})
 {
     detail::require_reduction(attributes);
     detail::require_data("infer_scatter_nd", data);

@@ -25,7 +25,8 @@ inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 
 inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
 inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
 
-/// The element types of V, each with the version of the three operators that brings it. None was ever removed.
+/// The element types of V, each with the version of the three operators that brings it. None was ever
+/// removed.
 struct element_type_since {
     element_type element;
     std::int64_t version;
@@ -59,8 +60,8 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
     {element_type::int2, 25},
 }};
 
-/// If and Loop (Scan never) take sequences of tensors, optional tensors and optional sequences of tensors from these versions on.
-/// Optional sequences kept the element types that they began with.
+/// If and Loop (Scan never) take sequences of tensors, optional tensors and optional sequences of tensors
+/// from these versions on. Optional sequences kept the element types that they began with.
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
@@ -106,7 +107,8 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
         return false;
     partial_type const content = type.inner();
     if (type.kind() == type_kind::sequence)
-        return version >= sequences_since && content.is_tensor() && detail::is_element_at(version, content.element());
+        return version >= sequences_since && content.is_tensor() &&
+               detail::is_element_at(version, content.element());
     if (version < optionals_since)
         return false;
     if (content.is_tensor())

@@ -1,5 +1,6 @@
 #pragma once
-// Union: what holds of a value that is one of two. Shapes never contradict each other here; kinds and element types can.
+// Union: what holds of a value that is one of two. Shapes never contradict each other here; kinds and element
+// types can.
 
 #include <cstddef>
 
@@ -24,7 +25,8 @@ constexpr partial_shape union_shape(partial_shape const& a, partial_shape const&
     return both;
 }
 
-/// Why two types have no union: kind, element, or unknown_type for a sequence or optional of which the content is untyped.
+/// Why two types have no union: kind, element, or unknown_type for a sequence or optional of which the
+/// content is untyped.
 constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
 {
     if (a.kind() != b.kind())
@@ -36,7 +38,8 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
     return a.element() != b.element() ? conflict::element : conflict::none;
 }
 
-/// The type of a value that is an `a` or a `b`: their common kind and element type, and the union of their shapes.
+/// The type of a value that is an `a` or a `b`: their common kind and element type, and the union of their
+/// shapes.
 ///
 /// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
 /// Source    ONNX UnionTypeInfo.
@@ -45,14 +48,15 @@ constexpr partial_type union_type(partial_type const& a, partial_type const& b)
 {
     switch (find_union_conflict(a, b)) {
     case conflict::kind:
-        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a, " and b is ", b,
-            ". Give both as tensors, sequences or optionals.");
+        detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a,
+            " and b is ", b, ". Give both as tensors, sequences or optionals.");
     case conflict::element:
-        detail::fail<type_error>(
-            "xloom::union_type: the two types must have one element type, but a is ", a, " and b is ", b, ". Cast one of them.");
+        detail::fail<type_error>("xloom::union_type: the two types must have one element type, but a is ", a,
+            " and b is ", b, ". Cast one of them.");
     case conflict::unknown_type:
-        detail::fail<type_error>("xloom::union_type: the content of a sequence or optional must have a type, but a is ", a, " and b is ", b,
-            ". Give the type of the content.");
+        detail::fail<type_error>(
+            "xloom::union_type: the content of a sequence or optional must have a type, but a is ", a,
+            " and b is ", b, ". Give the type of the content.");
     default:
         return a.with_shape(union_shape(a.shape(), b.shape()));
     }

@@ -15,11 +15,12 @@ inline constexpr std::int64_t latest_opset = 28;
 namespace detail {
 
 /// The largest of `versions`, which ascend, that is not larger than `opset`.
-constexpr std::int64_t find_version(std::string_view name, std::span<std::int64_t const> versions, std::int64_t opset)
+constexpr std::int64_t find_version(
+    std::string_view name, std::span<std::int64_t const> versions, std::int64_t opset)
 {
     if (opset < versions.front())
-        fail<option_error>(
-            "xloom::operator_version: ", name, " begins with opset ", versions.front(), ", but opset is ", opset, ". Give a newer opset.");
+        fail<option_error>("xloom::operator_version: ", name, " begins with opset ", versions.front(),
+            ", but opset is ", opset, ". Give a newer opset.");
     std::int64_t version = 0;
     for (std::int64_t const candidate : versions)
         if (candidate <= opset)

@@ -1,5 +1,6 @@
 #pragma once
-// The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all of them.
+// The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all
+// of them.
 
 #include <xloom/core/activation.hpp>
 #include <xloom/kernel/elementary.hpp>
@@ -32,7 +33,8 @@ struct sigmoid {
     }
 };
 
-/// sigmoid(x) * tanh(y), of floats with one division for both: max error 5 ULP; maybe 0 where the sigmoid is below 1e-29.
+/// sigmoid(x) * tanh(y), of floats with one division for both: max error 5 ULP; maybe 0 where the sigmoid is
+/// below 1e-29.
 template <class V>
 V sigmoid_times_tanh(V const& x, V const& y)
 {
@@ -140,7 +142,8 @@ struct elu {
     }
 };
 
-/// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one number, is left out.
+/// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one
+/// number, is left out.
 template <class T, class F>
 void with_activation(activation_function const& function, F const& f)
 {

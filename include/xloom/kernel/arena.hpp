@@ -1,5 +1,6 @@
 #pragma once
-// Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what would be handed out.
+// Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what
+// would be handed out.
 
 #include <cstddef>
 

@@ -1,10 +1,12 @@
 #pragma once
-// Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their softmax.
+// Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their
+// softmax.
 //
-// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key) exp(2 query)). With the
-// exponentials of both at hand an element costs a multiplication and a division in place of a tanh. The price: where key + query is near 0
-// the digits cancel; a score's error is 2^-24 sum |V| of a float, while that of a tanh would shrink with it. So the exponentials are left
-// alone where sum |V| is large.
+// Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key)
+// exp(2 query)). With the exponentials of both at hand an element costs a multiplication and a division in
+// place of a tanh. The price: where key + query is near 0 the digits cancel; a score's error is 2^-24 sum |V|
+// of a float, while that of a tanh would shrink with it. So the exponentials are left alone where sum |V| is
+// large.
 
 #include <cmath>
 #include <cstddef>
@@ -13,7 +15,8 @@
 
 namespace xloom::kernel {
 
-/// Keys up to this have exponentials. A query whose own overflows or vanishes then decides alone: tanh is 1 or -1, to the last bit.
+/// Keys up to this have exponentials. A query whose own overflows or vanishes then decides alone: tanh is 1
+/// or -1, to the last bit.
 template <class T>
 inline constexpr T largest_key = 0;
 template <>
@@ -63,8 +66,8 @@ namespace detail {
 
 /// scores[m] = sum_a V[a] * f(key[m, a], query[a]) for `Keys` keys side by side.
 template <std::size_t Keys, class T, class F>
-[[gnu::flatten]] void score_keys(
-    T const* keys, std::size_t step, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+[[gnu::flatten]] void score_keys(T const* keys, std::size_t step, T const* query, T const* V, std::size_t A,
+    T* scores, T start, F const& f) noexcept
 {
     batch_t<T> sums[Keys];
     for (auto& sum : sums)
@@ -80,7 +83,8 @@ template <std::size_t Keys, class T, class F>
 }
 
 template <class T, class F>
-void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t A, T* scores, T start, F const& f) noexcept
+void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t A, T* scores, T start,
+    F const& f) noexcept
 {
     std::size_t m = 0;
     for (; m + 4 <= keys.length; m += 4)
@@ -101,14 +105,19 @@ struct score_weights {
 
 /// scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). The query is prepared if the keys are exponentials.
 template <class T>
-void bahdanau_scores(key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
+void bahdanau_scores(
+    key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
 {
     if (keys.are_exponentials)
         detail::score_all(keys, query, V.minus_2V, A, scores, V.sum,
-            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return sum + divide(v, multiply_add(key, q, B(T(1)))); });
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) {
+                return sum + divide(v, multiply_add(key, q, B(T(1))));
+            });
     else
         detail::score_all(keys, query, V.V, A, scores, T(0),
-            []<class B>(B const& key, B const& q, B const& v, B const& sum) { return multiply_add(v, detail::tanh_of(key + q), sum); });
+            []<class B>(B const& key, B const& q, B const& v, B const& sum) {
+                return multiply_add(v, detail::tanh_of(key + q), sum);
+            });
 }
 
 } // namespace xloom::kernel

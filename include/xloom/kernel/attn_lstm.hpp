@@ -11,7 +11,8 @@
 
 namespace xloom::kernel {
 
-/// The constants of one direction. C, the length of the attention state, is L if there is an attention layer AW, else E.
+/// The constants of one direction. C, the length of the attention state, is L if there is an attention layer
+/// AW, else E.
 template <class T>
 struct attn_lstm_parameters {
     using number = T;
@@ -31,8 +32,8 @@ struct attn_lstm_parameters {
     /// Multiply-adds a row and step, without the scores.
     std::size_t products() const noexcept
     {
-        return lstm.products() + W_attention.depth * W_attention.columns + QW.depth * QW.columns + AW_h.depth * AW_h.columns +
-               AW_context.depth * AW_context.columns;
+        return lstm.products() + W_attention.depth * W_attention.columns + QW.depth * QW.columns +
+               AW_h.depth * AW_h.columns + AW_context.depth * AW_context.columns;
     }
 };
 
@@ -54,14 +55,15 @@ struct memory_rows {
 
 /// Memory for what is made from `length` rows of memory.
 template <class T>
-attention_memory<T> take_memory(attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
+attention_memory<T> take_memory(
+    attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
 {
     std::size_t const step = whole_batches<T>(p.A);
     return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
 }
 
-/// Zeros behind the A numbers of a key or query, up to a whole batch: an infinite factor makes NaN of the zeros that a product is padded
-/// with, and V's zeros do not undo that.
+/// Zeros behind the A numbers of a key or query, up to a whole batch: an infinite factor makes NaN of the
+/// zeros that a product is padded with, and V's zeros do not undo that.
 template <class T>
 void clear_padding(T* row, std::size_t A) noexcept
 {
@@ -70,11 +72,14 @@ void clear_padding(T* row, std::size_t A) noexcept
 
 /// Makes keys and values from a row's memory. `row` is scratch for [length, E].
 template <class T, class Item>
-void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row, bool with_exponentials, attention_memory<T>& to)
+void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row,
+    bool with_exponentials, attention_memory<T>& to)
 {
     for (std::size_t m = 0; m < from.length; ++m)
-        copy_row<Item, T>({from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
-    pack_panels<T, T>({row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, {to.values, from.length, p.E});
+        copy_row<Item, T>(
+            {from.items + static_cast<std::ptrdiff_t>(m) * from.step, from.item_step}, p.E, {row + m * p.E});
+    pack_panels<T, T>(
+        {row, static_cast<std::ptrdiff_t>(p.E), 1}, from.length, p.E, {to.values, from.length, p.E});
     multiply<T>(from.length, {row, p.E}, p.MW, {p.zeros, 0}, {to.keys.first, to.keys.step});
     for (std::size_t m = 0; m < from.length; ++m)
         clear_padding(to.keys.first + m * to.keys.step, p.A);
@@ -108,11 +113,13 @@ struct attending_row {
     std::ptrdiff_t alignment_step;
 };
 
-/// The rows of a batch between two steps. The score is called as score(row, keys, query, last alignment, scores).
+/// The rows of a batch between two steps. The score is called as score(row, keys, query, last alignment,
+/// scores).
 template <class T, class Item, class Score>
 class attn_lstm_rows {
 public:
-    attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory, Score const& score, arena<T>& memory)
+    attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
+        Score const& score, arena<T>& memory)
         : p_(p),
           lstm_(p.lstm, rows, memory),
           score_(score),
@@ -142,11 +149,13 @@ public:
         to_the_end_ = to_the_end;
     }
 
-    /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have another one.
+    /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have
+    /// another one.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
         if (p_.attends) {
-            auto const attention_of_all = interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
+            auto const attention_of_all =
+                interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
             multiply<T>(rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
         }
         lstm_.step(rows, continuing, t, sums);
@@ -184,12 +193,14 @@ private:
         if (length != 0)
             score_(at.row, at.memory.keys, query_ + row * query_step(), alignment(row), scores_);
         if constexpr (has_simd<T>)
-            std::fill(scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
+            std::fill(
+                scores_ + length, scores_ + whole_batches<T>(length), -std::numeric_limits<T>::infinity());
         softmax(scores_, alignment(row), whole_batches<T>(length));
-        multiply<T>(1, {alignment(row), 0}, {at.memory.values, length, p_.E}, {p_.zeros, 0}, {context_ + row * context_step(), 0});
+        multiply<T>(1, {alignment(row), 0}, {at.memory.values, length, p_.E}, {p_.zeros, 0},
+            {context_ + row * context_step(), 0});
         if (at.alignment.first != nullptr)
-            copy_row<T, Item>(
-                {alignment(row)}, length, {at.alignment.first + static_cast<std::ptrdiff_t>(t) * at.alignment_step, at.alignment.step});
+            copy_row<T, Item>({alignment(row)}, length,
+                {at.alignment.first + static_cast<std::ptrdiff_t>(t) * at.alignment_step, at.alignment.step});
     }
 
     attn_lstm_parameters<T> const& p_;

@@ -54,21 +54,25 @@ struct copy_strided_slices {
     template <class Slices, class T>
     void operator()(Slices const& slices, T const* data, T* output) const
     {
-        slices.for_each([&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * size); });
+        slices.for_each(
+            [&](std::ptrdiff_t offset, std::size_t number) { copy(data + offset, output + number * size); });
     }
 };
 
-/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`; those of dropped tuples stay as they are. Allocates nothing.
+/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`; those of dropped tuples stay
+/// as they are. Allocates nothing.
 template <class T, class Copy>
-void gather_nd(offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
+void gather_nd(
+    offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
 {
-    kernel::for_each_block(read, from, to, data, copy.size, [&](offset_block<T const> const& block) { copy(block, data, output); });
+    kernel::for_each_block(read, from, to, data, copy.size,
+        [&](offset_block<T const> const& block) { copy(block, data, output); });
 }
 
 /// The same for contiguous slices and single indices, none of which is negative or out of range.
 template <class T, std::integral Index>
-void gather_single(
-    index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data, T* output, copy_contiguous_slices const& copy)
+void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data,
+    T* output, copy_contiguous_slices const& copy)
 {
     copy(single_indices<T const, Index>(tuples, from, to, data, copy.size), data, output);
 }

@@ -56,7 +56,8 @@ public:
         if (p_.linear_before_reset)
             multiply<T>(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
         for (std::size_t row = 0; row < rows; ++row) {
-            T *const z = sums + row * step, *const r = z + p_.gate_step, *const reset = reset_ + row * reset_step;
+            T *const z = sums + row * step, *const r = z + p_.gate_step,
+                     *const reset = reset_ + row * reset_step;
             p_.f(z, H);
             p_.f(r, H);
             if (p_.linear_before_reset)
@@ -65,13 +66,16 @@ public:
                 set_products(r, this->h(row), reset, H);
         }
         if (!p_.linear_before_reset)
-            multiply<T>(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h, {h_sums.first, step}, h_sums);
+            multiply<T>(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h,
+                {h_sums.first, step}, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
-            T *const z = sums + row * step, *const next = h_sums.first + row * step, *const state = this->h(row);
+            T *const z = sums + row * step, *const next = h_sums.first + row * step,
+                     *const state = this->h(row);
             p_.g(next, H);
             for_each_batch<T>(H, [=](std::size_t j) {
                 auto const kept = load_batch(z + j);
-                store_batch(state + j, multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
+                store_batch(state + j,
+                    multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
             });
         }
     }

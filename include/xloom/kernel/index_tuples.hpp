@@ -13,7 +13,8 @@
 
 namespace xloom::kernel {
 
-/// `count` tuples, side by side, each of one index for each of some axes. A negative index counts from the end of its axis.
+/// `count` tuples, side by side, each of one index for each of some axes. A negative index counts from the
+/// end of its axis.
 template <std::integral Index>
 struct index_tuples {
     Index const* first = nullptr;
@@ -31,7 +32,8 @@ constexpr bool is_index(Index index, std::size_t length)
     if constexpr (std::is_unsigned_v<Index>)
         return index < length;
     else
-        return index < 0 ? static_cast<std::uintmax_t>(-(index + 1)) < length : static_cast<std::uintmax_t>(index) < length;
+        return index < 0 ? static_cast<std::uintmax_t>(-(index + 1)) < length
+                         : static_cast<std::uintmax_t>(index) < length;
 }
 
 /// The index counted from the front. Requires is_index(index, length).
@@ -104,7 +106,8 @@ index_survey survey(index_tuples<Index> const& tuples)
 /// The offset of a tuple that is left out.
 inline constexpr std::ptrdiff_t dropped = (std::numeric_limits<std::ptrdiff_t>::min)();
 
-/// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile time.
+/// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile
+/// time.
 template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>
 class tuple_offset {
 public:
@@ -146,8 +149,8 @@ private:
     std::size_t width_;
 };
 
-/// Calls f(tuple_offset) with the one for these tuples: of 1 and 2 indices, which occur most, the width is known to the compiler, and of
-/// single indices also that none is negative.
+/// Calls f(tuple_offset) with the one for these tuples: of 1 and 2 indices, which occur most, the width is
+/// known to the compiler, and of single indices also that none is negative.
 template <bounds Bounds = bounds::assume, std::integral Index, class F>
 void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {

@@ -34,23 +34,25 @@ struct lstm_parameters {
 template <class T>
 bool is_plain(lstm_parameters<T> const& p) noexcept
 {
-    return p.f.function.kind == activation::sigmoid && p.g.function.kind == activation::tanh && p.h.kind == activation::tanh &&
-           !p.f.is_clipped && p.P == nullptr && !p.input_forget;
+    return p.f.function.kind == activation::sigmoid && p.g.function.kind == activation::tanh &&
+           p.h.kind == activation::tanh && !p.f.is_clipped && p.P == nullptr && !p.input_forget;
 }
 
 /// The next c and h of a row from the sums of its gates, with the default activations and nothing else.
 ///
-/// Why in two passes: an exponential is a long chain, and a processor sees only so far ahead. With h in the first pass its chain would be
-/// two exponentials long, one behind the other.
+/// Why in two passes: an exponential is a long chain, and a processor sees only so far ahead. With h in the
+/// first pass its chain would be two exponentials long, one behind the other.
 template <class T>
 [[gnu::flatten]] void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
-    T const *const i = sums, *const o = i + p.gate_step, *const f = o + p.gate_step, *const g = f + p.gate_step;
+    T const *const i = sums, *const o = i + p.gate_step, *const f = o + p.gate_step,
+                   *const g = f + p.gate_step;
     for_each_batch<T>(p.H, [=](std::size_t j) {
         auto const input = sigmoid_times_tanh(load_batch(i + j), load_batch(g + j));
         store_batch(c + j, multiply_add(sigmoid()(load_batch(f + j)), load_batch(c + j), input));
     });
-    for_each_batch<T>(p.H, [=](std::size_t j) { store_batch(h + j, sigmoid_times_tanh(load_batch(o + j), load_batch(c + j))); });
+    for_each_batch<T>(p.H,
+        [=](std::size_t j) { store_batch(h + j, sigmoid_times_tanh(load_batch(o + j), load_batch(c + j))); });
 }
 
 /// The same with any options. The sums are overwritten.
@@ -87,14 +89,20 @@ class lstm_rows {
 public:
     /// Memory for `rows` rows; of an arena without memory only the size is told.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), c_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
+        : p_(p),
+          h_(memory.take(rows * p.gate_step)),
+          c_(memory.take(rows * p.gate_step)),
+          interleaved_(memory.take(rows * p.gate_step))
     {}
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
     T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
 
     /// h of the first `rows` rows for a product, until it is asked for again.
-    interleaved_rows<T> h_of_all(std::size_t rows) const noexcept { return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_); }
+    interleaved_rows<T> h_of_all(std::size_t rows) const noexcept
+    {
+        return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
+    }
 
     panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }

@@ -1,9 +1,10 @@
 #pragma once
 // Products with a constant matrix.
 //
-// Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on how many rows there are nor on
-// how the work is cut, so that a batch equals its rows, a sequence its pieces, and two threads one. It is made of chains of multiply-adds
-// that are short: rounding errors grow with the length of a chain.
+// Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on
+// how many rows there are nor on how the work is cut, so that a batch equals its rows, a sequence its pieces,
+// and two threads one. It is made of chains of multiply-adds that are short: rounding errors grow with the
+// length of a chain.
 
 #include <algorithm>
 #include <array>
@@ -23,15 +24,19 @@ namespace xloom::kernel {
 /// Products in a chain.
 inline constexpr std::size_t chain_length = 128;
 
-/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking backwards every other time: then a
-/// part of it is still there.
+/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking
+/// backwards every other time: then a part of it is still there.
 enum class panel_order : bool { forwards, backwards };
 
-constexpr panel_order order_of_step(std::size_t t) noexcept { return t % 2 == 0 ? panel_order::forwards : panel_order::backwards; }
+constexpr panel_order order_of_step(std::size_t t) noexcept
+{
+    return t % 2 == 0 ? panel_order::forwards : panel_order::backwards;
+}
 
 namespace detail {
 
-/// What a product asks of rows: number k of row r of a block of `Count` rows, and the block that begins with a row.
+/// What a product asks of rows: number k of row r of a block of `Count` rows, and the block that begins with
+/// a row.
 template <std::size_t Count, class T>
 T const& number_of(rows_of<T const> block, std::size_t r, std::size_t k) noexcept
 {
@@ -77,7 +82,8 @@ void fetch_to_write(T const* items) noexcept
         __builtin_prefetch(items + i, 1, 3);
 }
 
-/// Has items fetched while products are made: into the next cache, for there is more to be done before they are read.
+/// Has items fetched while products are made: into the next cache, for there is more to be done before they
+/// are read.
 template <class T>
 struct fetch_items {
     T const* first;
@@ -92,10 +98,11 @@ struct fetch_nothing {
 
 /// sums = factor * b + sums.
 ///
-/// Why g++ without SIMD keeps a loop: it makes vectors of a loop over std::fma, but not of the same calls one behind the other. clang's are
-/// made of these only.
+/// Why g++ without SIMD keeps a loop: it makes vectors of a loop over std::fma, but not of the same calls one
+/// behind the other. clang's are made of these only.
 template <class T, std::size_t Batches>
-void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b, std::array<batch_t<T>, Batches>& sums) noexcept
+void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
+    std::array<batch_t<T>, Batches>& sums) noexcept
 {
 #ifndef __clang__
     if constexpr (!has_simd<T>) {
@@ -110,13 +117,14 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
 
-/// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one chain.
+/// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one
+/// chain.
 ///
-/// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is instructions that are short.
-/// g++ would besides load a row of b anew for each row of a, unless it unrolls.
+/// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is
+/// instructions that are short. g++ would besides load a row of b anew for each row of a, unless it unrolls.
 template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
-void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel, rows_of<T const> start, rows_of<T> sums,
-    Fetch const& fetch) noexcept
+void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel,
+    rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
 {
     using batch = batch_t<T>;
 
@@ -139,15 +147,17 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
     for (std::size_t r = 0; r < Count; ++r)
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < Batches; ++i)
-            store_batch(
-                sums.first + r * sums.step + i * batch_size<T>, load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
+            store_batch(sums.first + r * sums.step + i * batch_size<T>,
+                load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
 }
 
 /// The same for all products, in as many chains as it takes, and the columns from this panel of b on.
 ///
-/// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to do while they come.
+/// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to
+/// do while they come.
 template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
-void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
+void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
+    Fetch const& fetch) noexcept
 {
     constexpr std::size_t width = Batches * batch_size<T>;
     std::size_t const column = panel * panel_width<T>;
@@ -158,7 +168,8 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
         fetch_to_write<width>(sums.first + r * sums.step);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
         std::size_t const end = (std::min)(k + chain_length, b.depth);
-        add_chain<Count, Batches>(a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
+        add_chain<Count, Batches>(
+            a, k, end, b.items + column * b.depth, b.depth * panel_width<T>, start, sums, fetch);
         start = {sums.first, sums.step};
     }
     if (b.depth == 0)
@@ -168,7 +179,8 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
 
 /// One row has too few sums in flight to keep the multipliers busy: several panels at once.
 template <class T, class Rows>
-void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+void multiply_one(
+    Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>, together = (7 + width) / width;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
@@ -176,34 +188,42 @@ void multiply_one(Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T>
     for (std::size_t i = 0; i < turns.count(); ++i) {
         std::size_t const turn = order == panel_order::backwards ? turns.count() - 1 - i : i;
         std::size_t const panel = turns.begin(turn), end = (std::min)(turns.begin(turn + 1) * width, batches);
-        with_count<1, together * width>(
-            end - panel * width, [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, fetch_nothing()); });
+        with_count<1, together * width>(end - panel * width,
+            [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, fetch_nothing()); });
     }
 }
 
-/// What part number `part` of the rows has fetched of a panel. The last parts share it evenly, up to four of them.
+/// What part number `part` of the rows has fetched of a panel. The last parts share it evenly, up to four of
+/// them.
 ///
 /// Why they share it: lines that are asked for faster than they come wait for each other.
 template <class T>
-std::optional<fetch_items<T>> share_of(T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
+std::optional<fetch_items<T>> share_of(
+    T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
-    std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>), width = panel_width<T> / shares;
+    std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>),
+                      width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
     return fetch_items<T>{panel + (part + shares - parts) * width * depth, (std::min)(width, line_items<T>)};
 }
 
-/// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the beginning of each panel. It costs a
-/// twentieth of the time of the rows that do it, which a matrix in the core's own cache would not give back.
+/// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the
+/// beginning of each panel. It costs a twentieth of the time of the rows that do it, which a matrix in the
+/// core's own cache would not give back.
 template <class T, class Rows>
-void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
+void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+    panel_order order) noexcept
 {
     constexpr std::size_t width = panel_batches<T>;
-    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>, count = (batches + width - 1) / width, whole = batches / width;
+    std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>,
+                      count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
-    bool const is_backwards = order == panel_order::backwards, fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > own_cache;
+    bool const is_backwards = order == panel_order::backwards,
+               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > own_cache;
     for (std::size_t i = 0; i < count; ++i) {
-        std::size_t const panel = is_backwards ? count - 1 - i : i, next = is_backwards ? panel - 1 : panel + 1;
+        std::size_t const panel = is_backwards ? count - 1 - i : i,
+                          next = is_backwards ? panel - 1 : panel + 1;
         for (std::size_t part = 0; part < parts.count(); ++part) {
             std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
             auto const multiply_part = [&](auto batches_here, auto const& fetch) {
@@ -218,16 +238,16 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
             if (share)
                 multiply_part(std::integral_constant<std::size_t, width>(), *share);
             else
-                with_count<1, width>(
-                    (std::min)(width, batches - panel * width), [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
+                with_count<1, width>((std::min)(width, batches - panel * width),
+                    [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
         }
     }
 }
 
 } // namespace detail
 
-/// sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved. start and sums [rows, whole batches]; start may be sums,
-/// nothing else may overlap.
+/// sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved. start and sums [rows, whole
+/// batches]; start may be sums, nothing else may overlap.
 template <class T, class Rows = rows_of<T const>>
 void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept

@@ -15,15 +15,17 @@ inline constexpr std::size_t max_offset_block = 64;
 /// Slices of at most this many elements have loops of their own.
 inline constexpr std::size_t max_small_slice = 4;
 
-/// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one. The slice may be at `dropped`:
-/// a prefetch of any address is harmless, so that it need not be told apart.
+/// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one.
+/// The slice may be at `dropped`: a prefetch of any address is harmless, so that it need not be told apart.
 template <class T>
 void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
-    std::uintptr_t const first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
+    std::uintptr_t const first =
+        reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
     __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
     if (length > max_small_slice)
-        __builtin_prefetch(reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
+        __builtin_prefetch(
+            reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
 
 /// The offsets of consecutive index tuples into `data`, and those that come a block later.
@@ -36,7 +38,8 @@ struct offset_block {
     T* data;
     std::size_t length; ///< of a slice
 
-    /// Calls f(offset, number) for each tuple in their order, except dropped ones, and prefetches the slices that come a block later.
+    /// Calls f(offset, number) for each tuple in their order, except dropped ones, and prefetches the slices
+    /// that come a block later.
     template <class F>
     void for_each(F const& f) const
     {
@@ -48,13 +51,20 @@ struct offset_block {
     }
 };
 
-/// Tuples of a single index each, none of which is negative or out of range: their offsets need not be computed ahead of their use.
+/// Tuples of a single index each, none of which is negative or out of range: their offsets need not be
+/// computed ahead of their use.
 template <class T, std::integral Index>
 class single_indices {
 public:
     /// Tuples `from` .. `to` - 1, of slices of `length` elements of `data`.
-    single_indices(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
-        : indices_(tuples.first), from_(from), to_(to), stride_(tuples.axes.steps[0]), data_(data), length_(length)
+    single_indices(
+        index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
+        : indices_(tuples.first),
+          from_(from),
+          to_(to),
+          stride_(tuples.axes.steps[0]),
+          data_(data),
+          length_(length)
     {}
 
     /// Calls f(offset, number) for each of them in their order, and prefetches slices ahead of it.
@@ -100,12 +110,15 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
     }
 }
 
-/// Calls f(offset_block) for tuples `from` .. `to` - 1 in their order, where f uses `length` elements at data + offset.
+/// Calls f(offset_block) for tuples `from` .. `to` - 1 in their order, where f uses `length` elements at data
+/// + offset.
 ///
-/// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a slice to the next offset. Blocks
-/// of longer slices are smaller, so that what was prefetched is still in the cache when it is used.
+/// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a
+/// slice to the next offset. Blocks of longer slices are smaller, so that what was prefetched is still in the
+/// cache when it is used.
 template <class T, class F>
-void for_each_block(offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
+void for_each_block(
+    offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
     std::size_t const step = length <= max_small_slice ? max_offset_block : max_offset_block / 4;
     std::array<std::array<std::ptrdiff_t, max_offset_block>, 2> offsets{};

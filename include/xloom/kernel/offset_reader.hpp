@@ -5,11 +5,13 @@
 
 namespace xloom::kernel {
 
-/// Adds the offset of each tuple's batch entry to those that a reader gives: `per_entry` tuples belong to one.
+/// Adds the offset of each tuple's batch entry to those that a reader gives: `per_entry` tuples belong to
+/// one.
 class batch_offsets {
 public:
     batch_offsets() = default;
-    batch_offsets(strided_layout const& batch, std::size_t per_entry) : batch_(batch), per_entry_(per_entry) {}
+    batch_offsets(strided_layout const& batch, std::size_t per_entry) : batch_(batch), per_entry_(per_entry)
+    {}
 
     void add_to(std::ptrdiff_t* offsets, std::size_t first, std::size_t count) const
     {
@@ -51,10 +53,12 @@ void read_offsets(TupleOffset const offset_of, Index const* tuple, std::size_t c
 }
 
 template <bounds Bounds, std::integral Index>
-void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
+void read_offsets(
+    index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
 {
-    with_tuple_offset<Bounds>(
-        tuples, [&](auto const& offset_of) { read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets); });
+    with_tuple_offset<Bounds>(tuples, [&](auto const& offset_of) {
+        read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets);
+    });
 }
 
 } // namespace detail
@@ -62,7 +66,8 @@ void read_offsets(index_tuples<Index> const& tuples, std::size_t from, std::size
 /// Reads the offsets of index tuples.
 class offset_reader {
 public:
-    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires survey(tuples).in_range.
+    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires
+    /// survey(tuples).in_range.
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
         : batch_(batch),

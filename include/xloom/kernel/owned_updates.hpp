@@ -1,5 +1,6 @@
 #pragma once
-// Scatter on several threads with the bits of one: every slice has one owner, who applies its updates in their order.
+// Scatter on several threads with the bits of one: every slice has one owner, who applies its updates in
+// their order.
 
 #include <algorithm>
 #include <array>
@@ -32,8 +33,9 @@ struct owned_updates {
     }
 };
 
-/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All others are spread evenly over
-/// groups, whatever the distance between them, and the groups dealt out so that each owner gets about as many updates of a sample.
+/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All
+/// others are spread evenly over groups, whatever the distance between them, and the groups dealt out so that
+/// each owner gets about as many updates of a sample.
 class slice_owners {
 public:
     /// Requires updates.
@@ -42,7 +44,8 @@ public:
         while (std::size_t{1} << shift_ < neighbourhood)
             ++shift_;
         std::size_t const samples = (std::min)(std::size_t{1024}, read.count());
-        std::size_t const distance = read.count() / 8 * 5 | 1; // no multiple of a period that the indices may have
+        std::size_t const distance =
+            read.count() / 8 * 5 | 1; // no multiple of a period that the indices may have
         std::array<std::size_t, groups> sizes{};
         for (std::size_t i = 0; i < samples; ++i) {
             std::ptrdiff_t offset;
@@ -65,7 +68,8 @@ private:
     /// Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
     std::size_t group_of(std::ptrdiff_t offset) const
     {
-        return static_cast<std::size_t>((static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
+        return static_cast<std::size_t>(
+            (static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
     }
 
     /// To each owner the next groups, until all owners so far have their parts of the sum.
@@ -97,13 +101,16 @@ public:
     /// So many updates at most: what they take up stays in a core's own cache.
     static constexpr std::size_t most = std::size_t{1} << 13;
 
-    sorted_share(std::size_t size, std::size_t owners) : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners) {}
+    sorted_share(std::size_t size, std::size_t owners)
+        : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)
+    {}
 
     /// Takes updates `from` .. `to` - 1.
     void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
     {
         std::fill(ends_.begin(), ends_.end(), std::size_t{0});
-        for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
+        for_each_named(
+            read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
         std::size_t begin = 0;
         for (std::size_t& end : ends_)
             begin += std::exchange(end, begin);
@@ -123,13 +130,15 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-/// Calls apply(owned_updates) until every update was in one; those of a slice in their order and from one part at a time. In rounds: first
-/// each part sorts its share of the updates by owner, then each owner applies its updates, share after share.
+/// Calls apply(owned_updates) until every update was in one; those of a slice in their order and from one
+/// part at a time. In rounds: first each part sorts its share of the updates by owner, then each owner
+/// applies its updates, share after share.
 ///
-/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first update is applied; the offsets
-/// read twice.
+/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first
+/// update is applied; the offsets read twice.
 template <class Policy, class Apply>
-void for_each_owned(Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
+void for_each_owned(
+    Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
 {
     std::size_t const count = read.count(), parts = owner_of.count();
     std::size_t const size = (std::min)(sorted_share::most, count / parts + 1);

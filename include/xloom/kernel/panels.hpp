@@ -14,10 +14,10 @@ template <class T>
 inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
 
 template <class T>
-inline constexpr std::size_t panel_width = panel_batches<T>* batch_size<T>;
+inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
 
-/// A matrix [depth, columns], its columns filled up to whole batches: panel p holds those from p * panel_width on, row after row. The last
-/// one is as wide as what is left.
+/// A matrix [depth, columns], its columns filled up to whole batches: panel p holds those from p *
+/// panel_width on, row after row. The last one is as wide as what is left.
 template <class T>
 struct panels {
     T const* items = nullptr;
@@ -39,8 +39,8 @@ constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexce
     return depth * whole_batches<T>(columns);
 }
 
-/// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far apart as a power of two would
-/// share a few places of the cache.
+/// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far
+/// apart as a power of two would share a few places of the cache.
 template <class T>
 constexpr std::size_t row_step(std::size_t columns) noexcept
 {
@@ -65,17 +65,20 @@ struct unpacked_panels {
     panels<T> packed() const noexcept { return {items, depth, columns}; }
 };
 
-/// Writes a matrix [rows, columns] into panels, to their rows from first_row and columns from first_column on.
+/// Writes a matrix [rows, columns] into panels, to their rows from first_row and columns from first_column
+/// on.
 ///
-/// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache is read while it is there.
+/// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache
+/// is read while it is there.
 template <class T, class Item>
-void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns, unpacked_panels<T> const& to, std::size_t first_row = 0,
-    std::size_t first_column = 0) noexcept
+void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
+    unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
 {
     constexpr std::size_t block = 16;
     auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
     for (std::size_t begin = 0, end; begin < columns; begin = end) {
-        std::size_t const offset = (first_column + begin) % panel_width<T>, panel = first_column + begin - offset;
+        std::size_t const offset = (first_column + begin) % panel_width<T>,
+                          panel = first_column + begin - offset;
         std::size_t const width = columns_of_panel<T>(panel, to.columns);
         end = (std::min)(columns, begin + width - offset);
         T* const target = to.items + panel * to.depth + first_row * width + offset;
@@ -88,7 +91,8 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
             for (std::size_t k0 = 0; k0 < rows; k0 += block)
                 for (std::size_t j = 0; j < end - begin; ++j) {
                     T* const to_column = target + k0 * width + j;
-                    Item const* const from_column = source + at(k0) * from.depth_step + at(j) * from.column_step;
+                    Item const* const from_column =
+                        source + at(k0) * from.depth_step + at(j) * from.column_step;
                     for (std::size_t k = 0, count = (std::min)(block, rows - k0); k < count; ++k)
                         to_column[k * width] = static_cast<T>(from_column[at(k) * from.depth_step]);
                 }

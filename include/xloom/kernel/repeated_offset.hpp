@@ -40,7 +40,8 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 {
     std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // which slice, by which tuple
     named.reserve(read.count());
-    for_each_named(read, 0, read.count(), [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
+    for_each_named(read, 0, read.count(),
+        [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
     std::sort(named.begin(), named.end());
     std::optional<tuple_pair> first;
     for (std::size_t i = 1; i < named.size(); ++i)
@@ -51,15 +52,16 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 
 } // namespace detail
 
-/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or `dropped`.
-/// Cost: a number for each slice or, where the tuples are few, two for each tuple.
+/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or
+/// `dropped`. Cost: a number for each slice or, where the tuples are few, two for each tuple.
 inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
 {
     bool const are_few = read.count() < slices / 8;
     return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
 }
 
-/// The first tuple that names a slice before that of the one which precedes it; left-out tuples are passed over.
+/// The first tuple that names a slice before that of the one which precedes it; left-out tuples are passed
+/// over.
 inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
     std::ptrdiff_t before = dropped;

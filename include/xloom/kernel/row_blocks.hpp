@@ -13,13 +13,16 @@ namespace xloom::kernel {
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// So many things in as few blocks of at most `most` as there can be, all nearly of one size. From most = 3 on, no block has one thing
-/// where there are two.
+/// So many things in as few blocks of at most `most` as there can be, all nearly of one size. From most = 3
+/// on, no block has one thing where there are two.
 struct blocks {
     std::size_t things, most;
 
     constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
-    constexpr std::size_t begin(std::size_t block) const noexcept { return xloom::detail::begin_of_part(block, count(), things); }
+    constexpr std::size_t begin(std::size_t block) const noexcept
+    {
+        return xloom::detail::begin_of_part(block, count(), things);
+    }
 };
 
 /// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
@@ -63,15 +66,17 @@ void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
 
 /// Interleaves rows [rows, depth], in `to` [rows, depth]. A single row stays where it is.
 template <class T>
-interleaved_rows<T> interleave(std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
+interleaved_rows<T> interleave(
+    std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
 {
     if (rows == 1)
         return {a.first};
     blocks const parts{rows, block_rows<T>};
     for (std::size_t part = 0; part < parts.count(); ++part) {
         std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
-        with_count<2, block_rows<T>>(
-            end - begin, [&](auto count) { detail::interleave_block<count, T>(a.from(begin), depth, to + begin * depth); });
+        with_count<2, block_rows<T>>(end - begin, [&](auto count) {
+            detail::interleave_block<count, T>(a.from(begin), depth, to + begin * depth);
+        });
     }
     return {to};
 }

@@ -1,5 +1,6 @@
 #pragma once
-// ScatterND over raw memory: updates are applied to the slices that index tuples name, those of one slice in their order.
+// ScatterND over raw memory: updates are applied to the slices that index tuples name, those of one slice in
+// their order.
 
 #include <utility>
 
@@ -59,29 +60,33 @@ struct strided_slices {
     void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
         updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            pairs.for_each_pair(
-                values + number * size, data + offset, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+            pairs.for_each_pair(values + number * size, data + offset,
+                [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
         });
     }
 };
 
-/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` that `read` names. Allocates nothing.
+/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` that `read` names.
+/// Allocates nothing.
 template <class T, class Slices, class Reduce>
-void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values, std::size_t step,
-    Slices const& slices, Reduce& reduce)
+void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
+    std::size_t step, Slices const& slices, Reduce& reduce)
 {
     kernel::for_each_block(read, from, to, data, step, [&](offset_block<T> const& block) {
         kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
     });
 }
 
-/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is negative or out of range.
-/// Allocates nothing.
+/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is
+/// negative or out of range. Allocates nothing.
 template <class T, std::integral Index, class Reduce>
-void scatter_single(index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
+void scatter_single(
+    index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
 {
     single_indices<T, Index> const updates(tuples, 0, tuples.count, data, size);
-    kernel::with_reduction<T>(reduce, [&](auto& function) { contiguous_slices{size, size}(updates, data, values, function); });
+    kernel::with_reduction<T>(reduce, [&](auto& function) {
+        contiguous_slices{size, size}(updates, data, values, function);
+    });
 }
 
 } // namespace xloom::kernel

@@ -1,5 +1,6 @@
 #pragma once
-// ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while it is near, and written.
+// ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while
+// it is near, and written.
 
 #include <xloom/core/cache.hpp>
 #include <xloom/kernel/updates_by_slice.hpp>
@@ -9,7 +10,8 @@ namespace xloom::kernel {
 
 namespace detail {
 
-/// to = reduce(old, update), where `to` may be `old`. Every line of the memory at `coming` is asked for when one of the work is done.
+/// to = reduce(old, update), where `to` may be `old`. Every line of the memory at `coming` is asked for when
+/// one of the work is done.
 ///
 /// Why so: slices lie side by side, updates do not, and asked for all at once they would wait for each other.
 template <class T, class Reduce>
@@ -31,10 +33,11 @@ void meet_row(T const* old, T const* update, T const* coming, T* to, std::size_t
 
 } // namespace detail
 
-/// Writes slices `from` .. `to` - 1 of `output`: data's, of `size` items side by side, met by their updates. Allocates nothing.
+/// Writes slices `from` .. `to` - 1 of `output`: data's, of `size` items side by side, met by their updates.
+/// Allocates nothing.
 template <class T, class Reduce>
-void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data, T const* updates, T* output,
-    std::size_t size, Reduce& reduce)
+void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
+    T const* updates, T* output, std::size_t size, Reduce& reduce)
 {
     constexpr std::size_t ahead = 2;
     constexpr auto keep = [](T item, T const&) { return item; };
@@ -45,7 +48,8 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
             detail::meet_row(old, old, old, row, size, keep);
         for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
             kernel::with_reduction<T>(reduce, [&](auto& function) {
-                detail::meet_row(old, updates + order.number(i) * size, updates + order.number(i + ahead) * size, row, size, function);
+                detail::meet_row(old, updates + order.number(i) * size,
+                    updates + order.number(i + ahead) * size, row, size, function);
             });
     }
 }

@@ -21,13 +21,16 @@ template <class From, class To>
 void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
 {
     if (from.step == 1 && to.step == 1)
-        std::transform(from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
+        std::transform(
+            from.first, from.first + count, to.first, [](From const& item) { return static_cast<To>(item); });
     else
         for (std::size_t i = 0; i < count; ++i)
-            to.first[static_cast<std::ptrdiff_t>(i) * to.step] = static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
+            to.first[static_cast<std::ptrdiff_t>(i) * to.step] =
+                static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
 }
 
-/// One sequence as a direction walks it: its first x and y, and how far it is to the next (backwards in the reverse direction).
+/// One sequence as a direction walks it: its first x and y, and how far it is to the next (backwards in the
+/// reverse direction).
 template <class Item>
 struct sequence {
     std::size_t row; ///< in the batch
@@ -38,7 +41,8 @@ struct sequence {
     std::ptrdiff_t y_step;
 };
 
-/// How many of the sequences, which are sorted by falling length and of which `most` come into question, have a step t.
+/// How many of the sequences, which are sorted by falling length and of which `most` come into question, have
+/// a step t.
 template <class Item>
 std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std::size_t t) noexcept
 {
@@ -60,14 +64,16 @@ struct step_buffers {
 
     template <class Rows>
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
-        : steps((std::min)(std::max<std::size_t>(longest, 1), std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
+        : steps((std::min)(std::max<std::size_t>(longest, 1),
+              std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest) * cell.W().depth)),
           interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
           sums(memory.take(most_together(rows, longest) * cell.sums_step()))
     {}
 
 private:
-    /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices for smaller ones.
+    /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices
+    /// for smaller ones.
     static std::size_t most_together(std::size_t rows, std::size_t longest)
     {
         return (std::min)(std::max<std::size_t>(longest, 1) * rows, (std::max)(rows_together, rows));
@@ -76,7 +82,8 @@ private:
 
 /// Runs `count` sequences, sorted by falling length, whose states are the first rows of `cell`.
 template <class T, class Item, class Rows>
-void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
+void run_sequences(
+    Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
 {
     std::size_t const I = cell.W().depth, step = cell.sums_step();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
@@ -88,7 +95,8 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
             active = count_longer(sequences, active, t);
             for (std::size_t r = 0; r < active; ++r, ++rows) {
                 auto const& [items, item_step] = sequences[r].x;
-                copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step}, I, {buffers.x + rows * I});
+                copy_row<Item, T>({items + static_cast<std::ptrdiff_t>(t) * sequences[r].x_step, item_step},
+                    I, {buffers.x + rows * I});
             }
         }
         auto const x = interleave(rows, {buffers.x, I}, I, buffers.interleaved_x);
@@ -101,7 +109,8 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
             sums += active * step;
             for (std::size_t r = 0; r < active; ++r)
                 if (auto const& [items, item_step] = sequences[r].y; items != nullptr)
-                    copy_row<T, Item>({cell.h(r)}, H, {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_step, item_step});
+                    copy_row<T, Item>({cell.h(r)}, H,
+                        {items + static_cast<std::ptrdiff_t>(t) * sequences[r].y_step, item_step});
         }
     }
 }

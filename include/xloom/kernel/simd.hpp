@@ -1,7 +1,8 @@
 #pragma once
-// Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the same text serves both.
-// With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not even included. For a target whose vector units
-// xsimd does not know, it is defined here: xsimd then has no batch.
+// Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the
+// same text serves both. With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not
+// even included. For a target whose vector units xsimd does not know, it is defined here: xsimd then has no
+// batch.
 
 #include <algorithm>
 #include <cmath>
@@ -87,8 +88,8 @@ void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
 
 /// a * b + c; rounded once where the processor can.
 ///
-/// Why std::fma: a compiler that may contract a * b + c decides so at each place anew, and a sum would have other bits in a batch than in a
-/// row of its own.
+/// Why std::fma: a compiler that may contract a * b + c decides so at each place anew, and a sum would have
+/// other bits in a batch than in a row of its own.
 template <class V>
 V multiply_add(V const& a, V const& b, V const& c)
 {
@@ -141,14 +142,16 @@ xsimd::batch<float, Arch> divide(xsimd::batch<float, Arch> const& a, xsimd::batc
 #endif
 
 template <class T>
-xsimd::batch<T> choose(xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
+xsimd::batch<T> choose(
+    xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
 {
     return xsimd::select(condition, yes, no);
 }
 
 namespace detail {
 
-// Of NaN and a number these give the second. In which order xsimd's own min and max hand over their operands depends on its version.
+// Of NaN and a number these give the second. In which order xsimd's own min and max hand over their operands
+// depends on its version.
 #ifdef __SSE2__
 inline __m128 lesser(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
 inline __m128 greater(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
@@ -219,8 +222,9 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
 
 /// y[i] = f(x[i]) for i < count. f takes and gives a T or a batch of them. x and y may be the same array.
 ///
-/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others. Why flattened: only when all
-/// that f calls is inlined do its constants stay in registers, and g++ does not always think that worth its while.
+/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others.
+/// Why flattened: only when all that f calls is inlined do its constants stay in registers, and g++ does not
+/// always think that worth its while.
 template <class T, class F>
 [[gnu::flatten]] void map(T const* x, T* y, std::size_t count, F const& f)
 {

@@ -12,7 +12,8 @@ template <class T>
 T largest_of(T const* x, std::size_t count) noexcept
 {
     // Not a != a: for NaN that is false with xsimd 8 on AVX.
-    auto const larger = []<class V>(V const& a, V const& b) { return choose(a == a, choose(b > a, b, a), b); };
+    auto const larger = []<class V>(
+                            V const& a, V const& b) { return choose(a == a, choose(b > a, b, a), b); };
     T largest = x[0];
     std::size_t i = 0;
     if constexpr (has_simd<T>)
@@ -32,7 +33,8 @@ T largest_of(T const* x, std::size_t count) noexcept
     return largest;
 }
 
-/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all are -infinity.
+/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all
+/// are -infinity.
 template <class T>
 void softmax(T const* x, T* y, std::size_t count) noexcept
 {

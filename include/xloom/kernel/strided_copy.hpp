@@ -5,9 +5,9 @@
 
 namespace xloom::kernel {
 
-/// Pairs the items of one strided array with those of another of the same shape, and assigns the first to the second.
-/// Axes of length 1 are dropped and axes that lie side by side on both sides are merged, so that most copies are one or two loops.
-/// Cost: each item read once and written once. Allocates nothing.
+/// Pairs the items of one strided array with those of another of the same shape, and assigns the first to the
+/// second. Axes of length 1 are dropped and axes that lie side by side on both sides are merged, so that most
+/// copies are one or two loops. Cost: each item read once and written once. Allocates nothing.
 class strided_copy {
 public:
     constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
@@ -17,7 +17,8 @@ public:
                 empty_ = true;
             if (dims[axis] == 1)
                 continue;
-            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) && continues(to_.back(), to[axis], dims[axis])) {
+            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) &&
+                continues(to_.back(), to[axis], dims[axis])) {
                 dims_.back() *= dims[axis];
                 from_.back() = from[axis];
                 to_.back() = to[axis];
@@ -55,8 +56,8 @@ private:
         return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
     }
 
-    /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row of a small element. And why
-    /// not by walk: g++ 12 makes a seventh slower code of it.
+    /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row
+    /// of a small element. And why not by walk: g++ 12 makes a seventh slower code of it.
     template <class T>
     void copy(std::size_t axis, T const* from, T* to) const
     {

@@ -1,5 +1,6 @@
 #pragma once
-// How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the direction.
+// How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the
+// direction.
 
 #include <cstdlib>
 
@@ -8,14 +9,15 @@
 
 namespace xloom::kernel {
 
-/// The elements of one operand along its time axis: element t begins `first + t * step` items after the operand's first item.
+/// The elements of one operand along its time axis: element t begins `first + t * step` items after the
+/// operand's first item.
 struct time_axis {
     std::ptrdiff_t first = 0;
     std::ptrdiff_t step = 0;
     strided_layout element{};
 
-    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Elements without items all begin at the operand's first item,
-    /// which may be a null pointer.
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Elements without items all begin
+    /// at the operand's first item, which may be a null pointer.
     constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
         : element(drop_axis(operand, axis))
     {
@@ -27,7 +29,8 @@ struct time_axis {
         }
     }
 
-    /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie row-major one after the other.
+    /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie
+    /// row-major one after the other.
     strided_copy gathering(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
@@ -48,7 +51,8 @@ private:
         strides packed;
     };
 
-    /// `count` elements as one array. Time comes behind the axes of larger strides, so that a copy runs along the memory.
+    /// `count` elements as one array. Time comes behind the axes of larger strides, so that a copy runs along
+    /// the memory.
     both_layouts several(std::size_t count) const
     {
         std::size_t axis = 0;

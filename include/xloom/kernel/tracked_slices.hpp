@@ -17,9 +17,10 @@ struct tracking {
     bool is_mean = false;     ///< divide by the number of what counted
 };
 
-/// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`, the type that computes.
-/// Used as `slices` of kernel::scatter_nd, then finish() writes what was kept. Slices of their own may be updated from several threads at
-/// once. Cost: a count for each slice, and a Sum for each item of data if that is another type than T.
+/// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`,
+/// the type that computes. Used as `slices` of kernel::scatter_nd, then finish() writes what was kept. Slices
+/// of their own may be updated from several threads at once. Cost: a count for each slice, and a Sum for each
+/// item of data if that is another type than T.
 template <class T, class Sum>
 class tracked_slices {
 public:

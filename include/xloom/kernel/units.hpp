@@ -1,6 +1,6 @@
 #pragma once
-// What recurrent cells do to a row of units. Rows are padded to whole batches, so that nothing is left over at their ends: what stands
-// in the padding is computed too, and read by nobody.
+// What recurrent cells do to a row of units. Rows are padded to whole batches, so that nothing is left over
+// at their ends: what stands in the padding is computed too, and read by nobody.
 
 #include <cstddef>
 
@@ -37,15 +37,17 @@ void for_each_batch(std::size_t units, F const& f) noexcept
 template <class T>
 void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
 {
-    for_each_batch<T>(
-        units, [=](std::size_t j) { store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j))); });
+    for_each_batch<T>(units, [=](std::size_t j) {
+        store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j)));
+    });
 }
 
 /// z = a * b.
 template <class T>
 void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
 {
-    for_each_batch<T>(units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
+    for_each_batch<T>(
+        units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
 }
 
 /// What turns the sums of a gate into its value.

@@ -11,8 +11,8 @@ namespace xloom::kernel {
 template <class Function, class T>
 inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
 
-/// Calls f(function) with the function object that reduces: `reduce` itself or, if it is a `reduction`, the one that it names, which values
-/// of type T must have. The mean adds; who counts the updates divides.
+/// Calls f(function) with the function object that reduces: `reduce` itself or, if it is a `reduction`, the
+/// one that it names, which values of type T must have. The mean adds; who counts the updates divides.
 template <class T, class Reduce, class F>
 void with_reduction(Reduce& reduce, F const& f)
 {

@@ -1,4 +1,5 @@
-// Every operator in the forms that programs use most, in one file: what g++ inlines, and so warns of, depends on the whole of it.
+// Every operator in the forms that programs use most, in one file: what g++ inlines, and so warns of, depends
+// on the whole of it.
 
 #include <cstdint>
 #include <cstdio>
@@ -17,8 +18,8 @@ double scans()
     auto const [total, running] = xloom::scan(add, 0.0, x);
     auto const backwards = xloom::scan(add, 0.0, x, {.input_directions = {xloom::scan_direction::reverse}});
     auto const columns = [](auto const& sum, auto const& x_t) { return xloom::scan_step{sum + x_t, sum}; };
-    auto const over_columns =
-        xloom::scan(columns, xt::xarray<double>(xt::zeros<double>({2})), rows, {.input_axes = {1}, .output_axes = {1}});
+    auto const over_columns = xloom::scan(
+        columns, xt::xarray<double>(xt::zeros<double>({2})), rows, {.input_axes = {1}, .output_axes = {1}});
 
     double level = 0;
     auto y = xt::xtensor<double, 1>::from_shape({3});
@@ -30,7 +31,8 @@ double scans()
     xt::xtensor<double, 1> const zero = {0, 0};
     xt::xtensor<int, 1> const lens = {3, 1};
     auto const batched = xloom::scan_batched(add, zero, batch, lens);
-    return total + running(2) + backwards.final_state + over_columns.final_state(0) + level + y(0) + batched.final_state(1);
+    return total + running(2) + backwards.final_state + over_columns.final_state(0) + level + y(0) +
+           batched.final_state(1);
 }
 
 double loops()
@@ -40,7 +42,8 @@ double loops()
     double value = 6;
     auto path = xt::xtensor<double, 1>::from_shape({10});
     auto const status =
-        xloom::loop_into([](std::int64_t, double& v, double& y_t) { return (v = (y_t = v) / 2) > 1; }, value, path, {.max_trip_count = 10});
+        xloom::loop_into([](std::int64_t, double& v, double& y_t) { return (v = (y_t = v) / 2) > 1; }, value,
+            path, {.max_trip_count = 10});
     auto const chosen = xloom::if_(
         status.stopped, [&] { return path(0); }, [&] { return path(1); });
     return halves.final_state + halves.scan_outputs(0) + value + chosen;
@@ -96,9 +99,14 @@ double numbers()
     xloom::packed_matrix<float> const multiply(B);
     float C[3];
     multiply(1, x.data(), 2, C, 3);
-    return static_cast<double>(x[0]) + z[0] + static_cast<double>(C[0]) + static_cast<double>(float(xloom::float16(1.5f)));
+    return static_cast<double>(x[0]) + z[0] + static_cast<double>(C[0]) +
+           static_cast<double>(float(xloom::float16(1.5f)));
 }
 
 } // namespace
 
-int main() { std::printf("%g %g %g %g %g\n", scans(), loops(), scatters(), static_cast<double>(recurrences()), numbers()); }
+int main()
+{
+    std::printf(
+        "%g %g %g %g %g\n", scans(), loops(), scatters(), static_cast<double>(recurrences()), numbers());
+}
