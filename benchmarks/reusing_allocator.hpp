@@ -25,7 +25,7 @@ struct reusing_allocator {
     {
         auto& blocks = given_back()[count];
         if (blocks.empty())
-            return xloom::detail::line_allocator<T>().allocate(count);
+            return xloom::detail::cache_aligned_allocator<T>().allocate(count);
         T* const block = blocks.back();
         blocks.pop_back();
         return block;

@@ -17,8 +17,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include <xloom/adapt/xtensor.hpp>
 #include <xloom/kernel/simd.hpp>
+#include <xloom/tensor/xtensor.hpp>
 
 #include "onnxruntime.hpp"
 

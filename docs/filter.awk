@@ -22,11 +22,11 @@ BEGIN {
     headings = "^ (Shapes|Types|Options|Score|Reduce|Policy|Errors|Order|Max error|Cost|Special|" \
                "Aliasing|Threads|Differs|Source|Example)( |$)"
     belong("activations", "core/activation")
-    belong("attn_lstm", "adapt/attention_score adapt/attn_lstm_run")
-    belong("loop", "adapt/loop_control")
-    belong("lstm", "adapt/recurrent_run")
-    belong("scan", "adapt/scan_body")
-    belong("scatter_nd", "adapt/named_reduction core/reduction")
+    belong("attn_lstm", "run/recurrent/attention_score run/recurrent/attn_lstm_run")
+    belong("loop", "run/scan/loop_control")
+    belong("lstm", "run/recurrent/batch_run")
+    belong("scan", "run/scan/scan_body run/scan/step")
+    belong("scatter_nd", "core/reduction")
     belong("storage_types", "core/cast core/element_type_of core/float_format core/float_rounding core/small_float core/small_int")
 }
 

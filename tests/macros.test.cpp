@@ -42,7 +42,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include <xloom/adapt/xtensor.hpp>
+#include <xloom/tensor/xtensor.hpp>
 
 #define min(a, b) (((a) < (b)) ? (a) : (b))
 #define max(a, b) (((a) > (b)) ? (a) : (b))

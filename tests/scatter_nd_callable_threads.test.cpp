@@ -8,8 +8,8 @@
 #include <functional>
 #include <vector>
 
-#include <xloom/adapt/xtensor.hpp>
 #include <xloom/scatter_nd.hpp>
+#include <xloom/tensor/xtensor.hpp>
 
 #include "support/jthread_policy.hpp"
 

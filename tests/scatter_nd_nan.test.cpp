@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include <xloom/adapt/xtensor.hpp>
 #include <xloom/scatter_nd.hpp>
+#include <xloom/tensor/xtensor.hpp>
 
 #include "support/jthread_policy.hpp"
 

@@ -17,7 +17,7 @@ set(test_units
   "scan_into scan_(batched|into|list)"
   "scan scan"
   "loop loop|if|errors|property"
-  "adapt ^adapt/"
+  "tensor ^(tensor|run)/"
   "rest .")
 
 # Files that define macros of common names stay alone.

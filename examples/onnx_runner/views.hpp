@@ -1,7 +1,7 @@
 #pragma once
 // Tensors as xtensor expressions, for xloom's operators.
 
-#include <xloom/adapt/xtensor.hpp>
+#include <xloom/tensor/xtensor.hpp>
 
 #include "value.hpp"
 

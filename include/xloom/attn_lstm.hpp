@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include <xloom/adapt/attn_lstm_run.hpp>
-#include <xloom/adapt/attn_lstm_weights.hpp>
+#include <xloom/run/recurrent/attn_lstm_run.hpp>
+#include <xloom/run/recurrent/attn_lstm_weights.hpp>
 
 namespace xloom {
 
@@ -166,12 +166,14 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
                 ", H = ", weights.sizes().H, ", S = ", sizes.S, " and C = ", weights.attention().C);
         },
         std::array{
-            output_law<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
-            output_law<Item>{"Y_h", "[D, N, H]", {D, N, H}, outputs.Y_h, "initial_h"},
-            output_law<Item>{"Y_c", "[D, N, H]", {D, N, H}, outputs.Y_c, "initial_c"},
-            output_law<Item>{"alignments", "[T, D, N, S]", {T, D, N, S}, outputs.alignments},
-            output_law<Item>{"Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
-            output_law<Item>{"Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
+            output_requirement<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
+            output_requirement<Item>{"Y_h", "[D, N, H]", {D, N, H}, outputs.Y_h, "initial_h"},
+            output_requirement<Item>{"Y_c", "[D, N, H]", {D, N, H}, outputs.Y_c, "initial_c"},
+            output_requirement<Item>{"alignments", "[T, D, N, S]", {T, D, N, S}, outputs.alignments},
+            output_requirement<Item>{
+                "Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
+            output_requirement<Item>{
+                "Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
         },
         blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
             start.initial_attention, start.initial_alignment));
@@ -183,14 +185,14 @@ void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> con
     attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
     Score const& score, attn_lstm_workspace<Item>& workspace, Policy const& policy, Use const& use)
 {
-    batch_walk<Item> const walk{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
+    batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
         {outputs.Y, 0}, start.sequence_lens};
     workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
-    attn_lstm_states<Item, attn_lstm_weights<Item>, Score> const states{weights, score, walk,
+    attn_lstm_states<Item, attn_lstm_weights<Item>, Score> const states{weights, score, operands,
         {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
         {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
         {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
-    auto runner = make_runner<Item>(weights, walk, workspace, policy);
+    auto runner = make_runner<Item>(weights, operands, workspace, policy);
     use(runner, states);
 }
 

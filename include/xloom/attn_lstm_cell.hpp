@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include <xloom/adapt/cell_operands.hpp>
 #include <xloom/attn_lstm.hpp>
+#include <xloom/run/recurrent/cell_operands.hpp>
 
 namespace xloom {
 
@@ -83,7 +83,7 @@ public:
         detail::check_rows(name, weights_.sizes(), N);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
         memory_.rows.reserve(N); // before N is counted up to: an M without items may claim any
-        detail::memory_walk<Item> const memory{M, memory_seq_lens, S};
+        detail::memory_operand<Item> const memory{M, memory_seq_lens, S};
         std::size_t longest = 0;
         for (std::size_t n = 0; n < N; ++n)
             longest = (std::max)(longest, memory.length(n));

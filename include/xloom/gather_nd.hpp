@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include <xloom/adapt/body.hpp>
-#include <xloom/adapt/gather_call.hpp>
+#include <xloom/run/indexed/gather_call.hpp>
 
 namespace xloom {
 

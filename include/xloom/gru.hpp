@@ -1,8 +1,8 @@
 #pragma once
 // GRU: ONNX's, over a batch of sequences.
 
-#include <xloom/adapt/gru_weights.hpp>
-#include <xloom/adapt/hidden_call.hpp>
+#include <xloom/run/recurrent/gru_weights.hpp>
+#include <xloom/run/recurrent/single_state.hpp>
 
 namespace xloom {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include <xloom/adapt/step.hpp>
+#include <xloom/run/scan/step.hpp>
 
 namespace xloom {
 

@@ -3,12 +3,12 @@
 
 #include <utility>
 
-#include <xloom/adapt/body.hpp>
-#include <xloom/adapt/growing_stack.hpp>
-#include <xloom/adapt/loop_control.hpp>
-#include <xloom/adapt/step.hpp>
-#include <xloom/adapt/step_report.hpp>
 #include <xloom/loop_into.hpp>
+#include <xloom/run/scan/body_call.hpp>
+#include <xloom/run/scan/growable_outputs.hpp>
+#include <xloom/run/scan/loop_control.hpp>
+#include <xloom/run/scan/step.hpp>
+#include <xloom/run/scan/step_report.hpp>
 
 namespace xloom {
 
@@ -102,13 +102,13 @@ template <class Step, class Body, class State>
 auto run_loop(Body& body, State state, loop_options const& options)
 {
     static constexpr std::string_view op = "xloom::loop";
-    using stack = growing_stack<decltype(Step::scan_outputs)>;
+    using stack = growable_outputs<decltype(Step::scan_outputs)>;
     loop_control control(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
     detail::check_ranks(op, "init", carried);
-    stack outputs(op, control.limit(), control.certain());
-    block_cache recycled;
-    while (control.goes_on(control.limit())) {
+    stack outputs(op, control.limit(), control.guaranteed_trips());
+    step_memory_pool recycled;
+    while (control.next(control.limit())) {
         loop_status const now = control.status();
         Step step = detail::call_body(
             body, std::tuple<std::int64_t, bool>(now.trip_count, now.cond), detail::const_leaves(carried));

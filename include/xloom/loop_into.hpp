@@ -1,8 +1,8 @@
 #pragma once
 // Loop in place: the body updates the caller's carried values and writes the caller's outputs.
 
-#include <xloom/adapt/body.hpp>
-#include <xloom/adapt/loop_control.hpp>
+#include <xloom/run/scan/body_call.hpp>
+#include <xloom/run/scan/loop_control.hpp>
 
 namespace xloom {
 
@@ -43,7 +43,7 @@ consteval loop_into_fault find_loop_into_fault()
         return loop_into_fault::output_temporary;
     else {
         using call = call_of<Body,
-            joined_t<std::tuple<std::int64_t>, states, typename walk<outputs, true>::output_arguments>>;
+            joined_t<std::tuple<std::int64_t>, states, typename cursor_set<outputs, true>::output_arguments>>;
         if constexpr (!call::is_valid)
             return loop_into_fault::arity;
         else
@@ -60,19 +60,19 @@ loop_status run_loop_into(
     loop_control control(limit_of(op, options), options);
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_outputs", outputs);
-    std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.certain());
+    std::int64_t const room = check_loop_outputs(op, detail::shapes_of(outputs), control.guaranteed_trips());
     auto const places = detail::places_of(outputs);
     check_overlap(op, detail::places_of(states), {}, places);
 
-    auto y = walk<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
+    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
     std::int64_t const end = (std::min)(control.limit(), room);
     {
-        std::tuple<held_state<States>...> held(states);
+        std::tuple<local_state<States>...> held(states);
         auto const current =
             std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
         auto const iteration = [&] { return control.status().trip_count; };
         detail::run_bodies(op, y, iteration, [&] {
-            while (control.goes_on(end))
+            while (control.next(end))
                 do {
                     detail::enter_all(y);
                     detail::for_each_leaf(y, [](auto, auto& cursor) { detail::poison(cursor.element()); });
@@ -81,10 +81,10 @@ loop_status run_loop_into(
                             current, detail::output_elements(y));
                     detail::leave_all(y);
                     control.finish_iteration(cond);
-                } while (control.goes_on_unasked(end));
+                } while (control.next_without_stop_token(end));
         });
     }
-    if (control.goes_on(control.limit()))
+    if (control.next(control.limit()))
         fail_full(op, detail::shapes_of(outputs), room);
     return control.status();
 }

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/adapt/list_stack.hpp>
 #include <xloom/loop.hpp>
+#include <xloom/run/scan/list_outputs.hpp>
 
 namespace xloom {
 
@@ -38,7 +38,7 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
     loop_control control(limit_of(op, options), options);
     detail::check_ranks(op, "init", carried);
     std::vector<std::vector<output>> elements; // of each iteration
-    while (control.goes_on(control.limit())) {
+    while (control.next(control.limit())) {
         loop_status const now = control.status();
         auto const t = static_cast<std::size_t>(now.trip_count);
         Step step = body(now.trip_count, now.cond, std::span<V const>(carried));
@@ -55,10 +55,10 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
         control.finish_iteration(step.cond);
     }
     scan_options const along_axis_0;
-    list_stack<output> stack(op, outputs, elements.size(), along_axis_0);
+    list_outputs<output> stack(op, outputs, elements.size(), along_axis_0);
     for (std::size_t t = 0; t < elements.size(); ++t)
         stack.push(std::exchange(elements[t], {}), t);
-    using stacked = typename list_stack<output>::stacked;
+    using stacked = typename list_outputs<output>::stacked;
     auto const [cond, trip_count, stopped] = control.status();
     return loop_result<std::vector<V>, std::vector<stacked>>{
         std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include <xloom/adapt/lstm_weights.hpp>
-#include <xloom/adapt/recurrent_call.hpp>
+#include <xloom/run/recurrent/batch_call.hpp>
+#include <xloom/run/recurrent/lstm_weights.hpp>
 
 namespace xloom {
 
@@ -154,10 +154,10 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
     check_outputs<Item>(
         op, [&] { return describe(weights.sizes(), batch); },
         std::array{
-            output_law<Item>{
+            output_requirement<Item>{
                 "Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
-            output_law<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
-            output_law<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
+            output_requirement<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
+            output_requirement<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
         },
         blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c));
 }

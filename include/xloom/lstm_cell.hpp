@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include <xloom/adapt/cell_operands.hpp>
 #include <xloom/lstm.hpp>
+#include <xloom/run/recurrent/cell_operands.hpp>
 
 namespace xloom {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include <xloom/adapt/shared_parameters.hpp>
-#include <xloom/adapt/tensor_ref.hpp>
 #include <xloom/check/shapes.hpp>
 #include <xloom/kernel/multiply.hpp>
+#include <xloom/run/recurrent/shared_parameters.hpp>
+#include <xloom/tensor/tensor_ref.hpp>
 
 namespace xloom {
 
@@ -85,7 +85,7 @@ private:
         if (!has_strides({K, J}, detail::padded_bytes))
             detail::fail<shape_error>(op, ": B must fit in memory, but it is ", B.shape(), ". Shorten it.");
         detail::check_shapes(op,
-            std::array{detail::shape_law{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
+            std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
         return {1, [&](std::size_t, kernel::arena<T>& memory) {
                     kernel::unpacked_panels<T> const panels{memory.take(kernel::panel_items<T>(K, J)), K, J};

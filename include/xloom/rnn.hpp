@@ -1,8 +1,8 @@
 #pragma once
 // RNN: ONNX's simple recurrent network, over a batch of sequences.
 
-#include <xloom/adapt/hidden_call.hpp>
-#include <xloom/adapt/rnn_weights.hpp>
+#include <xloom/run/recurrent/rnn_weights.hpp>
+#include <xloom/run/recurrent/single_state.hpp>
 
 namespace xloom {
 

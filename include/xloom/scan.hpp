@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan.hpp>
+#include <xloom/run/scan/scan_body.hpp>
 #include <xloom/scan_batched.hpp>
 #include <xloom/scan_into.hpp>
 
@@ -31,7 +31,7 @@ consteval scan_fault find_scan_fault()
         return scan_fault::lengths;
     else {
         using call = call_of<Body,
-            joined_t<leaves_t<State const>, typename walk<Inputs, LeadingAxis>::input_arguments>>;
+            joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments>>;
         if constexpr (!call::is_valid)
             return scan_fault::arity;
         else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
@@ -46,7 +46,7 @@ template <class Step, std::size_t Length, bool LeadingAxis, class Body, class St
 auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const& options)
 {
     static constexpr std::string_view op = "xloom::scan";
-    using stack = output_stack<decltype(Step::scan_outputs), Length>;
+    using stack = stacked_outputs<decltype(Step::scan_outputs), Length>;
 
     detail::check_ranks(op, "init", detail::leaves(state));
     detail::check_ranks(op, "scan_inputs", inputs);
@@ -55,9 +55,9 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     check_output_axes(op, stack::ranks, options);
     auto places = detail::places_of(inputs);
     detail::place_in_time(places, options.input_axes, options.input_directions);
-    auto elements = walk<Inputs, LeadingAxis>::start(inputs, places, length);
+    auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, length);
     stack outputs;
-    block_cache recycled;
+    step_memory_pool recycled;
     detail::iterate<Step>(
         op, body, detail::leaves(state), elements, length, [&](auto const& values, std::size_t t) {
             if (t == 0)
@@ -98,7 +98,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
         "xloom::scan: the body must return xloom::scan_step{state, scan_outputs}");
     if constexpr (fault == scan_fault::none) {
         using arguments =
-            joined_t<leaves_t<state const>, typename walk<inputs, LeadingAxis>::input_arguments>;
+            joined_t<leaves_t<state const>, typename cursor_set<inputs, LeadingAxis>::input_arguments>;
         using step = bare<typename call_of<Body, arguments>::result>;
         constexpr step_fault wrong = find_step_fault<state, step>();
         static_assert(wrong != step_fault::reference,

@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include <xloom/adapt/batch_rows.hpp>
-#include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan_batched.hpp>
+#include <xloom/run/scan/batch_rows.hpp>
+#include <xloom/run/scan/scan_body.hpp>
 
 namespace xloom {
 
@@ -52,9 +52,9 @@ consteval scan_batched_fault find_scan_batched_fault()
     else if constexpr (!is_sequence_lens<Lens>)
         return scan_batched_fault::lens;
     else {
-        using rows = typename row_pack<leaves_t<State>>::type;
+        using rows = typename row_tuple<leaves_t<State>>::type;
         using call =
-            call_of<Body, joined_t<leaves_t<rows const>, typename row_walk<Inputs>::input_arguments>>;
+            call_of<Body, joined_t<leaves_t<rows const>, typename batch_cursors<Inputs>::input_arguments>>;
         if constexpr (!call::is_valid)
             return scan_batched_fault::arity;
         else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
@@ -78,7 +78,7 @@ auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_exte
         std::vector<number> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
         for (std::size_t b = 0; b < lengths.size(); ++b)
             lengths[b] = static_cast<number>(
-                enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.steps[0]]);
+                enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.strides[0]]);
         detail::check_sequence_lens(op, layout.dims, std::span<number const>(lengths), extent);
         return lengths;
     }
@@ -96,15 +96,15 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
         check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
     auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
 
-    typename row_pack<leaves_t<State>>::type row{};
-    using stack = batch_stack<typename as_tuple<decltype(Step::scan_outputs)>::type>;
+    typename row_tuple<leaves_t<State>>::type row{};
+    using stack = batch_outputs<typename as_tuple<decltype(Step::scan_outputs)>::type>;
     stack outputs(op, extent);
-    block_cache recycled;
+    step_memory_pool recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
         auto const length = static_cast<std::size_t>(lengths[b]);
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
-        auto elements = row_walk<Inputs>::start(inputs, b, length, options.input_directions);
+        auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.input_directions);
         outputs.start_row(b);
         auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
         detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
@@ -182,9 +182,9 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
     static_assert(fault != scan_batched_fault::result,
         "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
     if constexpr (fault == scan_batched_fault::none) {
-        using rows = typename row_pack<leaves_t<state>>::type;
+        using rows = typename row_tuple<leaves_t<state>>::type;
         using step = bare<typename call_of<Body,
-            joined_t<leaves_t<rows const>, typename row_walk<inputs>::input_arguments>>::result>;
+            joined_t<leaves_t<rows const>, typename batch_cursors<inputs>::input_arguments>>::result>;
         constexpr step_fault wrong = find_step_fault<rows, step>();
         static_assert(wrong != step_fault::reference,
             "xloom::scan_batched: the body returned references, which could outlive the body's "

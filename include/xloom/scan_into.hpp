@@ -1,8 +1,8 @@
 #pragma once
 // Scan in place: the body updates the caller's states and writes the caller's outputs.
 
-#include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan.hpp>
+#include <xloom/run/scan/scan_body.hpp>
 
 namespace xloom {
 
@@ -53,8 +53,8 @@ consteval scan_into_fault find_scan_into_fault()
     else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
         return scan_into_fault::lengths;
     else {
-        using call = call_of<Body, joined_t<states, typename walk<Inputs, LeadingAxis>::input_arguments,
-                                       typename walk<outputs, LeadingAxis>::output_arguments>>;
+        using call = call_of<Body, joined_t<states, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
+                                       typename cursor_set<outputs, LeadingAxis>::output_arguments>>;
         if constexpr (!call::is_valid)
             return scan_into_fault::arity;
         else
@@ -108,14 +108,14 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::place_in_time(output_places, options.output_axes, options.output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    auto x = walk<Inputs, LeadingAxis>::start(inputs, input_places, length);
-    auto y = walk<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
+    auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, length);
+    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
     auto const guards = std::apply(
         [](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); },
         states);
-    std::tuple<held_state<States>...> held(states);
+    std::tuple<local_state<States>...> held(states);
     auto const current =
         std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/adapt/list_stack.hpp>
-#include <xloom/adapt/scan_body.hpp>
 #include <xloom/check/scan.hpp>
+#include <xloom/run/scan/list_outputs.hpp>
+#include <xloom/run/scan/scan_body.hpp>
 
 namespace xloom {
 
@@ -42,11 +42,11 @@ consteval scan_list_fault find_scan_list_fault()
 
 /// Inputs that are walked together.
 template <class X>
-class list_walk {
+class list_cursors {
     using cursor = cursor_for<X const, false>;
 
 public:
-    list_walk(std::vector<X> const& inputs, std::size_t length, scan_options const& options)
+    list_cursors(std::vector<X> const& inputs, std::size_t length, scan_options const& options)
     {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             strided_layout const layout = detail::layout_of(inputs[i]);
@@ -92,11 +92,11 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
     check_count(op, states.size(), "states");
     std::size_t const length = check_scan(op, shapes, outputs, options);
     check_output_axes(op, std::vector<std::size_t>(outputs, element_rank<output>), options);
-    list_walk<X> walk(inputs, length, options);
-    list_stack<output> stack(op, outputs, length, options);
+    list_cursors<X> cursors(inputs, length, options);
+    list_outputs<output> stack(op, outputs, length, options);
     for (std::size_t t = 0; t < length; ++t) {
-        Step step = body(std::span<S const>(states), walk.enter());
-        walk.leave();
+        Step step = body(std::span<S const>(states), cursors.enter());
+        cursors.leave();
         check_list_count(op, "states", step.state.size(), states.size(), t);
         for (std::size_t i = 0; i < states.size(); ++i)
             if (!detail::have_same_shape(states[i], step.state[i]))
@@ -105,7 +105,7 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
         stack.push(step.scan_outputs, t);
         states = std::move(step.state);
     }
-    using stacked = typename list_stack<output>::stacked;
+    using stacked = typename list_outputs<output>::stacked;
     return scan_result<std::vector<S>, std::vector<stacked>>{std::move(states), std::move(stack).finish()};
 }
 

@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include <xloom/adapt/body.hpp>
-#include <xloom/adapt/scatter_copy.hpp>
+#include <xloom/run/indexed/scatter_copy.hpp>
 
 namespace xloom {
 

@@ -7,9 +7,9 @@
 
 #include <type_traits>
 
-#include <xloom/adapt/xtensor.hpp>
 #include <xloom/core/cast.hpp>
 #include <xloom/core/element_type_of.hpp>
+#include <xloom/tensor/xtensor.hpp>
 
 namespace xtl {
 

@@ -140,27 +140,27 @@ memory_block random_block(std::mt19937& random)
 
 constexpr bool items_of_views_have_their_own_places()
 {
-    return has_own_places({{}, {}}) && has_own_places({{3, 4}, {4, 1}}) && has_own_places({{3, 4}, {1, 3}}) &&
-           has_own_places({{3, 4}, {-8, 2}}) && has_own_places({{2, 3, 4}, {-4, 8, -1}}) &&
-           has_own_places({{5}, {-7}}) && has_own_places({{3, 4}, {4, -1}});
+    return is_unique({{}, {}}) && is_unique({{3, 4}, {4, 1}}) && is_unique({{3, 4}, {1, 3}}) &&
+           is_unique({{3, 4}, {-8, 2}}) && is_unique({{2, 3, 4}, {-4, 8, -1}}) && is_unique({{5}, {-7}}) &&
+           is_unique({{3, 4}, {4, -1}});
 }
 
 constexpr bool repeated_items_have_not()
 {
-    return !has_own_places({{3, 4}, {0, 1}}) && !has_own_places({{2}, {0}}) &&
-           !has_own_places({{3, 3}, {1, 1}}) && !has_own_places({{3, 4}, {3, 1}}) &&
-           !has_own_places({{3, 4}, {3, -1}}) && !has_own_places({{2, 2, 2}, {2, 1, 1}});
+    return !is_unique({{3, 4}, {0, 1}}) && !is_unique({{2}, {0}}) && !is_unique({{3, 3}, {1, 1}}) &&
+           !is_unique({{3, 4}, {3, 1}}) && !is_unique({{3, 4}, {3, -1}}) &&
+           !is_unique({{2, 2, 2}, {2, 1, 1}});
 }
 
 /// Steps that no item takes do not matter.
 constexpr bool single_items_and_none_have()
 {
-    return has_own_places({{1}, {0}}) && has_own_places({{1, 4, 1}, {0, 1, 1}}) &&
-           has_own_places({{3, 0}, {0, 0}}) && has_own_places({{0, 2}, {1, 0}});
+    return is_unique({{1}, {0}}) && is_unique({{1, 4, 1}, {0, 1, 1}}) && is_unique({{3, 0}, {0, 0}}) &&
+           is_unique({{0, 2}, {1, 0}});
 }
 
 /// 0, 2, 4 and 3, 5, 7 are all different, but no view of a container is laid out so.
-constexpr bool interleaved_places_count_as_shared() { return !has_own_places({{3, 2}, {2, 3}}); }
+constexpr bool interleaved_places_count_as_shared() { return !is_unique({{3, 2}, {2, 3}}); }
 
 /// Where every item lies, one by one.
 bool all_places_differ(strided_layout const& layout)
@@ -170,7 +170,7 @@ bool all_places_differ(strided_layout const& layout)
         std::ptrdiff_t place = 0;
         std::size_t rest = flat;
         for (std::size_t axis = layout.dims.size(); axis-- > 0; rest /= layout.dims[axis])
-            place += static_cast<std::ptrdiff_t>(rest % layout.dims[axis]) * layout.steps[axis];
+            place += static_cast<std::ptrdiff_t>(rest % layout.dims[axis]) * layout.strides[axis];
         places.insert(place);
     }
     return places.size() == element_count(layout.dims);
@@ -260,7 +260,7 @@ TEST_CASE("overlap gives up on the safe side")
     CHECK(overlap(sums, row_major(49'999, {1}, 1)));
 }
 
-TEST_CASE("has_own_places: layouts that occur")
+TEST_CASE("is_unique: layouts that occur")
 {
     static_assert(items_of_views_have_their_own_places());
     CHECK(items_of_views_have_their_own_places());
@@ -272,7 +272,7 @@ TEST_CASE("has_own_places: layouts that occur")
     CHECK(interleaved_places_count_as_shared());
 }
 
-TEST_CASE("has_own_places never calls two items in one place apart")
+TEST_CASE("is_unique never calls two items in one place apart")
 {
     std::mt19937 random(5);
     int apart = 0;
@@ -280,8 +280,8 @@ TEST_CASE("has_own_places never calls two items in one place apart")
     constexpr int layouts = 2000;
     for (int i = 0; i < layouts; ++i) {
         strided_layout const layout = random_block(random).layout;
-        apart += has_own_places(layout);
-        wrong += has_own_places(layout) && !all_places_differ(layout);
+        apart += is_unique(layout);
+        wrong += is_unique(layout) && !all_places_differ(layout);
     }
     CHECK(wrong == 0);
     CHECK(apart > layouts / 4);

@@ -305,7 +305,7 @@ TEST_CASE("recurrent checks: outputs have memory of their own, but for the state
 TEST_CASE("recurrent checks: what would make a shape right")
 {
     auto const refuse = [](shape const& actual, std::string const& fact, std::string const& remedy) {
-        std::array const laws{detail::shape_law{"W", "[D, 4H, I]", {1, 12, 2}, actual}};
+        std::array const laws{detail::shape_requirement{"W", "[D, 4H, I]", {1, 12, 2}, actual}};
         CHECK_THROWS_WITH_AS(detail::check_shapes(op, laws, [] { return "some sizes"; }),
             ("xloom::op: the operands must have the shapes that some sizes give them, but W is " + fact +
                 " instead of [D, 4H, I] = [1, 12, 2]" + remedy)

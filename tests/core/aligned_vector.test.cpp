@@ -70,10 +70,10 @@ TEST_CASE("aligned_vector lies in large pages from one of them on, if the system
     constexpr std::size_t page = std::size_t{2} << 20;
     CHECK(begins_at(aligned_vector<char>(page), page));
     CHECK(begins_at(aligned_vector<double>(page / 8 + 1), page));
-    static_assert(detail::line_allocator<char>::alignment(page - 1) == std::align_val_t{64});
-    static_assert(detail::line_allocator<float>::alignment(page / 4 - 1) == std::align_val_t{64});
-    static_assert(detail::line_allocator<float>::alignment(page / 4) == std::align_val_t{page});
-    static_assert(detail::line_allocator<wide>::alignment(3) == std::align_val_t{256});
+    static_assert(detail::cache_aligned_allocator<char>::alignment(page - 1) == std::align_val_t{64});
+    static_assert(detail::cache_aligned_allocator<float>::alignment(page / 4 - 1) == std::align_val_t{64});
+    static_assert(detail::cache_aligned_allocator<float>::alignment(page / 4) == std::align_val_t{page});
+    static_assert(detail::cache_aligned_allocator<wide>::alignment(3) == std::align_val_t{256});
 #ifdef MADV_HUGEPAGE
     aligned_vector<char> other(page);
     bool const has_any = madvise(other.data(), page, MADV_HUGEPAGE) == 0;
@@ -87,8 +87,9 @@ TEST_CASE("aligned_vector lies in large pages from one of them on, if the system
 TEST_CASE("aligned_vector is a vector: copies, moves, comparison")
 {
     static_assert(std::is_same_v<aligned_vector<int>::value_type, int>);
-    static_assert(std::allocator_traits<detail::line_allocator<int>>::is_always_equal::value);
-    CHECK(detail::line_allocator<int>() == detail::line_allocator<int>(detail::line_allocator<double>()));
+    static_assert(std::allocator_traits<detail::cache_aligned_allocator<int>>::is_always_equal::value);
+    CHECK(detail::cache_aligned_allocator<int>() ==
+          detail::cache_aligned_allocator<int>(detail::cache_aligned_allocator<double>()));
     aligned_vector<std::string> first{"a", "b"};
     aligned_vector<std::string> second = first;
     second.push_back("a word that does not fit into the string itself");
@@ -100,7 +101,7 @@ TEST_CASE("aligned_vector is a vector: copies, moves, comparison")
 
 TEST_CASE("aligned_vector refuses more items than can be counted in bytes")
 {
-    detail::line_allocator<double> allocator;
+    detail::cache_aligned_allocator<double> allocator;
     CHECK_THROWS_AS(static_cast<void>(allocator.allocate(static_cast<std::size_t>(-1) / sizeof(double) + 1)),
         std::bad_array_new_length);
 }

@@ -12,8 +12,8 @@
 
 #include <doctest/doctest.h>
 
-#include <xloom/adapt/tensor.hpp>
 #include <xloom/core/error.hpp>
+#include <xloom/tensor/tensor.hpp>
 
 namespace docs {
 

@@ -503,7 +503,7 @@ TEST_CASE("attn_lstm_into wants no two items of an output in one place")
 {
     attn_case const in;
     floats together = ones({1, 2, 8});
-    together.layout.steps[1] = 0;
+    together.layout.strides[1] = 0;
     refuse_outputs<overlap_error>(in, {.Y_attention = together},
         "every item of Y_attention must have memory of its own, but Y_attention has the shape [1, 2, 8] and "
         "the strides [16, 0, 1]. Copy "

@@ -501,7 +501,7 @@ TEST_CASE("no two outputs share memory, and no output with itself")
     refuse<overlap_error>(
         "xloom::rnn_into: no two outputs may share memory, but Y_h overlaps Y. Separate them.",
         [&] { at.rnn_into(at.Y, h_in_y); });
-    at.Y_h.layout.steps[1] = 0;
+    at.Y_h.layout.strides[1] = 0;
     refuse<overlap_error>("xloom::lstm_into: every item of Y_h must have memory of its own, but Y_h has the "
                           "shape [1, 2, 2] and the "
                           "strides [4, 0, 1]. Copy it first.",

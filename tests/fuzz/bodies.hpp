@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include <xloom/adapt/tensor.hpp>
+#include <xloom/tensor/tensor.hpp>
 
 #include "decoder.hpp"
 #include "judge.hpp"

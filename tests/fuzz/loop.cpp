@@ -21,13 +21,13 @@ struct call {
     step_plan plan;
     std::optional<std::int64_t> max_trip_count;
     std::optional<bool> cond;
-    std::size_t goes_on = 0; ///< the body's condition is true in so many iterations
+    std::size_t next = 0; ///< the body's condition is true in so many iterations
     bool has_stop = false;
     std::optional<std::size_t>
         stops_at; ///< the iteration in which the body asks for an end; `patience`: before the first
 };
 
-call choose(decoder& bytes)
+call select(decoder& bytes)
 {
     call chosen;
     for (std::size_t count = bytes.below(3); count > 0; --count)
@@ -41,7 +41,7 @@ call choose(decoder& bytes)
                                                      std::numeric_limits<std::int64_t>::max()})
                                                : bytes.between(-2, 6);
     chosen.cond = bytes.pick<std::optional<bool>>({true, false, std::nullopt});
-    chosen.goes_on = bytes.below(patience + 2);
+    chosen.next = bytes.below(patience + 2);
     chosen.has_stop = bytes.flag();
     if (bytes.flag())
         chosen.stops_at = bytes.below(patience + 1);
@@ -66,7 +66,7 @@ loop_step_result take_loop_step(
         double const first = values.states[0].items.empty() ? 0 : values.states[0].items[0];
         values.states[0] = tensor(chosen.later_shapes[t], first);
     }
-    return {values, t + 1 < chosen.goes_on};
+    return {values, t + 1 < chosen.next};
 }
 
 struct expected_results {
@@ -235,7 +235,7 @@ void loop_one_into(decoder& bytes, call const& chosen, verdict law)
 
 bool try_loop(decoder bytes)
 {
-    call const chosen = choose(bytes);
+    call const chosen = select(bytes);
     verdict first_law;
     first_law.option = !chosen.max_trip_count && !chosen.cond && !chosen.has_stop;
     verdict law = first_law;

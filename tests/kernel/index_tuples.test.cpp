@@ -150,15 +150,15 @@ TEST_CASE_TEMPLATE("survey: has_negative tells of any index of any tuple", Index
         strides const steps(axes.size(), 1);
         std::vector<Index> indices(axes.size() * 40, 1);
         kernel::index_tuples<Index> const tuples{indices.data(), 40, {axes, steps}};
-        CHECK_FALSE(kernel::survey(tuples).has_negative);
+        CHECK_FALSE(kernel::find_index_stats(tuples).has_negative);
         for (Index& index : indices) {
             index = static_cast<Index>(-1);
-            CHECK(kernel::survey(tuples).has_negative == std::is_signed_v<Index>);
+            CHECK(kernel::find_index_stats(tuples).has_negative == std::is_signed_v<Index>);
             index = 0;
-            CHECK_FALSE(kernel::survey(tuples).has_negative);
+            CHECK_FALSE(kernel::find_index_stats(tuples).has_negative);
         }
     }
-    CHECK_FALSE(kernel::survey(kernel::index_tuples<Index>{nullptr, 0, {{5}, {1}}}).has_negative);
+    CHECK_FALSE(kernel::find_index_stats(kernel::index_tuples<Index>{nullptr, 0, {{5}, {1}}}).has_negative);
 }
 
 TEST_CASE("with_tuple_offset: where single indices are known not to be negative, and where not")

@@ -189,7 +189,8 @@ TEST_CASE_TEMPLATE(
 TEST_CASE_TEMPLATE(
     "share_of: the last blocks have the whole panel fetched, and nothing else", T, float, double, long double)
 {
-    constexpr std::size_t depth = 12, line = xloom::line_items<T>, most = width<T> % 4 == 0 ? 4 : 2;
+    constexpr std::size_t depth = 12, line = xloom::elements_per_cache_line<T>,
+                          most = width<T> % 4 == 0 ? 4 : 2;
     std::vector<T> const panel(depth * width<T>);
     for (std::size_t blocks = 1; blocks < 40; ++blocks) {
         std::vector<bool> is_fetched((panel.size() + line - 1) / line);
@@ -211,7 +212,7 @@ TEST_CASE_TEMPLATE(
 
 TEST_CASE_TEMPLATE("multiply: a matrix larger than a core's own cache", T, float, double)
 {
-    std::size_t const depth = 130, columns = xloom::own_cache / sizeof(T) / depth + 1;
+    std::size_t const depth = 130, columns = xloom::l2_cache_size / sizeof(T) / depth + 1;
     for (std::size_t const rows : std::initializer_list<std::size_t>{2, 19}) {
         product<T> const all(rows, depth, columns);
         auto const sums = all.sums();

@@ -25,7 +25,7 @@ strided_layout const four_axes{{4, 3, 2, 5}, {-100, 7, 1000, 2}};
 strided_layout first_axes(std::size_t width)
 {
     return {shape(four_axes.dims.begin(), four_axes.dims.begin() + width),
-        strides(four_axes.steps.begin(), four_axes.steps.begin() + width)};
+        strides(four_axes.strides.begin(), four_axes.strides.begin() + width)};
 }
 
 /// Tuples, some of their indices outside by one or two.
@@ -60,7 +60,7 @@ offset_list offsets_by_definition(
                 index = 0;
             if (index >= length)
                 index = length - 1;
-            offset += index * axes.steps[axis];
+            offset += index * axes.strides[axis];
         }
         all.push_back(rule == bounds::drop && is_outside ? dropped : offset);
     }
@@ -130,7 +130,7 @@ TEST_CASE("offsets count from the batch entry that a tuple belongs to, wherever 
         kernel::offset_reader const read(tuples, bounds::drop, {batch, per_entry});
         offset_list expected = offsets_by_definition(indices, count, {{4}, {1}}, bounds::drop);
         for (std::size_t i = 0; i < count; ++i)
-            if (expected[i] != dropped)
+            if (expected[i] != dropped_offset)
                 expected[i] += begins[i / per_entry];
         CAPTURE(per_entry);
         for (std::size_t const piece : {std::size_t{1}, std::size_t{3}, kernel::max_offset_block, count})

@@ -22,7 +22,7 @@ constexpr bool visit_offsets(strided_layout const& layout, std::ptrdiff_t first,
         std::size_t rest = flat;
         std::ptrdiff_t at = first;
         for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
-            at += static_cast<std::ptrdiff_t>(rest % layout.dims[axis]) * layout.steps[axis];
+            at += static_cast<std::ptrdiff_t>(rest % layout.dims[axis]) * layout.strides[axis];
             rest /= layout.dims[axis];
         }
         if (!visit(flat, at))
@@ -36,10 +36,10 @@ constexpr bool visit_offsets(strided_layout const& layout, std::ptrdiff_t first,
 constexpr std::ptrdiff_t offset_of(
     strided_layout const& operand, std::size_t axis, std::size_t t, std::size_t flat)
 {
-    std::ptrdiff_t at = static_cast<std::ptrdiff_t>(t) * operand.steps[axis];
+    std::ptrdiff_t at = static_cast<std::ptrdiff_t>(t) * operand.strides[axis];
     for (std::size_t other = operand.dims.size(); other-- > 0;)
         if (other != axis) {
-            at += static_cast<std::ptrdiff_t>(flat % operand.dims[other]) * operand.steps[other];
+            at += static_cast<std::ptrdiff_t>(flat % operand.dims[other]) * operand.strides[other];
             flat /= operand.dims[other];
         }
     return at;
@@ -121,9 +121,9 @@ void check_gathering(strided_layout const& operand, std::size_t axis, bool rever
                         return true;
                     });
             std::vector<int> gathered(lying.size(), -1), scattered(memory.size(), -1);
-            time.gathering(count)(memory.data() + begin, gathered.data());
+            time.pack_copy(count)(memory.data() + begin, gathered.data());
             CHECK(gathered == lying);
-            time.scattering(count)(gathered.data(), scattered.data() + begin);
+            time.unpack_copy(count)(gathered.data(), scattered.data() + begin);
             CHECK(scattered == where_they_lay);
         }
 }

@@ -46,16 +46,16 @@ void check_row(std::vector<T> const& row, std::size_t units, F const& f)
 
 } // namespace
 
-TEST_CASE_TEMPLATE("activate_units: any padding, softmax without it", T, float, double, long double)
+TEST_CASE_TEMPLATE("activate_padded: any padding, softmax without it", T, float, double, long double)
 {
     for (std::size_t const units : every_count<T>())
         for (T const padding : {T(0), T(50), not_a_number<T>, infinity<T>}) {
             auto row = row_of<T>(units, padding, [](T j) { return j - 2; });
-            activate_units({activation::relu}, row.data(), units);
+            activate_padded({activation::relu}, row.data(), units);
             check_row<T>(row, units, [](T j) { return j < 2 ? T(0) : j - 2; });
 
             row = row_of<T>(units, padding, [](T) { return T(4); });
-            activate_units({activation::softmax}, row.data(), units);
+            activate_padded({activation::softmax}, row.data(), units);
             for (std::size_t j = 0; j < units; ++j)
                 CHECK(row[j] == doctest::Approx(1.0 / static_cast<double>(units)).epsilon(1e-6));
             CHECK(row.back() == 99);

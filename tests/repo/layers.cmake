@@ -1,16 +1,20 @@
 # Checks the includes of every header below INCLUDE_DIR against the layers:
 #
-#     std <- core <- check, infer, kernel <- adapt (+ xtensor) <- the operators <- xloom.hpp
+#     std <- core <- check, infer, kernel <- tensor (+ xtensor) <- run/FAMILY <- the operators <- xloom.hpp
 #
-# kernel alone may include xsimd; adapt/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB; core/huge_pages.hpp alone
+# kernel alone may include xsimd; tensor/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB; core/huge_pages.hpp alone
 # includes what the system has.
 
 set(core_may "core")
 set(check_may "core|check")
 set(infer_may "core|infer")
 set(kernel_may "core|kernel")
-set(adapt_may "core|check|kernel|adapt")
-set(operator_may "core|check|infer|kernel|adapt")
+set(tensor_may "core|check|kernel|tensor")
+# The engine of one family of operators does not know another.
+foreach(family scan indexed recurrent)
+  set(run/${family}_may "core|check|kernel|tensor|run/${family}")
+endforeach()
+set(operator_may "core|check|infer|kernel|tensor|run/[a-z]+")
 # One operator may build on another only where it is named here.
 set(operators_scan "scan_batched|scan_into")
 set(operators_loop "loop_into")
@@ -22,7 +26,7 @@ file(GLOB_RECURSE headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/*.hpp)
 list(SORT headers)
 set(faults 0)
 foreach(header IN LISTS headers)
-  if(header MATCHES "^xloom/([a-z_]+)/[a-z0-9_]+\\.hpp$")
+  if(header MATCHES "^xloom/([a-z_]+(/[a-z_]+)?)/[a-z0-9_]+\\.hpp$")
     set(layer ${CMAKE_MATCH_1})
     set(allowed "^xloom/(${${layer}_may})/")
     if(NOT DEFINED ${layer}_may)
@@ -49,7 +53,7 @@ foreach(header IN LISTS headers)
         continue()
       endif()
     elseif(included MATCHES "^xtensor/|^xtl/")
-      if(header STREQUAL "xloom/adapt/xtensor.hpp")
+      if(header STREQUAL "xloom/tensor/xtensor.hpp")
         continue()
       endif()
     elseif(included MATCHES "^tbb/")

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <xloom/adapt/tensor.hpp>
+#include <xloom/tensor/tensor.hpp>
 
 namespace user {
 

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include <xloom/adapt/tensor.hpp>
+#include <xloom/tensor/tensor.hpp>
 
 #include "textbook_nd.hpp"
 
@@ -18,7 +18,7 @@ Tensor to_tensor(textbook::array<T> const& array)
         textbook::dims const position = textbook::position_of(flat, array.shape);
         std::ptrdiff_t offset = 0;
         for (std::size_t axis = 0; axis < position.size(); ++axis)
-            offset += static_cast<std::ptrdiff_t>(position[axis]) * layout.steps[axis];
+            offset += static_cast<std::ptrdiff_t>(position[axis]) * layout.strides[axis];
         door::data(tensor)[offset] = static_cast<typename door::value_type>(array.items[flat]);
     }
     return tensor;
@@ -34,7 +34,7 @@ auto to_array(Tensor const& tensor)
         textbook::dims const position = textbook::position_of(flat, array.shape);
         std::ptrdiff_t offset = 0;
         for (std::size_t axis = 0; axis < position.size(); ++axis)
-            offset += static_cast<std::ptrdiff_t>(position[axis]) * layout.steps[axis];
+            offset += static_cast<std::ptrdiff_t>(position[axis]) * layout.strides[axis];
         array.items.push_back(door::data(tensor)[offset]);
     }
     return array;

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <xloom/adapt/tensor_ref.hpp>
+#include <xloom/tensor/tensor_ref.hpp>
 
 #include "textbook_nd.hpp"
 
@@ -41,7 +41,7 @@ struct placed_tensor {
         for (std::size_t i = 0; i < shape.size(); ++i) {
             std::size_t const axis = how == placement::column_major ? i : shape.size() - 1 - i;
             auto const length = static_cast<std::ptrdiff_t>(std::max<std::size_t>(shape[axis], 1));
-            layout.steps[axis] = how == placement::backwards ? -step : step;
+            layout.strides[axis] = how == placement::backwards ? -step : step;
             if (how == placement::backwards)
                 origin += step * (length - 1);
             step = step * length + (how == placement::spread ? 3 : 0);
@@ -53,7 +53,7 @@ struct placed_tensor {
     {
         std::ptrdiff_t place = origin;
         for (std::size_t axis = 0; axis < position.size(); ++axis)
-            place += static_cast<std::ptrdiff_t>(position[axis]) * layout.steps[axis];
+            place += static_cast<std::ptrdiff_t>(position[axis]) * layout.strides[axis];
         return place;
     }
 };
@@ -66,7 +66,7 @@ struct xloom::enable_tensor<placed_tensor<T>> {
     static T* data(placed_tensor<T>& tensor) { return tensor.memory.data() + tensor.origin; }
     static T const* data(placed_tensor<T> const& tensor) { return tensor.memory.data() + tensor.origin; }
     static auto const& shape(placed_tensor<T> const& tensor) { return tensor.layout.dims; }
-    static auto const& strides(placed_tensor<T> const& tensor) { return tensor.layout.steps; }
+    static auto const& strides(placed_tensor<T> const& tensor) { return tensor.layout.strides; }
 };
 
 template <class T, class From>

@@ -63,10 +63,10 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
             ". Shorten them.");
     check_shapes(op,
         std::array{
-            shape_law{"QW", "[D, H, A]", {D, H, A}, QW},
-            shape_law{"MW", "[D, E, A]", {D, E, A}, MW},
-            shape_law{"V", "[D, A]", {D, A}, V},
-            shape_law{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
+            shape_requirement{"QW", "[D, H, A]", {D, H, A}, QW},
+            shape_requirement{"MW", "[D, E, A]", {D, E, A}, MW},
+            shape_requirement{"V", "[D, A]", {D, A}, V},
+            shape_requirement{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
         },
         [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
     return {A, E, AW ? L : E, true, AW.has_value()};
@@ -105,9 +105,9 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
     check_memory_sizes(op, attention, D, N, S);
     check_shapes(op,
         std::array{
-            shape_law{"M", "[N, S, E]", {N, S, attention.E}, M},
-            shape_law{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
-            shape_law{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
+            shape_requirement{"M", "[N, S, E]", {N, S, attention.E}, M},
+            shape_requirement{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
+            shape_requirement{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
         },
         [&] {
             return concat(

@@ -70,7 +70,7 @@ struct gather_nd_options {
             : meets_data                ? "data"
                                         : "indices",
             ". Give it memory of its own.");
-    detail::check_own_places(op, "output", output.layout, "Write to a container.");
+    detail::check_unique(op, "output", output.layout, "Write to a container.");
 }
 
 } // namespace xloom

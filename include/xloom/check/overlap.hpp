@@ -22,7 +22,7 @@ namespace detail {
 constexpr bool is_same_place(memory_block const& a, memory_block const& b)
 {
     return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
-           a.layout.steps == b.layout.steps;
+           a.layout.strides == b.layout.strides;
 }
 
 constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
@@ -31,12 +31,12 @@ constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
 }
 
 /// Requires of an operand that is written that no two of its items share memory.
-constexpr void check_own_places(
+constexpr void check_unique(
     std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
 {
-    if (!has_own_places(layout))
+    if (!is_unique(layout))
         fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand,
-            " has the shape ", layout.dims, " and the strides ", layout.steps, ". ", advice);
+            " has the shape ", layout.dims, " and the strides ", layout.strides, ". ", advice);
 }
 
 /// Two operands, a[i] and b[j], that share a byte.

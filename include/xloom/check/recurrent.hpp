@@ -52,10 +52,10 @@ constexpr void check_not_transposed(
             " by xt::transpose and a copy.");
 }
 
-/// W [D, gates H, I], R [D, gates H, H]. `narrower` is what W is wider than I by.
+/// W [D, gates H, I], R [D, gates H, H]. `attention_columns` is what W is wider than I by.
 template <class Options>
 constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
-    std::optional<shape> const& W, std::optional<shape> const& R, std::size_t narrower = 0)
+    std::optional<shape> const& W, std::optional<shape> const& R, std::size_t attention_columns = 0)
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
@@ -69,10 +69,10 @@ constexpr recurrent_widths check_weights(std::string_view op, Options const& opt
     if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
         fail<shape_error>(
             op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
-    if (width < narrower)
-        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", narrower,
+    if (width < attention_columns)
+        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", attention_columns,
             ", but W is ", *W, ". Give W [D, 4H, I + C].");
-    return {direction_count(options.direction), width - narrower, H};
+    return {direction_count(options.direction), width - attention_columns, H};
 }
 
 inline std::string describe(recurrent_widths const& sizes)
@@ -216,7 +216,7 @@ constexpr void check_states(std::string_view op, Weights const& weights, batch_s
     std::array<named_shape, Count> const& states)
 {
     recurrent_widths const& sizes = weights.sizes();
-    std::array<shape_law, Count> laws{};
+    std::array<shape_requirement, Count> laws{};
     for (std::size_t i = 0; i < Count; ++i)
         laws[i] = {states[i].operand, state_letters(weights.layout()),
             state_shape(sizes, batch, weights.layout()), states[i].dims};
@@ -242,11 +242,11 @@ void check_lengths(std::string_view op, std::string_view operand, Lengths const&
             op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
-/// An operand in memory. An output may be the very tensor of the input that `twin` names.
+/// An operand in memory. An output may be the very tensor of the input that `may_alias` names.
 struct named_block {
     std::string_view operand;
     memory_block block;
-    std::string_view twin{};
+    std::string_view may_alias{};
 };
 
 /// Requires every output to have memory of its own.
@@ -255,10 +255,10 @@ inline void check_apart(
 {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
         named_block const& output = outputs[k];
-        check_own_places(op, output.operand, output.block.layout, "Copy it first.");
+        check_unique(op, output.operand, output.block.layout, "Copy it first.");
         for (named_block const& input : inputs)
             if (overlap(output.block, input.block) &&
-                !(input.operand == output.twin && is_same_place(output.block, input.block)))
+                !(input.operand == output.may_alias && is_same_place(output.block, input.block)))
                 fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
                     " overlaps ", input.operand, ". Copy one of the two.");
         for (std::size_t j = 0; j < k; ++j)

@@ -102,7 +102,7 @@ inline std::string describe_one_tuple(shape const& indices)
             : meets_indices                ? "indices overlaps"
                                            : "updates overlaps",
             " data. Copy one of the two.");
-    detail::check_own_places(op, "data", data.layout, "Copy it first.");
+    detail::check_unique(op, "data", data.layout, "Copy it first.");
 }
 
 } // namespace xloom

@@ -18,9 +18,9 @@ namespace xloom::detail {
 inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
 
 /// An operand, and what its shape must be.
-struct shape_law {
+struct shape_requirement {
     std::string_view operand;
-    std::string_view letters; ///< of the expected shape
+    std::string_view symbolic_shape; ///< of the expected shape
     shape expected;
     std::optional<shape> actual; ///< none: the operand is left out
 };
@@ -46,10 +46,10 @@ constexpr bool are_transposed(shape a, shape b)
 }
 
 /// What would make the operands right: a reshape needs as many items, a transposition the same axes.
-constexpr std::string_view shape_remedy(std::span<shape_law const> laws)
+constexpr std::string_view shape_remedy(std::span<shape_requirement const> laws)
 {
     bool all_transposed = true, all_reshaped = true;
-    for (shape_law const& law : laws)
+    for (shape_requirement const& law : laws)
         if (law.actual && *law.actual != law.expected) {
             bool const is_transposed = are_transposed(*law.actual, law.expected);
             bool const has_the_items = element_count(*law.actual) == element_count(law.expected);
@@ -60,21 +60,23 @@ constexpr std::string_view shape_remedy(std::span<shape_law const> laws)
 }
 
 [[noreturn]] inline void fail_shapes(
-    std::string_view op, std::string_view sizes, std::span<shape_law const> laws)
+    std::string_view op, std::string_view sizes, std::span<shape_requirement const> laws)
 {
     fact_list facts;
-    for (shape_law const& law : laws)
+    for (shape_requirement const& law : laws)
         if (law.actual && *law.actual != law.expected)
-            facts.add(law.operand, " is ", *law.actual, " instead of ", law.letters, " = ", law.expected);
+            facts.add(
+                law.operand, " is ", *law.actual, " instead of ", law.symbolic_shape, " = ", law.expected);
     fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
         shape_remedy(laws));
 }
 
 /// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
 template <class Describe>
-constexpr void check_shapes(std::string_view op, std::span<shape_law const> laws, Describe const& describe)
+constexpr void check_shapes(
+    std::string_view op, std::span<shape_requirement const> laws, Describe const& describe)
 {
-    for (shape_law const& law : laws)
+    for (shape_requirement const& law : laws)
         if (law.actual && *law.actual != law.expected)
             fail_shapes(op, describe(), laws);
 }

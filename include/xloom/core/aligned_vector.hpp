@@ -16,22 +16,22 @@ namespace xloom {
 namespace detail {
 
 template <class T>
-struct line_allocator {
+struct cache_aligned_allocator {
     using value_type = T;
 
-    line_allocator() = default;
+    cache_aligned_allocator() = default;
     template <class U>
-    line_allocator(line_allocator<U> const&) noexcept
+    cache_aligned_allocator(cache_aligned_allocator<U> const&) noexcept
     {}
 
     T* allocate(std::size_t count)
     {
         if (count > (static_cast<std::size_t>(-1) - huge_page) / sizeof(T))
-            raise(std::bad_array_new_length());
+            throw_or_abort(std::bad_array_new_length());
         std::size_t const bytes = count * sizeof(T);
         void* const memory = ::operator new(bytes, alignment(count));
         if (bytes >= huge_page)
-            wish_for_huge_pages(memory, bytes);
+            advise_huge_pages(memory, bytes);
         return static_cast<T*>(memory);
     }
     void deallocate(T* items, std::size_t count) noexcept { ::operator delete(items, alignment(count)); }
@@ -42,12 +42,12 @@ struct line_allocator {
             (std::max)(alignof(T), count * sizeof(T) < huge_page ? cache_line : huge_page)};
     }
 
-    friend bool operator==(line_allocator const&, line_allocator const&) = default;
+    friend bool operator==(cache_aligned_allocator const&, cache_aligned_allocator const&) = default;
 };
 
 } // namespace detail
 
 template <class T>
-using aligned_vector = std::vector<T, detail::line_allocator<T>>;
+using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
 
 } // namespace xloom

@@ -11,7 +11,7 @@ namespace xloom {
 enum class bounds : unsigned char { check, assume, drop, clip };
 
 /// True where no index lies outside once an operator begins to write.
-constexpr bool are_indices_inside(bounds rule) noexcept
+constexpr bool guarantees_in_range(bounds rule) noexcept
 {
     return rule == bounds::check || rule == bounds::assume;
 }

@@ -127,7 +127,7 @@ private:
 template <class Error, class... Parts>
 [[noreturn]] void fail(Parts const&... parts)
 {
-    raise(Error(concat(parts...)));
+    throw_or_abort(Error(concat(parts...)));
 }
 
 } // namespace detail

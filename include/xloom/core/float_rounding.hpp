@@ -130,7 +130,7 @@ constexpr unsigned encode_power_of_two(double value, cast_options options) noexc
 }
 
 /// One of two words by a mask: g++ vectorises no loop in which a computed float is chosen by a branch.
-constexpr std::uint32_t choose(bool condition, std::uint32_t yes, std::uint32_t no) noexcept
+constexpr std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) noexcept
 {
     std::uint32_t const mask = 0u - static_cast<std::uint32_t>(condition);
     return (mask & yes) | (~mask & no);
@@ -160,13 +160,13 @@ constexpr float decode(unsigned bits) noexcept
             std::bit_cast<float>(static_cast<std::uint32_t>(128 - format.bias - format.mantissa_bits) << 23);
         auto const subnormal =
             std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<int>(magnitude)) * unit);
-        std::uint32_t const number = choose(magnitude >> format.mantissa_bits == 0, subnormal, normal) | sign;
+        std::uint32_t const number = select(magnitude >> format.mantissa_bits == 0, subnormal, normal) | sign;
         if constexpr (format.specials == float_specials::ieee)
             return std::bit_cast<float>(number | (magnitude >= format.infinity() ? float_infinity : 0));
         else if constexpr (format.specials == float_specials::fn)
             return std::bit_cast<float>(number | (magnitude == format.nan() ? float_nan : 0));
         else if constexpr (format.specials == float_specials::fnuz)
-            return std::bit_cast<float>(choose(bits == format.nan(), float_nan, number));
+            return std::bit_cast<float>(select(bits == format.nan(), float_nan, number));
         else
             return std::bit_cast<float>(number);
     }

@@ -20,7 +20,7 @@ inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 /// Asks for large pages for memory that begins at a multiple of huge_page. It is a wish: without them memory
 /// is as good, but slower.
-inline void wish_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept
+inline void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept
 {
 #ifdef MADV_HUGEPAGE
     madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);

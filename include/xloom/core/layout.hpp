@@ -1,5 +1,5 @@
 #pragma once
-// Where the elements of a tensor lie in memory.
+// The places of a tensor's elements in memory.
 
 #include <xloom/core/shape.hpp>
 
@@ -8,29 +8,29 @@ namespace xloom {
 /// A shape and, for each axis, the distance in elements between neighbours along it (any sign, 0 allowed).
 struct strided_layout {
     shape dims{};
-    strides steps{};
+    xloom::strides strides{};
 };
 
 /// The strides of a row-major tensor without gaps.
 constexpr strides row_major_strides(shape const& dims)
 {
-    strides steps(dims.size(), 0);
+    strides result(dims.size(), 0);
     std::ptrdiff_t step = 1;
     for (std::size_t axis = dims.size(); axis-- > 0;) {
-        steps[axis] = step;
+        result[axis] = step;
         step *= static_cast<std::ptrdiff_t>(dims[axis]);
     }
-    return steps;
+    return result;
 }
 
-/// True if the elements, read in row-major order, lie side by side.
+/// True if the elements, read in row-major order, are contiguous.
 constexpr bool is_row_major(strided_layout const& layout)
 {
     std::ptrdiff_t step = 1;
     for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
         if (layout.dims[axis] == 0)
             return true;
-        if (layout.dims[axis] != 1 && layout.steps[axis] != step)
+        if (layout.dims[axis] != 1 && layout.strides[axis] != step)
             return false;
         step *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
     }
@@ -40,7 +40,7 @@ constexpr bool is_row_major(strided_layout const& layout)
 /// The layout of one slice across `axis`.
 constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axis)
 {
-    return {drop_axis(layout.dims, axis), drop_axis(layout.steps, axis)};
+    return {drop_axis(layout.dims, axis), drop_axis(layout.strides, axis)};
 }
 
 } // namespace xloom

@@ -106,7 +106,7 @@ struct byte_range {
 
 constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
 {
-    std::ptrdiff_t const step = block.layout.steps[axis];
+    std::ptrdiff_t const step = block.layout.strides[axis];
     return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
 }
 
@@ -117,7 +117,7 @@ constexpr byte_range bytes_of(memory_block const& block)
     for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
         auto const reach =
             static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
-        if (block.layout.steps[axis] < 0)
+        if (block.layout.strides[axis] < 0)
             range.lowest -= reach;
         else
             range.highest += reach;
@@ -158,7 +158,7 @@ constexpr byte_range bytes_of(memory_block const& block)
 /// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller
 /// ones reach, as in every view of a container. Interleaved arrays that are none, such as steps [2, 3] for
 /// [3, 2], count as overlapping.
-constexpr bool has_own_places(strided_layout const& layout)
+constexpr bool is_unique(strided_layout const& layout)
 {
     struct axis {
         std::uintmax_t step = 0;
@@ -168,7 +168,7 @@ constexpr bool has_own_places(strided_layout const& layout)
     for (std::size_t i = 0; i < layout.dims.size(); ++i) {
         if (layout.dims[i] == 0)
             return true;
-        std::ptrdiff_t const step = layout.steps[i];
+        std::ptrdiff_t const step = layout.strides[i];
         if (layout.dims[i] > 1)
             all.push_back({static_cast<std::uintmax_t>(step < 0 ? -step : step), layout.dims[i] - 1});
     }

@@ -40,7 +40,7 @@ inline error_handler set_error_handler(error_handler handler) noexcept
 namespace xloom::detail {
 
 template <class Error>
-[[noreturn]] void raise(Error const& error)
+[[noreturn]] void throw_or_abort(Error const& error)
 {
 #ifdef __cpp_exceptions
     throw error;

@@ -12,7 +12,7 @@ struct relu {
     template <class V>
     V operator()(V const& x) const
     {
-        return choose(x < V(0), V(0), x);
+        return select(x < V(0), V(0), x);
     }
 };
 
@@ -40,7 +40,7 @@ V sigmoid_times_tanh(V const& x, V const& y)
 {
     if constexpr (detail::is_float_batch<V>) {
         using detail::abs;
-        V const size = at_most(V(10), abs(y)); // whose tanh is 1
+        V const size = min_nan_second(V(10), abs(y)); // whose tanh is 1
         V const e = detail::exp_parts<V>(size + size).exp_less_1();
         return divide(e, (V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
     } else
@@ -54,8 +54,8 @@ struct softsign {
     {
         using detail::abs;
         V const size = abs(x);
-        V const sign = choose(x < V(0), V(-1), V(1));
-        return choose(V(1) + size == size, sign, divide(x, V(1) + size));
+        V const sign = select(x < V(0), V(-1), V(1));
+        return select(V(1) + size == size, sign, divide(x, V(1) + size));
     }
 };
 
@@ -65,7 +65,7 @@ struct softplus {
     V operator()(V const& x) const
     {
         using detail::abs;
-        return choose(x < V(0), V(0), x) + detail::log_of_1_plus(detail::exp_of(-abs(x)));
+        return select(x < V(0), V(0), x) + detail::log_of_1_plus(detail::exp_of(-abs(x)));
     }
 };
 
@@ -89,7 +89,7 @@ struct leaky_relu {
     template <class V>
     V operator()(V const& x) const
     {
-        return choose(x < V(0), V(alpha) * x, x);
+        return select(x < V(0), V(alpha) * x, x);
     }
 };
 
@@ -101,7 +101,7 @@ struct thresholded_relu {
     template <class V>
     V operator()(V const& x) const
     {
-        return choose(x < V(alpha), V(0), x);
+        return select(x < V(alpha), V(0), x);
     }
 };
 
@@ -126,7 +126,7 @@ struct hard_sigmoid {
     V operator()(V const& x) const
     {
         V const y = multiply_add(V(alpha), x, V(beta));
-        return choose(y < V(0), V(0), choose(y > V(1), V(1), y));
+        return select(y < V(0), V(0), select(y > V(1), V(1), y));
     }
 };
 
@@ -138,7 +138,7 @@ struct elu {
     template <class V>
     V operator()(V const& x) const
     {
-        return choose(x < V(0), V(alpha) * detail::exp_less_1(x), x);
+        return select(x < V(0), V(alpha) * detail::exp_less_1(x), x);
     }
 };
 

@@ -17,7 +17,8 @@ public:
     T* take(std::size_t count) noexcept
     {
         T* const piece = items_ == nullptr ? nullptr : items_ + used_;
-        used_ += (count + line_items<T> - 1) / line_items<T> * line_items<T>;
+        used_ += (count + elements_per_cache_line<T> - 1) / elements_per_cache_line<T> *
+                 elements_per_cache_line<T>;
         return piece;
     }
 

@@ -105,8 +105,8 @@ V within_limits(V const& x, F const& f)
         if constexpr (is_rounding_cancelled)
             return one_by_one<double>(x, f);
         auto const is_number = x == x;
-        V const limited = choose(x > V(800), V(800), choose(x < V(-800), V(-800), x));
-        return choose(is_number, f(choose(is_number, limited, V(0))), x);
+        V const limited = select(x > V(800), V(800), select(x < V(-800), V(-800), x));
+        return select(is_number, f(select(is_number, limited, V(0))), x);
     } else
         return f(x);
 }
@@ -116,7 +116,7 @@ template <class V>
 V exp_of(V const& x)
 {
     if constexpr (is_float_batch<V>)
-        return exp_parts<V>(at_least(V(-88), at_most(V(89), x))).exp();
+        return exp_parts<V>(max_nan_second(V(-88), min_nan_second(V(89), x))).exp();
     else
         return within_limits(x, [](auto const& v) { return exp(v); });
 }
@@ -126,7 +126,7 @@ template <class V>
 V exp_less_1(V const& x)
 {
     if constexpr (is_float_batch<V>)
-        return exp_parts<V>(at_least(V(-88), x)).exp_less_1();
+        return exp_parts<V>(max_nan_second(V(-88), x)).exp_less_1();
     else if constexpr (requires { expm1(x); })
         return within_limits(x, [](auto const& v) { return expm1(v); });
     else
@@ -155,9 +155,9 @@ V tanh_of(V const& x)
         // From 1/2 on, the tanh of 0.5494, 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x|
         // + |x|^3 p(x^2), p by Remez's algorithm.
         V const size = abs(x), z = x * x;
-        V const large = V(1) - divide(V(2), exp_parts<V>(at_most(V(20), size + size)).exp() + V(1));
+        V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
-        return choose(size < V(0.5494f), multiply_add(p * z, size, size), large) | bitofsign(x);
+        return select(size < V(0.5494f), multiply_add(p * z, size, size), large) | bitofsign(x);
     } else
         return within_limits(x, [](auto const& v) { return tanh(v); });
 }

@@ -78,16 +78,16 @@ index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t
 } // namespace detail
 
 /// What a look at all indices finds.
-struct index_survey {
+struct index_stats {
     bool in_range = true; ///< all lie on their axes
     bool has_negative = false;
 };
 
 /// One pass over the indices for each axis.
 template <std::integral Index>
-index_survey survey(index_tuples<Index> const& tuples)
+index_stats find_index_stats(index_tuples<Index> const& tuples)
 {
-    index_survey found;
+    index_stats found;
     if (tuples.count == 0)
         return found;
     std::size_t const width = tuples.width();
@@ -104,7 +104,7 @@ index_survey survey(index_tuples<Index> const& tuples)
 }
 
 /// The offset of a tuple that is left out.
-inline constexpr std::ptrdiff_t dropped = (std::numeric_limits<std::ptrdiff_t>::min)();
+inline constexpr std::ptrdiff_t dropped_offset = (std::numeric_limits<std::ptrdiff_t>::min)();
 
 /// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile
 /// time.
@@ -114,7 +114,7 @@ public:
     explicit tuple_offset(strided_layout const& axes) : width_(axes.dims.size())
     {
         std::copy_n(axes.dims.begin(), width(), lengths_.begin());
-        std::copy_n(axes.steps.begin(), width(), steps_.begin());
+        std::copy_n(axes.strides.begin(), width(), steps_.begin());
     }
 
     std::size_t width() const { return Width == 0 ? width_ : Width; }
@@ -129,14 +129,14 @@ public:
             offset += from_front(tuple[axis], length) * steps_[axis];
             is_inside = is_inside && (Bounds != bounds::drop || is_index(tuple[axis], length));
         }
-        return is_inside ? offset : dropped;
+        return is_inside ? offset : dropped_offset;
     }
 
 private:
     template <std::integral Index>
     static std::ptrdiff_t from_front(Index index, std::size_t length)
     {
-        if constexpr (!are_indices_inside(Bounds))
+        if constexpr (!guarantees_in_range(Bounds))
             return clip_index(index, length);
         else if constexpr (MayBeNegative)
             return wrap_index(index, length);
@@ -156,7 +156,7 @@ void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {
     switch (tuples.width()) {
     case 1:
-        if constexpr (are_indices_inside(Bounds))
+        if constexpr (guarantees_in_range(Bounds))
             if (!tuples.has_negative)
                 return f(tuple_offset<1, Bounds, false>(tuples.axes));
         return f(tuple_offset<1, Bounds>(tuples.axes));

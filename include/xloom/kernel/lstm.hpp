@@ -79,7 +79,7 @@ void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
         add_products(p.P + step, c, o, H);
     p.f(o, H);
     std::copy_n(c, step, h);
-    activate_units(p.h, h, H);
+    activate_padded(p.h, h, H);
     set_products(o, h, h, H);
 }
 

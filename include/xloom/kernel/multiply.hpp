@@ -75,24 +75,24 @@ std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_pa
 
 /// Has `Count` items fetched that will be written: into the cache nearest to the core.
 template <std::size_t Count, class T>
-void fetch_to_write(T const* items) noexcept
+void prefetch_for_write(T const* items) noexcept
 {
 #pragma GCC unroll 32
-    for (std::size_t i = 0; i < Count; i += line_items<T>)
+    for (std::size_t i = 0; i < Count; i += elements_per_cache_line<T>)
         __builtin_prefetch(items + i, 1, 3);
 }
 
 /// Has items fetched while products are made: into the next cache, for there is more to be done before they
 /// are read.
 template <class T>
-struct fetch_items {
+struct prefetch_next_panel {
     T const* first;
     std::size_t step; ///< from one product to the next
 
     void operator()(std::size_t k) const noexcept { __builtin_prefetch(first + k * step, 0, 2); }
 };
 
-struct fetch_nothing {
+struct no_prefetch {
     void operator()(std::size_t) const noexcept {}
 };
 
@@ -165,7 +165,7 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
     sums.first += column;
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < Count; ++r)
-        fetch_to_write<width>(sums.first + r * sums.step);
+        prefetch_for_write<width>(sums.first + r * sums.step);
     for (std::size_t k = 0; k < b.depth; k += chain_length) {
         std::size_t const end = (std::min)(k + chain_length, b.depth);
         add_chain<Count, Batches>(
@@ -189,7 +189,7 @@ void multiply_one(
         std::size_t const turn = order == panel_order::backwards ? turns.count() - 1 - i : i;
         std::size_t const panel = turns.begin(turn), end = (std::min)(turns.begin(turn + 1) * width, batches);
         with_count<1, together * width>(end - panel * width,
-            [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, fetch_nothing()); });
+            [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, no_prefetch()); });
     }
 }
 
@@ -198,14 +198,15 @@ void multiply_one(
 ///
 /// Why they share it: lines that are asked for faster than they come wait for each other.
 template <class T>
-std::optional<fetch_items<T>> share_of(
+std::optional<prefetch_next_panel<T>> share_of(
     T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
 {
     std::size_t const shares = std::gcd(std::bit_floor(std::min<std::size_t>(parts, 4)), panel_width<T>),
                       width = panel_width<T> / shares;
     if (part + shares < parts)
         return std::nullopt;
-    return fetch_items<T>{panel + (part + shares - parts) * width * depth, (std::min)(width, line_items<T>)};
+    return prefetch_next_panel<T>{
+        panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<T>)};
 }
 
 /// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the
@@ -220,7 +221,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                       count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards,
-               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > own_cache;
+               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > l2_cache_size;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const panel = is_backwards ? count - 1 - i : i,
                           next = is_backwards ? panel - 1 : panel + 1;
@@ -232,14 +233,14 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                         block_at(a, begin, b.depth), b, panel, start.from(begin), sums.from(begin), fetch);
                 });
             };
-            std::optional<fetch_items<T>> share;
+            std::optional<prefetch_next_panel<T>> share;
             if (fetches && panel < whole && next < whole)
                 share = share_of(b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
             if (share)
                 multiply_part(std::integral_constant<std::size_t, width>(), *share);
             else
                 with_count<1, width>((std::min)(width, batches - panel * width),
-                    [&](auto batches_here) { multiply_part(batches_here, fetch_nothing()); });
+                    [&](auto batches_here) { multiply_part(batches_here, no_prefetch()); });
         }
     }
 }

@@ -16,7 +16,8 @@ inline constexpr std::size_t max_offset_block = 64;
 inline constexpr std::size_t max_small_slice = 4;
 
 /// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one.
-/// The slice may be at `dropped`: a prefetch of any address is harmless, so that it need not be told apart.
+/// The slice may be at `dropped_offset`: a prefetch of any address is harmless, so that it need not be told
+/// apart.
 template <class T>
 void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
@@ -45,7 +46,7 @@ struct offset_block {
     {
         for (std::size_t i = 0; i < size; ++i) {
             kernel::prefetch_slice(data, coming[i], length);
-            if (offsets[i] != dropped)
+            if (offsets[i] != dropped_offset)
                 f(offsets[i], first + i);
         }
     }
@@ -62,7 +63,7 @@ public:
         : indices_(tuples.first),
           from_(from),
           to_(to),
-          stride_(tuples.axes.steps[0]),
+          stride_(tuples.axes.strides[0]),
           data_(data),
           length_(length)
     {}
@@ -93,7 +94,7 @@ private:
 template <std::integral Index>
 bool are_single_indices(index_tuples<Index> const& tuples, bounds rule)
 {
-    return tuples.width() == 1 && !tuples.has_negative && are_indices_inside(rule);
+    return tuples.width() == 1 && !tuples.has_negative && guarantees_in_range(rule);
 }
 
 /// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, except dropped ones.
@@ -105,7 +106,7 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
         std::size_t const size = (std::min)(max_offset_block, to - first);
         read(first, size, offsets.data());
         for (std::size_t i = 0; i < size; ++i)
-            if (offsets[i] != dropped)
+            if (offsets[i] != dropped_offset)
                 f(offsets[i], first + i);
     }
 }

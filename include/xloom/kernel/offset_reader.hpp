@@ -25,7 +25,7 @@ public:
                 base = offset_of(++entry);
                 left = per_entry_;
             }
-            if (offsets[i] != dropped)
+            if (offsets[i] != dropped_offset)
                 offsets[i] += base;
         }
     }
@@ -35,7 +35,7 @@ private:
     {
         std::ptrdiff_t offset = 0;
         for (std::size_t axis = batch_.dims.size(); axis-- > 0; entry /= batch_.dims[axis])
-            offset += static_cast<std::ptrdiff_t>(entry % batch_.dims[axis]) * batch_.steps[axis];
+            offset += static_cast<std::ptrdiff_t>(entry % batch_.dims[axis]) * batch_.strides[axis];
         return offset;
     }
 
@@ -67,7 +67,7 @@ void read_offsets(
 class offset_reader {
 public:
     /// `tuples` must outlive the reader. With bounds other than drop and clip, requires
-    /// survey(tuples).in_range.
+    /// find_index_stats(tuples).in_range.
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
         : batch_(batch),

@@ -50,7 +50,7 @@ public:
         for (std::size_t i = 0; i < samples; ++i) {
             std::ptrdiff_t offset;
             read(i * distance % read.count(), 1, &offset);
-            if (offset != dropped)
+            if (offset != dropped_offset)
                 ++sizes[group_of(offset)];
         }
         deal_out(sizes, samples);

@@ -44,7 +44,7 @@ constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexce
 template <class T>
 constexpr std::size_t row_step(std::size_t columns) noexcept
 {
-    return whole_batches<T>(columns) + line_items<T>;
+    return whole_batches<T>(columns) + elements_per_cache_line<T>;
 }
 
 /// A matrix [depth, columns] wherever it lies: item (k, j) at items[k * depth_step + j * column_step].

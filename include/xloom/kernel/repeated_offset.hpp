@@ -25,7 +25,7 @@ inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& rea
     for (std::size_t i = 0; i < read.count(); ++i) {
         std::ptrdiff_t offset;
         read(i, 1, &offset);
-        if (offset == dropped)
+        if (offset == dropped_offset)
             continue;
         std::size_t& earlier = named[static_cast<std::size_t>(offset)];
         if (earlier != 0)
@@ -53,7 +53,7 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 } // namespace detail
 
 /// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or
-/// `dropped`. Cost: a number for each slice or, where the tuples are few, two for each tuple.
+/// `dropped_offset`. Cost: a number for each slice or, where the tuples are few, two for each tuple.
 inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
 {
     bool const are_few = read.count() < slices / 8;
@@ -64,12 +64,12 @@ inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::s
 /// over.
 inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
-    std::ptrdiff_t before = dropped;
+    std::ptrdiff_t before = dropped_offset;
     std::size_t earlier = 0;
     for (std::size_t i = 0; i < read.count(); ++i) {
         std::ptrdiff_t offset;
         read(i, 1, &offset);
-        if (offset == dropped)
+        if (offset == dropped_offset)
             continue;
         if (offset < before)
             return tuple_pair{earlier, i};

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <xloom/core/even_parts.hpp>
+#include <xloom/core/partition.hpp>
 #include <xloom/kernel/panels.hpp>
 
 namespace xloom::kernel {

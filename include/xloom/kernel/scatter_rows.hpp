@@ -15,9 +15,9 @@ namespace detail {
 ///
 /// Why so: slices lie side by side, updates do not, and asked for all at once they would wait for each other.
 template <class T, class Reduce>
-void meet_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
+void apply_to_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
 {
-    constexpr std::size_t line = line_items<T>;
+    constexpr std::size_t line = elements_per_cache_line<T>;
     std::size_t i = 0;
     for (; i + line <= count; i += line) {
         __builtin_prefetch(coming + i, 0, 2);
@@ -45,10 +45,10 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
         T const* old = data + slice * size;
         T* const row = output + slice * size;
         if (order.first(slice) == order.end(slice))
-            detail::meet_row(old, old, old, row, size, keep);
+            detail::apply_to_row(old, old, old, row, size, keep);
         for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
             kernel::with_reduction<T>(reduce, [&](auto& function) {
-                detail::meet_row(old, updates + order.number(i) * size,
+                detail::apply_to_row(old, updates + order.number(i) * size,
                     updates + order.number(i + ahead) * size, row, size, function);
             });
     }

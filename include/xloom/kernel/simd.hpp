@@ -113,7 +113,7 @@ V divide(V const& a, V const& b)
 
 /// yes where the condition holds, else no.
 template <class T>
-T choose(bool condition, T const& yes, T const& no)
+T select(bool condition, T const& yes, T const& no)
 {
     return condition ? yes : no;
 }
@@ -142,7 +142,7 @@ xsimd::batch<float, Arch> divide(xsimd::batch<float, Arch> const& a, xsimd::batc
 #endif
 
 template <class T>
-xsimd::batch<T> choose(
+xsimd::batch<T> select(
     xsimd::batch_bool<T> const& condition, xsimd::batch<T> const& yes, xsimd::batch<T> const& no)
 {
     return xsimd::select(condition, yes, no);
@@ -169,23 +169,25 @@ inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
 
 /// x, but no more than the limit; NaN stays NaN. One instruction on x86, where it counts.
 template <class Arch>
-xsimd::batch<float, Arch> at_most(xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
+xsimd::batch<float, Arch> min_nan_second(
+    xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
 {
 #ifdef __SSE2__
     return detail::lesser(limit, x);
 #else
-    return choose(x > limit, limit, x);
+    return select(x > limit, limit, x);
 #endif
 }
 
 /// x, but no less than the limit; NaN stays NaN.
 template <class Arch>
-xsimd::batch<float, Arch> at_least(xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
+xsimd::batch<float, Arch> max_nan_second(
+    xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
 {
 #ifdef __SSE2__
     return detail::greater(limit, x);
 #else
-    return choose(x < limit, limit, x);
+    return select(x < limit, limit, x);
 #endif
 }
 

@@ -13,7 +13,7 @@ T largest_of(T const* x, std::size_t count) noexcept
 {
     // Not a != a: for NaN that is false with xsimd 8 on AVX.
     auto const larger = []<class V>(
-                            V const& a, V const& b) { return choose(a == a, choose(b > a, b, a), b); };
+                            V const& a, V const& b) { return select(a == a, select(b > a, b, a), b); };
     T largest = x[0];
     std::size_t i = 0;
     if constexpr (has_simd<T>)

@@ -22,7 +22,7 @@ struct time_axis {
         : element(drop_axis(operand, axis))
     {
         if (element_count(element.dims) != 0)
-            step = operand.steps[axis];
+            step = operand.strides[axis];
         if (reverse) {
             first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
             step = -step;
@@ -31,14 +31,14 @@ struct time_axis {
 
     /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie
     /// row-major one after the other.
-    strided_copy gathering(std::size_t count) const
+    strided_copy pack_copy(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
         return {dims, apart, packed};
     }
 
     /// The way back.
-    strided_copy scattering(std::size_t count) const
+    strided_copy unpack_copy(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
         return {dims, packed, apart};
@@ -56,10 +56,10 @@ private:
     both_layouts several(std::size_t count) const
     {
         std::size_t axis = 0;
-        while (axis < element.dims.size() && std::abs(element.steps[axis]) >= std::abs(step))
+        while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(step))
             ++axis;
         auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
-        return {insert_axis(element.dims, axis, count), insert_axis(element.steps, axis, step),
+        return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, step),
             insert_axis(row_major_strides(element.dims), axis, size)};
     }
 };

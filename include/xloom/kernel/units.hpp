@@ -10,7 +10,7 @@ namespace xloom::kernel {
 
 /// z = function(z). Softmax, over the row, leaves the padding out.
 template <class T>
-void activate_units(activation_function const& function, T* z, std::size_t units) noexcept
+void activate_padded(activation_function const& function, T* z, std::size_t units) noexcept
 {
     activate<T>(function, z, z, function.kind == activation::softmax ? units : whole_batches<T>(units));
 }
@@ -21,7 +21,7 @@ void clip_units(T limit, T* z, std::size_t units) noexcept
 {
     map(z, z, whole_batches<T>(units), [limit]<class V>(V const& v) {
         V const most(limit), least(-limit);
-        return choose(v > most, most, choose(v < least, least, v));
+        return select(v > most, most, select(v < least, least, v));
     });
 }
 
@@ -61,7 +61,7 @@ struct gate {
     {
         if (is_clipped)
             clip_units(clip, z, units);
-        activate_units(function, z, units);
+        activate_padded(function, z, units);
     }
 };
 

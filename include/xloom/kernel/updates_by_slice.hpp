@@ -14,7 +14,7 @@ namespace xloom::kernel {
 /// Cost: a number for each slice and each update; the offsets read twice.
 class updates_by_slice {
 public:
-    /// `read` gives numbers of slices, below `slices`, or `dropped`.
+    /// `read` gives numbers of slices, below `slices`, or `dropped_offset`.
     updates_by_slice(offset_reader const& read, std::size_t slices)
         : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())),
           numbers_(ends_.get() + slices)

@@ -1,3 +1,3 @@
 #pragma once
-#include <xloom/adapt/tensor.hpp>
+#include <xloom/tensor/tensor.hpp>
 #include <xtensor/xarray.hpp>

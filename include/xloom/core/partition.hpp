@@ -1,0 +1,34 @@
+#pragma once
+// How work is divided among threads.
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include <xloom/core/policy.hpp>
+
+namespace xloom::detail {
+
+/// Fewer elements than this are not worth another thread.
+inline constexpr std::size_t items_worth_a_thread = std::size_t{1} << 14;
+
+/// Returns where part number `part` of `parts` begins among `count` items. Parts differ by at most one item,
+/// and the larger ones are first.
+constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
+{
+    return count / parts * part + (std::min)(part, count % parts);
+}
+
+template <execution_policy Policy>
+inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
+
+/// Returns how many parts a policy should be given for so many elements: at least 1, also if the policy has
+/// no threads.
+template <execution_policy Policy>
+std::size_t parts_for(Policy const& policy, std::size_t items)
+{
+    return std::max<std::size_t>(
+        std::min<std::size_t>(items / items_worth_a_thread, policy.concurrency()), 1);
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,98 @@
+#pragma once
+// ScatterND into a copy of data: row by row while it is copied where that pays, otherwise first the copy,
+// then the updates.
+
+#include <xloom/kernel/scatter_rows.hpp>
+#include <xloom/run/indexed/scatter_run.hpp>
+
+namespace xloom::detail {
+
+/// May slices be copied one after the other, into memory that nothing was written to? Not strings, and no
+/// types that set their items.
+template <class Data, class Reduce>
+inline constexpr bool can_go_by_row =
+    is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
+    !is_fixed_shape<shape_type_t<owned_t<Data>>>;
+
+/// True if something must be remembered of a slice from one update to the next.
+template <class T, class Reduce>
+bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
+{
+    bool const has_sums = is_small_float<T> && options.accumulate_in_float && !replaces(reduce);
+    return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
+}
+
+/// Data so large that it is far away again when the updates come, in slices so long that ordering them is
+/// little, many of them named, and so many that each of `threads` has some.
+template <class Call>
+bool is_going_by_row_worth(Call const& call, std::size_t threads)
+{
+    constexpr std::size_t least_slice_bytes = 1024, least_bytes = std::size_t{1} << 20;
+    std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
+    std::size_t const slices = call.slices(), updates = call.tuples().count;
+    return slice_bytes >= least_slice_bytes && slices * slice_bytes >= least_bytes && slices / 8 >= threads &&
+           updates >= slices / 4 && updates / 4 <= slices;
+}
+
+/// Slice after slice from `data` to `output`, each thread a range of them.
+template <class T, class Call, class Reduce, class Policy>
+void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
+{
+    std::size_t const slices = call.slices(), size = call.slice_size();
+    kernel::updates_by_slice const order(kernel::offset_reader(call.tuples(), call.options().bounds), slices);
+    std::size_t const parts = parts_for(policy, slices * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slices),
+                          end = begin_of_part(part + 1, parts, slices);
+        kernel::scatter_rows(order, begin, end, data, call.updates(), output, size, reduce);
+    });
+}
+
+/// True if the items of a tensor and those of its copy are all different ones: not if the type is a view or
+/// shares its items, nor if strides of 0, which a copy keeps, repeat an item.
+template <tensor Data>
+bool is_copied(Data const& data, owned_t<Data> const& copy)
+{
+    if constexpr (is_always_row_major<owned_t<Data>>)
+        return true;
+    else
+        return is_unique(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
+}
+
+/// Data's items in memory of their own.
+template <tensor Data>
+owned_t<Data> copy_of(std::string_view op, Data const& data)
+{
+    using result_type = owned_t<Data>;
+    result_type copy(data);
+    if (is_copied(data, copy))
+        return copy;
+    if constexpr (requires(shape const& dims) { enable_tensor<result_type>::make(dims); }) {
+        result_type made = enable_tensor<result_type>::make(shape_of(data));
+        copy_items(data, made);
+        return made;
+    }
+    fail<overlap_error>(op, ": the result must have memory of its own for every item, but copies of data's "
+                            "type refer to data's items or "
+                            "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
+}
+
+/// The result in memory of its own; data stays as it is.
+template <class Call, tensor Data, class Reduce, class Policy>
+owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    if constexpr (can_go_by_row<Data, Reduce>)
+        if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
+            is_going_by_row_worth(call, policy.concurrency())) {
+            owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
+            run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
+                reduce, policy);
+            return result;
+        }
+    owned_t<Data> result = copy_of(call.op(), data);
+    run_scatter_nd(call, result, reduce, policy);
+    return result;
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,207 @@
+#pragma once
+// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came
+// before.
+
+#include <xloom/core/cast.hpp>
+#include <xloom/core/partition.hpp>
+#include <xloom/kernel/owned_updates.hpp>
+#include <xloom/kernel/scatter_nd.hpp>
+#include <xloom/kernel/tracked_slices.hpp>
+#include <xloom/run/indexed/reduction_argument.hpp>
+#include <xloom/run/indexed/scatter_call.hpp>
+
+namespace xloom::detail {
+
+/// Threads write this many items apart, at least: more than a cache line.
+inline constexpr std::size_t thread_distance = 64;
+
+/// A part's begin, moved on until it parts no run of equal offsets. Requires sorted tuples.
+inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
+{
+    if (begin == 0 || begin == read.count())
+        return begin;
+    std::ptrdiff_t before, offset;
+    read(begin - 1, 1, &before);
+    std::size_t end = read.count();
+    while (begin < end) {
+        std::size_t const middle = begin + (end - begin) / 2;
+        read(middle, 1, &offset);
+        if (offset == before)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/// True if sorting updates by owner is worth it: sorting one takes about as long as 50 items, applying it as
+/// long as its own and 11 more, `load` of which one owner has to do.
+constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
+{
+    double const sorting = 50.0 / static_cast<double>(parts);
+    auto const applying = static_cast<double>(11 + slice_size);
+    return sorting + applying * load < 0.75 * applying;
+}
+
+/// Applies updates to slices, those of one slice in their order, on the threads of a policy where they help.
+template <class Policy>
+class update_runner {
+public:
+    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options,
+        std::size_t slice_size, Policy const& policy)
+        : read_(read), options_(options), slice_size_(slice_size), policy_(policy)
+    {
+        if constexpr (has_threads<Policy>) {
+            parts_ = parts_for(policy, read.count() * slice_size);
+            if (parts_ == 1 || can_be_cut())
+                return;
+            if (is_sorting_worth(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
+                owner_of_.emplace((std::max)(slice_size, thread_distance), parts_, read);
+            if (!owner_of_ || !is_sorting_worth(parts_, slice_size, owner_of_->load()))
+                parts_ = 1;
+        }
+    }
+
+    bool is_serial() const { return parts_ == 1; }
+
+    template <class T, class Slices, class Reduce>
+    void operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
+    {
+        std::size_t const count = read_.count();
+        auto const apply_range = [&](std::size_t begin, std::size_t end) {
+            kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
+        };
+        if constexpr (has_threads<Policy>) {
+            if (parts_ > 1 && can_be_cut())
+                return policy_.for_each(parts_, [&](std::size_t part) {
+                    std::size_t const begin = begin_of_part(part, parts_, count),
+                                      end = begin_of_part(part + 1, parts_, count);
+                    apply_range(options_.unique ? begin : begin_of_run(read_, begin),
+                        options_.unique ? end : begin_of_run(read_, end));
+                });
+            if (parts_ > 1)
+                return kernel::for_each_owned(
+                    policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                        kernel::with_reduction<T>(
+                            reduce, [&](auto& function) { slices(updates, data, values, function); });
+                    });
+        }
+        apply_range(0, count);
+    }
+
+private:
+    /// True if the updates may be cut between any two, or any two of different slices: between equal ones,
+    /// one left out may stand.
+    bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
+
+    kernel::offset_reader const& read_;
+    scatter_nd_options const& options_;
+    std::size_t slice_size_;
+    Policy const& policy_;
+    std::size_t parts_ = 1;
+    std::optional<kernel::slice_owners> owner_of_{};
+};
+
+/// True if slices of items side by side are so long that every thread can take a piece of each.
+constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
+{
+    return parts > 1 && slice_size >= parts * thread_distance;
+}
+
+/// Applies every update to a piece of its slice on each of `parts` threads.
+template <class T, class Reduce, class Policy>
+void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
+    Reduce& reduce, Policy const& policy, std::size_t parts)
+{
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slice_size),
+                          end = begin_of_part(part + 1, parts, slice_size);
+        kernel::scatter_nd(read, 0, read.count(), data + begin, values + begin, slice_size,
+            kernel::contiguous_slices{end - begin, slice_size}, reduce);
+    });
+}
+
+/// What the options ask for of a reduction.
+inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
+{
+    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
+        options.reduction == reduction::mean};
+}
+
+constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
+{
+    return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
+}
+
+/// Tracked slices lie side by side; others are tracked in a copy of data.
+template <class Sum, class Call, tensor Data, class Reduce, class Policy>
+void run_tracked(
+    Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    strided_layout const layout = detail::layout_of(data);
+    T* items = enable_tensor<Data>::data(data);
+    std::optional<xt::xtensor<T, 1>> copy;
+    if (!is_row_major(layout)) {
+        copy.emplace(pack_items<T>(items, layout));
+        items = copy->data();
+    }
+
+    auto const tuples = call.tuples(row_major_strides(layout.dims));
+    kernel::offset_reader const read(tuples, call.options().bounds);
+    kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
+    update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
+    std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
+    policy.for_each(parts, [&](std::size_t part) {
+        slices.finish(begin_of_part(part, parts, slices.slices()),
+            begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
+    });
+
+    if (copy)
+        unpack_items(*copy, enable_tensor<Data>::data(data), layout);
+}
+
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    auto* const items = enable_tensor<Data>::data(data);
+    strided_layout const layout = detail::layout_of(data);
+    auto const tuples = call.tuples(layout.strides);
+    kernel::offset_reader const read(tuples, call.options().bounds);
+    std::size_t const size = call.slice_size();
+    strided_layout const slice{shape(layout.dims.begin() + tuples.width(), layout.dims.end()),
+        strides(layout.strides.begin() + tuples.width(), layout.strides.end())};
+
+    bool const is_contiguous = is_row_major(slice);
+    std::size_t const pieces = parts_for(policy, tuples.count * size);
+    if (is_contiguous && can_cut_slices(size, pieces))
+        return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+
+    update_runner const run(read, call.options(), size, policy);
+    if (is_contiguous && run.is_serial() && kernel::are_single_indices(tuples, call.options().bounds))
+        kernel::scatter_single(tuples, items, call.updates(), size, reduce);
+    else if (is_contiguous)
+        run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
+    else
+        run(items, call.updates(),
+            kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
+}
+
+/// Updates `data` in place; it has the shape that the call was checked with, and memory of its own.
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    if (call.is_empty())
+        return;
+    kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
+    if constexpr (is_small_float<T> && is_built_in<Reduce>)
+        if (call.options().accumulate_in_float && !replaces(reduce))
+            return run_tracked<float>(call, data, rule, reduce, policy);
+    if (needs_tracking(rule, replaces(reduce)))
+        run_tracked<T>(call, data, rule, reduce, policy);
+    else
+        run_untracked(call, data, reduce, policy);
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,132 @@
+#pragma once
+// How AttnLSTM runs: an LSTM's rows, and for each of them a memory to look at.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <xloom/run/recurrent/attention_score.hpp>
+#include <xloom/run/recurrent/batch_call.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// M [N, S, E], and how much of each row counts.
+template <class Item>
+struct memory_operand {
+    tensor_ref<Item const> M;
+    lengths_ref lengths;
+    std::size_t S = 0;
+
+    std::size_t length(std::size_t n) const
+    {
+        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : S;
+    }
+    kernel::memory_rows<Item> rows(std::size_t n) const
+    {
+        return {M.data() + static_cast<std::ptrdiff_t>(n) * M.step(0), length(n), M.step(1), M.step(2)};
+    }
+};
+
+/// The states of the rows, before and after; what they attend to; and where their alignments go.
+template <class Item, class Weights, class Score>
+struct attn_lstm_states {
+    using T = compute_t<Item>;
+    using score_type = decltype(score_for(
+        std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
+    using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
+
+    Weights const& weights;
+    Score const& score;
+    batch_operands<Item> const& operands;
+    memory_operand<Item> memory;
+    state_rows<Item const> initial_h, initial_c, initial_attention, initial_alignment;
+    state_rows<Item> Y_h, Y_c, Y_attention, Y_alignment;
+    step_rows<Item> alignments;
+    std::vector<kernel::attending_row<T, Item>>& attending; ///< a row for each sequence
+
+    struct part_rows : rows_type {
+        T* scratch;
+    };
+
+    template <class Part>
+    part_rows make_rows(Part const& part, kernel::arena<T>& numbers) const
+    {
+        auto const& p = weights.parameters(part.d);
+        std::size_t longest = 0;
+        for (std::size_t r = 0; r < part.count; ++r)
+            longest = (std::max)(longest, memory.length(part.first[r].row));
+        part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers),
+            numbers.take(longest * p.E)};
+        for (std::size_t r = 0; r < part.count; ++r)
+            attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
+        rows.attend_to(attending.data() + part.number,
+            alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
+        return rows;
+    }
+
+    template <class Part>
+    void start(Part const& part, part_rows const& rows) const
+    {
+        auto const& p = weights.parameters(part.d);
+        for (std::size_t r = 0; r < part.count; ++r) {
+            std::size_t const n = part.first[r].row;
+            load_state(initial_h, part.d, n, rows.H(), rows.h(r));
+            load_state(initial_c, part.d, n, rows.H(), rows.c(r));
+            if (!p.attends)
+                continue;
+            kernel::fill_memory(p, memory.rows(n), rows.scratch, score_type::takes_exponentials,
+                attending[part.number + r].memory);
+            load_state(initial_attention, part.d, n, p.C, rows.attention(r));
+            load_state(initial_alignment, part.d, n, memory.length(n), rows.alignment(r));
+        }
+    }
+
+    template <class Part>
+    void finish(Part const& part, part_rows const& rows) const
+    {
+        auto const& p = weights.parameters(part.d);
+        for (std::size_t r = 0; r < part.count; ++r) {
+            std::size_t const n = part.first[r].row, length = memory.length(n);
+            store_state(rows.h(r), rows.H(), Y_h, part.d, n);
+            store_state(rows.c(r), rows.H(), Y_c, part.d, n);
+            store_state(rows.attention(r), p.C, Y_attention, part.d, n);
+            store_state(rows.alignment(r), length, Y_alignment, part.d, n);
+            if (Y_alignment.is_given())
+                Y_alignment.zero_fill(part.d, n, length, memory.S);
+            alignments.zero_fill(0, part.first[r].length, part.d, n, length, memory.S);
+            alignments.zero_fill(part.first[r].length, operands.sizes.T, part.d, n, 0, memory.S);
+        }
+    }
+
+private:
+    kernel::attending_row<T, Item> attend_to(kernel::attn_lstm_parameters<T> const& p, std::size_t d,
+        std::size_t n, kernel::arena<T>& numbers) const
+    {
+        kernel::attending_row<T, Item> row{n, kernel::take_memory(p, memory.length(n), numbers), {}, 0};
+        if (alignments.is_given()) {
+            auto const [first, backwards] = operands.first_step(d, n);
+            row.alignment = alignments(first, d, n);
+            row.alignment_step = backwards ? -alignments.step() : alignments.step();
+        }
+        return row;
+    }
+};
+
+} // namespace detail
+
+/// Memory that AttnLSTM works in: see recurrent_workspace.
+template <class Item>
+struct attn_lstm_workspace : recurrent_workspace<Item> {
+    std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< the operator's own
+
+    /// What it holds.
+    std::size_t bytes() const noexcept
+    {
+        return recurrent_workspace<Item>::bytes() +
+               attending.capacity() * sizeof(kernel::attending_row<detail::compute_t<Item>, Item>);
+    }
+};
+
+} // namespace xloom

@@ -1,0 +1,81 @@
+#pragma once
+// The constants of an AttnLSTM: checked, and packed for its kernel.
+
+#include <algorithm>
+
+#include <xloom/check/attn_lstm.hpp>
+#include <xloom/kernel/attn_lstm.hpp>
+#include <xloom/run/recurrent/lstm_weights.hpp>
+
+namespace xloom::detail {
+
+template <class Constants>
+attention_widths check_attention_constants(std::string_view op, Constants const& in)
+{
+    check_ranks(op, in.R, in.QW, in.MW, in.V, in.AW);
+    return check_attention(op, shape_if_given(in.R), shape_if_given(in.QW), shape_if_given(in.MW),
+        shape_if_given(in.V), shape_if_given(in.AW));
+}
+
+/// V as the score wants it.
+template <class T, class Item>
+kernel::score_weights<T> pack_score_weights(
+    tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
+{
+    std::size_t const padded = kernel::whole_batches<T>(A);
+    T *const plain = memory.take(padded), *const minus_twice = memory.take(padded);
+    T sum(0), size(0);
+    if (!memory.only_counts()) {
+        load_row(V, d, 0, A, plain);
+        for (std::size_t a = 0; a < A; ++a) {
+            minus_twice[a] = T(-2) * plain[a];
+            sum += plain[a];
+            size += plain[a] < T(0) ? -plain[a] : plain[a];
+        }
+    }
+    return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};
+}
+
+/// Packs direction d.
+template <class T, class Constants, class Options>
+kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes,
+    attention_widths const& attention, Options const& options, activation_list const& functions,
+    std::size_t d, kernel::arena<T>& memory)
+{
+    auto const& [A, E, C, attends, has_layer] = attention;
+    kernel::attn_lstm_parameters<T> p{};
+    p.lstm = pack_lstm<T>(in, sizes, options, functions, d, memory);
+    p.attends = attends;
+    if (!attends)
+        return p;
+    p.has_layer = has_layer;
+    p.A = A;
+    p.E = E;
+    p.C = C;
+    std::size_t const H = sizes.H, step = p.lstm.gate_step;
+    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
+               MW = take_panels(E, A, memory);
+    if (!memory.only_counts()) {
+        for (std::size_t gate = 0; gate < 4; ++gate)
+            pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
+        pack_panels(along(in.QW, d, 0), H, A, QW);
+        pack_panels(along(in.MW, d, 0), E, A, MW);
+    }
+    if (has_layer) {
+        auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
+        if (!memory.only_counts()) {
+            pack_panels(along(in.AW, d, 0), H, C, AW_h);
+            pack_panels(along(in.AW, d, H), E, C, AW_context);
+        }
+        p.AW_h = AW_h.packed();
+        p.AW_context = AW_context.packed();
+    }
+    p.W_attention = W.packed();
+    p.QW = QW.packed();
+    p.MW = MW.packed();
+    p.V = pack_score_weights<T>(in.V, d, A, memory);
+    p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
+    return p;
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,91 @@
+#pragma once
+// What the calls of all recurrent operators have in common: outputs, and the way to the runner.
+
+#include <array>
+
+#include <xloom/run/recurrent/batch_run.hpp>
+#include <xloom/run/recurrent/packed_weights.hpp>
+
+namespace xloom::detail {
+
+template <class Item>
+xt::xtensor<Item, 4> make_output(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return enable_tensor<xt::xtensor<Item, 4>>::make(output_shape(sizes, batch, layout));
+}
+
+template <class Item>
+xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
+}
+
+/// Returns the memory of each input; an empty block for one that is left out.
+template <class... Refs, class... Names>
+std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
+{
+    return {named_block{inputs.name, inputs.is_given() ? inputs.block() : memory_block{0, 1, {{0}, {1}}}}...};
+}
+
+/// An output, what its shape must be, and which input may be the very same tensor.
+template <class Item>
+struct output_requirement {
+    std::string_view operand;
+    std::string_view symbolic_shape;
+    shape expected;
+    tensor_ref<Item> const& ref;
+    std::string_view may_alias{};
+};
+
+/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from,
+/// if one is wrong.
+template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
+void check_outputs(std::string_view op, Describe const& describe,
+    std::array<output_requirement<Item>, Outputs> const& outputs,
+    std::array<named_block, Inputs> const& inputs)
+{
+    std::array<shape_requirement, Outputs> laws{};
+    static_vector<named_block, Outputs> blocks;
+    for (std::size_t i = 0; i < Outputs; ++i) {
+        output_requirement<Item> const& output = outputs[i];
+        check_rank(op, output.operand, output.ref.rank());
+        laws[i] = {output.operand, output.symbolic_shape, output.expected, shape_if_given(output.ref)};
+        if (output.ref.is_given())
+            blocks.push_back({output.operand, output.ref.block(), output.may_alias});
+    }
+    check_shapes(op, laws, describe);
+    check_apart(op, blocks, inputs);
+}
+
+template <class Item, class Weights, class Policy>
+recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> const& operands,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    std::size_t const products = weights.parameters(0).products();
+    return {operands, row_groups(policy, operands.widths, operands.sizes, products), workspace};
+}
+
+template <class Item, class Weights, class States, class Policy>
+void run_recurrent(Weights const& weights, States const& states, input_ref<Item> const& X,
+    lengths_ref const& sequence_lens, tensor_ref<Item> const& Y, batch_sizes const& batch,
+    recurrent_workspace<Item>& workspace, Policy const& policy)
+{
+    batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
+        {Y, weights.layout()}, sequence_lens};
+    make_runner(weights, operands, workspace, policy)(states, policy);
+}
+
+/// A workspace for whole batches.
+template <class Item, class Weights, class States, class Policy>
+recurrent_workspace<Item> reserved_workspace(std::string_view op, Weights const& weights,
+    States const& states, batch_sizes const& batch, Policy const& policy)
+{
+    check_batch_sizes(op, weights.sizes(), batch);
+    recurrent_workspace<Item> workspace;
+    make_runner(weights, batch_operands<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}},
+        workspace, policy)
+        .reserve_all(states);
+    return workspace;
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,303 @@
+#pragma once
+// How the recurrent operators run a batch: rows sorted by length, cut into parts that need nothing of each
+// other, each through its cell.
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <xloom/check/recurrent.hpp>
+#include <xloom/core/aligned_vector.hpp>
+#include <xloom/core/cast.hpp>
+#include <xloom/core/partition.hpp>
+#include <xloom/kernel/sequences.hpp>
+#include <xloom/tensor/tensor_ref.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// What a recurrent operator computes with: storage floats as floats, other types as themselves.
+template <class Item>
+using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
+
+/// Sets elements `begin` .. `end` - 1 of a row to 0.
+template <class Item>
+void zero_fill(kernel::strided_row<Item> const& row, std::size_t begin, std::size_t end)
+{
+    for (std::size_t i = begin; i < end; ++i)
+        row.first[static_cast<std::ptrdiff_t>(i) * row.step] = Item(0);
+}
+
+/// A state or output that has a row of items for each direction and batch row, in layout 0 or 1: [D, N, ..]
+/// or [N, D, ..].
+template <class Item>
+class state_rows {
+public:
+    state_rows() = default;
+    state_rows(tensor_ref<Item> const& from, std::int64_t layout)
+    {
+        if (from.is_given()) {
+            data_ = from.data();
+            d_ = from.step(layout == 0 ? 0 : 1);
+            n_ = from.step(layout == 0 ? 1 : 0);
+            item_ = from.step(2);
+        }
+    }
+
+    bool is_given() const { return data_ != nullptr; }
+    kernel::strided_row<Item> operator()(std::size_t d, std::size_t n) const
+    {
+        return {data_ + static_cast<std::ptrdiff_t>(d) * d_ + static_cast<std::ptrdiff_t>(n) * n_, item_};
+    }
+    /// Sets elements `begin` .. `end` - 1 of a row to 0.
+    void zero_fill(std::size_t d, std::size_t n, std::size_t begin, std::size_t end) const
+    {
+        detail::zero_fill((*this)(d, n), begin, end);
+    }
+
+private:
+    Item* data_ = nullptr;
+    std::ptrdiff_t d_ = 0, n_ = 0, item_ = 0;
+};
+
+/// The same for each step: [T, D, N, ..] or [N, T, D, ..]; without directions, [T, N, ..] or [N, T, ..].
+template <class Item>
+class step_rows {
+public:
+    step_rows() = default;
+    step_rows(tensor_ref<Item> const& from, std::int64_t layout)
+    {
+        if (!from.is_given())
+            return;
+        data_ = from.data();
+        bool const has_directions = from.shape().size() == 4;
+        t_ = from.step(layout == 0 ? 0 : 1);
+        n_ = from.step(layout != 0 ? 0 : has_directions ? 2 : 1);
+        d_ = has_directions ? from.step(layout == 0 ? 1 : 2) : 0;
+        item_ = from.step(from.shape().size() - 1);
+    }
+
+    bool is_given() const { return data_ != nullptr; }
+    std::ptrdiff_t step() const { return t_; }
+    kernel::strided_row<Item> operator()(std::size_t t, std::size_t d, std::size_t n) const
+    {
+        return {data_ + static_cast<std::ptrdiff_t>(t) * t_ + static_cast<std::ptrdiff_t>(d) * d_ +
+                    static_cast<std::ptrdiff_t>(n) * n_,
+            item_};
+    }
+    /// Sets elements `begin` .. `end` - 1 of a row to 0, in time steps `first` .. `last` - 1.
+    void zero_fill(std::size_t first, std::size_t last, std::size_t d, std::size_t n, std::size_t begin,
+        std::size_t end) const
+    {
+        if (is_given())
+            for (std::size_t t = first; t < last; ++t)
+                detail::zero_fill((*this)(t, d, n), begin, end);
+    }
+
+private:
+    Item* data_ = nullptr;
+    std::ptrdiff_t t_ = 0, d_ = 0, n_ = 0, item_ = 0;
+};
+
+/// What a call walks: X, Y, and how long each row is.
+template <class Item>
+struct batch_operands {
+    batch_sizes sizes;
+    recurrent_widths widths;
+    xloom::direction direction;
+    step_rows<Item const> X;
+    step_rows<Item> Y;
+    lengths_ref lengths;
+
+    std::size_t length(std::size_t n) const
+    {
+        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T;
+    }
+
+    /// Where direction d of a row begins among its steps, and whether it goes backwards from there.
+    std::pair<std::size_t, bool> first_step(std::size_t d, std::size_t n) const
+    {
+        std::size_t const length = this->length(n);
+        bool const backwards = direction == direction::reverse || d == 1;
+        return {backwards && length != 0 ? length - 1 : 0, backwards};
+    }
+
+    kernel::sequence<Item> sequence(std::size_t d, std::size_t n) const
+    {
+        auto const [first, backwards] = first_step(d, n);
+        kernel::sequence<Item> result{n, length(n), X(first, 0, n), backwards ? -X.step() : X.step(), {}, 0};
+        if (Y.is_given()) {
+            result.y = Y(first, d, n);
+            result.y_step = backwards ? -Y.step() : Y.step();
+        }
+        return result;
+    }
+};
+
+/// Multiply-adds that are worth another thread.
+inline constexpr std::size_t products_worth_a_thread = std::size_t{1} << 18;
+
+/// Into how many groups the rows of each direction are cut.
+template <class Policy>
+std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
+    std::size_t products_per_step)
+{
+    std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
+    std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / products_worth_a_thread;
+    std::size_t const parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
+    return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
+}
+
+template <class Item>
+struct recurrent_runner;
+
+} // namespace detail
+
+/// Memory that recurrent operators work in. It grows to what a call needs and is used again: a call that
+/// needs no more than an earlier one allocates nothing. One call at a time.
+template <class Item>
+class recurrent_workspace {
+public:
+    /// What it holds.
+    std::size_t bytes() const noexcept
+    {
+        return numbers_.capacity() * sizeof(detail::compute_t<Item>) +
+               sequences_.capacity() * sizeof(kernel::sequence<Item>) +
+               (order_.capacity() + begins_.capacity()) * sizeof(std::size_t);
+    }
+
+private:
+    friend struct detail::recurrent_runner<Item>;
+
+    aligned_vector<detail::compute_t<Item>> numbers_{};
+    std::vector<std::size_t> order_{};
+    std::vector<kernel::sequence<Item>> sequences_{};
+    std::vector<std::size_t> begins_{};
+};
+
+namespace detail {
+
+template <class Item>
+struct recurrent_runner {
+    using T = compute_t<Item>;
+
+    batch_operands<Item> operands;
+    std::size_t groups; ///< of rows, in each direction
+    recurrent_workspace<Item>& workspace;
+
+    /// The sequences of a part of the work: of one direction, every `groups`th of the sorted rows.
+    struct part {
+        std::size_t d;
+        std::size_t number; ///< of its first sequence
+        kernel::sequence<Item> const* first;
+        std::size_t count;
+        std::size_t longest() const { return count == 0 ? 0 : first->length; }
+    };
+
+    /// Runs all parts. Family knows the states: make_rows(part, memory), start(part, rows), finish(part,
+    /// rows).
+    template <class Family, class Policy>
+    void operator()(Family const& family, Policy const& policy)
+    {
+        reserve(family);
+        policy.for_each(operands.widths.D * groups, [&](std::size_t p) {
+            run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]);
+        });
+    }
+
+    /// Makes the workspace large enough for smaller batches, too: they may be cut into fewer groups.
+    template <class Family>
+    void reserve_all(Family const& family) const
+    {
+        for (recurrent_runner each = *this; each.groups != 0; --each.groups)
+            each.reserve(family);
+    }
+
+    /// Makes the workspace large enough.
+    template <class Family>
+    void reserve(Family const& family)
+    {
+        sort_rows();
+        std::size_t const parts = operands.widths.D * groups;
+        workspace.begins_.clear();
+        std::size_t total = 0;
+        for (std::size_t p = 0; p < parts; ++p) {
+            kernel::arena<T> size;
+            take_memory(family, part_at(p), size);
+            workspace.begins_.push_back(total);
+            total += size.used();
+        }
+        if (workspace.numbers_.size() < total) {
+            workspace.numbers_.clear(); // else they would be copied, and the memory doubled
+            workspace.numbers_.resize(total);
+        }
+    }
+
+private:
+    /// Longest first, so that the rows that are still running are always the first ones.
+    void sort_rows()
+    {
+        auto& order = workspace.order_;
+        order.resize(operands.sizes.N);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+            std::size_t const length_a = operands.length(a), length_b = operands.length(b);
+            return length_a != length_b ? length_a > length_b : a < b;
+        });
+        workspace.sequences_.clear();
+        for (std::size_t d = 0; d < operands.widths.D; ++d)
+            for (std::size_t group = 0; group < groups; ++group)
+                for (std::size_t i = group; i < order.size(); i += groups)
+                    workspace.sequences_.push_back(operands.sequence(d, order[i]));
+    }
+
+    part part_at(std::size_t number) const
+    {
+        std::size_t const N = operands.sizes.N, d = number / groups, group = number % groups;
+        std::size_t const begin = begin_of_part(group, groups, N), end = begin_of_part(group + 1, groups, N);
+        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin};
+    }
+
+    template <class Family>
+    static auto take_memory(Family const& family, part const& at, kernel::arena<T>& memory)
+    {
+        auto rows = family.make_rows(at, memory);
+        kernel::step_buffers<T> const buffers(rows, at.count, at.longest(), memory);
+        return std::pair(std::move(rows), buffers);
+    }
+
+    template <class Family>
+    void run(Family const& family, part const& at, T* numbers) const
+    {
+        kernel::arena<T> memory(numbers);
+        auto const [rows, buffers] = take_memory(family, at, memory);
+        family.start(at, rows);
+        kernel::run_sequences<T>(rows, at.first, at.count, buffers);
+        family.finish(at, rows);
+        for (std::size_t r = 0; r < at.count; ++r)
+            operands.Y.zero_fill(
+                at.first[r].length, operands.sizes.T, at.d, at.first[r].row, 0, operands.widths.H);
+    }
+};
+
+/// A row of a state: the given one, or zeros.
+template <class Item, class T>
+void load_state(state_rows<Item const> const& from, std::size_t d, std::size_t n, std::size_t count, T* to)
+{
+    if (from.is_given())
+        kernel::copy_row<Item, T>(from(d, n), count, {to});
+    else
+        std::fill_n(to, count, T(0));
+}
+
+template <class Item, class T>
+void store_state(T const* from, std::size_t count, state_rows<Item> const& to, std::size_t d, std::size_t n)
+{
+    if (to.is_given())
+        kernel::copy_row<T, Item>({from}, count, to(d, n));
+}
+
+} // namespace detail
+} // namespace xloom

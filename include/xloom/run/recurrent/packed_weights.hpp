@@ -1,0 +1,100 @@
+#pragma once
+// How the weights of the recurrent operators are laid out once, for all calls that use them.
+
+#include <xloom/kernel/panels.hpp>
+#include <xloom/kernel/units.hpp>
+#include <xloom/run/recurrent/batch_run.hpp>
+#include <xloom/run/recurrent/shared_parameters.hpp>
+
+namespace xloom::detail {
+
+/// What the checks of constants and options tell. Made in braces, which keep the order of the checks.
+struct checked_weights {
+    recurrent_widths sizes;
+    activation_list functions;
+};
+
+/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each
+/// direction.
+template <class Parameters>
+class packed_weights {
+public:
+    xloom::direction direction() const noexcept { return direction_; }
+    std::int64_t layout() const noexcept { return layout_; }
+    recurrent_widths const& sizes() const noexcept { return sizes_; }
+    Parameters const& parameters(std::size_t d) const noexcept { return parameters_[d]; }
+
+protected:
+    template <class Options, class Pack>
+    packed_weights(recurrent_widths const& sizes, Options const& options, Pack const& pack)
+        : direction_(options.direction),
+          layout_(layout_of_options(options)),
+          sizes_(sizes),
+          parameters_(sizes.D, pack)
+    {}
+
+private:
+    xloom::direction direction_;
+    std::int64_t layout_;
+    recurrent_widths sizes_;
+    shared_parameters<Parameters> parameters_;
+};
+
+/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across
+/// (its columns along the depth).
+template <class Item>
+kernel::strided_matrix<Item> across(
+    tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    return {
+        from.data() + at(d) * from.step(0) + at(first_row) * from.step(1) + at(first_column) * from.step(2),
+        from.step(2), from.step(1)};
+}
+
+/// The same read along: its rows along the depth.
+template <class Item>
+kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row)
+{
+    kernel::strided_matrix<Item> const matrix = across(from, d, first_row, 0);
+    return {matrix.items, matrix.column_step, matrix.depth_step};
+}
+
+/// Panels from memory, zeros so far.
+template <class T>
+kernel::unpacked_panels<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
+{
+    return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
+}
+
+/// to = from[d, first ..], `count` items of a tensor of rank 2.
+template <class T, class Item>
+void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
+{
+    auto const at = [](std::size_t i) { return static_cast<std::ptrdiff_t>(i); };
+    kernel::copy_row<Item, T>(
+        {from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
+}
+
+/// to = B[d, first ..] + B[d, second ..], H items of each; zeros are left if there is no B.
+template <class T, class Item>
+void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second,
+    std::size_t H, T* to)
+{
+    if (!B.is_given())
+        return;
+    auto const item = [&](std::size_t i) {
+        return static_cast<T>(B.data()[static_cast<std::ptrdiff_t>(d) * B.step(0) +
+                                       static_cast<std::ptrdiff_t>(i) * B.step(1)]);
+    };
+    for (std::size_t j = 0; j < H; ++j)
+        to[j] = item(first + j) + item(second + j);
+}
+
+template <class T>
+kernel::gate<T> gate_of(activation_function const& function, std::optional<double> const& clip)
+{
+    return {function, static_cast<T>(clip.value_or(0)), clip.has_value()};
+}
+
+} // namespace xloom::detail

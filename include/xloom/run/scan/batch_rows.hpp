@@ -1,0 +1,160 @@
+#pragma once
+// A batch row by row: its states, cursors over its inputs, and the outputs that are stacked of its elements.
+
+#include <tuple>
+#include <utility>
+
+#include <xloom/check/scan_batched.hpp>
+#include <xloom/run/scan/element_cursor.hpp>
+#include <xloom/run/scan/stacked_outputs.hpp>
+#include <xloom/tensor/operand_tuple.hpp>
+
+namespace xloom::detail {
+
+/// The shape type of one row of a batch.
+template <tensor X>
+using row_shape_t = typename element_shape<shape_type_t<X>, true>::type;
+
+template <tensor X>
+consteval auto row_type()
+{
+    if constexpr (std::is_same_v<row_shape_t<X>, item_element>)
+        return std::type_identity<item_t<X>>{};
+    else
+        return std::type_identity<typename temporary_of<item_t<X>, row_shape_t<X>>::type>{};
+}
+
+/// One row of each state, as the body carries it.
+template <class Leaves>
+struct row_tuple;
+template <class... Xs>
+struct row_tuple<std::tuple<Xs...>> {
+    using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
+};
+
+/// Where row b of an operand begins, and the axis of its rows, which holds the layout of each.
+template <class X>
+auto row_of(X& operand, std::size_t b)
+{
+    kernel::time_axis const rows(detail::layout_of(operand), 0, 1, false);
+    return std::pair(
+        enable_tensor<bare<X>>::data(operand) + static_cast<std::ptrdiff_t>(b) * rows.step, rows);
+}
+
+template <class State, class Row>
+void load_row(State const& state, std::size_t b, Row& row)
+{
+    auto const [first, rows] = detail::row_of(state, b);
+    if constexpr (tensor<Row>) {
+        detail::make_shape(row, rows.element.dims);
+        kernel::strided_copy(rows.element.dims, rows.element.strides, detail::layout_of(row).strides)(
+            first, enable_tensor<Row>::data(row));
+    } else {
+        row = *first;
+    }
+}
+
+template <class State, class Row>
+void store_row(State& state, std::size_t b, Row const& row)
+{
+    auto const [first, rows] = detail::row_of(state, b);
+    output_writer<item_t<State>>(first, rows).push(row);
+}
+
+/// Cursors over one row of each input: the body sees neither axis.
+template <class Leaves>
+struct batch_cursors;
+template <class... Xs>
+struct batch_cursors<std::tuple<Xs...>> {
+    template <class X>
+    using cursor_type = cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type,
+        is_always_row_major<bare<X>>>;
+
+    using cursors = std::tuple<cursor_type<Xs>...>;
+    using input_arguments =
+        std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
+
+    static cursors start(
+        std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
+    {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return cursors{start_one<Xs>(std::get<I>(inputs), b, length, is_reverse(directions, I))...};
+        }(std::index_sequence_for<Xs...>{});
+    }
+
+private:
+    template <class X>
+    static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
+    {
+        auto const [first, rows] = detail::row_of(input, b);
+        return {first, kernel::time_axis(rows.element, 0, length, reverse), length};
+    }
+};
+
+/// The scan outputs of a batch: [N, T, element...], zeros where a row is shorter.
+template <class Outputs>
+class batch_outputs;
+template <class... Ys>
+class batch_outputs<std::tuple<Ys...>> {
+public:
+    using type = std::tuple<stacked_t<stacked_t<Ys, dynamic_length>, dynamic_length>...>;
+
+    batch_outputs(std::string_view op, batch_extent extent) : op_(op), extent_(extent) {}
+
+    void start_row(std::size_t b)
+    {
+        row_ = b;
+        if (is_open_)
+            detail::for_each_leaf(results_, [&](auto k, auto& result) {
+                auto const [first, rows] = detail::row_of(result, b);
+                std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
+            });
+    }
+
+    template <class Values>
+    void push(Values const& values, std::size_t t)
+    {
+        if (!is_open_) {
+            detail::for_each_leaf(
+                values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
+            is_open_ = true;
+            start_row(row_);
+        }
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
+            auto const& writer = std::get<k>(writers_);
+            if (!detail::is_shaped_like(value, writer.element_shape()))
+                detail::fail_reshaped(
+                    op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
+        });
+        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+    }
+
+    type&& finish() &&
+    {
+        if (!is_open_)
+            detail::for_each_leaf(results_,
+                [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
+        return std::move(results_);
+    }
+
+private:
+    template <std::size_t K>
+    void open(std::integral_constant<std::size_t, K>, shape const& element)
+    {
+        auto& result = std::get<K>(results_);
+        using stacked = bare<decltype(result)>;
+        using item = item_t<stacked>;
+        shape const row = stacked_shape(op_, K, element, extent_.length, sizeof(item), {});
+        result = enable_tensor<stacked>::make(stacked_shape(op_, K, row, extent_.batch, sizeof(item), {}));
+        std::fill_n(enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
+    }
+
+    std::string_view op_;
+    batch_extent extent_;
+    std::size_t row_ = 0;
+    bool is_open_ = false;
+    type results_{};
+    std::tuple<output_writer<item_t<stacked_t<Ys, dynamic_length>>>...> writers_{};
+};
+
+} // namespace xloom::detail

@@ -1,0 +1,181 @@
+#pragma once
+// What can be said at compile time of operands and of the body that will be called with them.
+
+#include <utility>
+
+#include <xloom/run/scan/element_cursor.hpp>
+#include <xloom/run/scan/stacked_outputs.hpp>
+#include <xloom/tensor/operands.hpp>
+
+namespace xloom::detail {
+
+/// Is the body callable with these arguments, and with what result?
+template <class Body, class Arguments>
+struct call_of {
+    static constexpr bool is_valid = false;
+};
+template <class Body, class... Arguments>
+    requires std::is_invocable_v<Body&, Arguments...>
+struct call_of<Body, std::tuple<Arguments...>> {
+    static constexpr bool is_valid = true;
+    using result = std::invoke_result_t<Body&, Arguments...>;
+};
+
+template <class... Tuples>
+using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
+
+/// True if a condition holds for every leaf type, references removed.
+template <template <class> class Condition, class Leaves>
+inline constexpr bool every_leaf = true;
+template <template <class> class Condition, class... Xs>
+inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
+    (Condition<std::remove_reference_t<Xs>>::value && ...);
+
+/// A scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
+template <class X>
+struct is_scan_input : std::bool_constant<lazy<X>> {};
+template <tensor X>
+struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> {};
+
+template <class X>
+using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
+
+template <class X>
+concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
+
+/// False for contiguous memory that is no tensor here: a std::vector, an Eigen matrix.
+template <class X>
+struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
+template <class X>
+    requires(tensor<X> || lazy<X>)
+struct is_no_foreign_memory<X> : std::true_type {};
+
+template <class X>
+using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
+
+/// The static length of axis 0: of fixed shapes a number, otherwise dynamic_length.
+template <class X>
+struct leading_length : std::integral_constant<std::size_t, dynamic_length> {};
+template <std::size_t First, std::size_t... Rest>
+struct leading_length<xt::fixed_shape<First, Rest...>> : std::integral_constant<std::size_t, First> {};
+template <tensor X>
+struct leading_length<X> : leading_length<shape_type_t<X>> {};
+
+/// The number of iterations that operands of fixed shapes agree on; dynamic_length if one is not fixed.
+template <class Leaves>
+struct static_length {
+    static constexpr bool agrees = true;
+    static constexpr std::size_t value = dynamic_length;
+};
+template <class X, class... Xs>
+struct static_length<std::tuple<X, Xs...>> {
+    using rest = static_length<std::tuple<Xs...>>;
+    static constexpr std::size_t first = leading_length<bare<X>>::value;
+    static constexpr bool agrees =
+        rest::agrees && ((first == leading_length<bare<Xs>>::value || first == dynamic_length ||
+                             leading_length<bare<Xs>>::value == dynamic_length) &&
+                            ...);
+    static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
+};
+
+/// Cursors over operands, and what a body sees of them.
+template <class Leaves, bool LeadingAxis>
+struct cursor_set;
+template <class... Xs, bool LeadingAxis>
+struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
+    using cursors = std::tuple<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>...>;
+    using input_arguments = std::tuple<decltype(std::as_const(
+        std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element()))...>;
+    using output_arguments = std::tuple<
+        decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
+
+    /// Requires places of these operands, checked.
+    template <class Places>
+    static cursors start(std::tuple<Xs...> const& operands, Places const& places, std::size_t length)
+    {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(
+                enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
+                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse),
+                length)...};
+        }(std::index_sequence_for<Xs...>{});
+    }
+};
+
+template <class... Cursors>
+void enter_all(std::tuple<Cursors...>& cursors)
+{
+    std::apply([](auto&... each) { (each.enter(), ...); }, cursors);
+}
+
+template <class... Cursors>
+void leave_all(std::tuple<Cursors...>& cursors)
+{
+    std::apply([](auto&... each) { (each.leave(), ...); }, cursors);
+}
+
+/// The current elements as a body sees them: inputs const, outputs not.
+template <class... Cursors>
+auto input_elements(std::tuple<Cursors...>& cursors)
+{
+    return std::apply(
+        [](auto&... each) {
+            return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...);
+        },
+        cursors);
+}
+template <class... Cursors>
+auto output_elements(std::tuple<Cursors...>& cursors)
+{
+    return std::apply(
+        [](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
+}
+
+template <class... Xs>
+std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
+{
+    return leaves;
+}
+
+/// body(arguments of the first tuple..., of the second..., ...)
+template <class Body, class... Arguments>
+decltype(auto) call_body(Body& body, Arguments&&... arguments)
+{
+    return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
+}
+
+/// Turns what an output element threw when it was assigned another shape into a body_error, if it is one of
+/// these.
+template <class... Cursors>
+void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
+    std::size_t iteration)
+{
+    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_own(found))
+            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_copy(found))
+            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+}
+
+/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is
+/// what it says itself.
+template <class Cursors, class Iteration, class Run>
+void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
+    [[maybe_unused]] Iteration const& iteration, Run const& run)
+{
+#ifdef __cpp_exceptions
+    try {
+        run();
+    } catch (element_reshaped const& found) {
+        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        throw;
+    }
+#else
+    run();
+#endif
+}
+
+} // namespace xloom::detail

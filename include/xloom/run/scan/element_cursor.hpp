@@ -1,0 +1,212 @@
+#pragma once
+// Hands a body one element of an operand after the other.
+
+#include <limits>
+#include <memory>
+
+#include <xloom/kernel/time_axis.hpp>
+#include <xloom/run/scan/element_buffer.hpp>
+#include <xloom/tensor/tensor.hpp>
+
+namespace xloom::detail {
+
+/// What an element is: of a statically rank-1 operand one item, otherwise a view with this shape type.
+struct item_element {};
+
+/// The element of an operand whose time axis is known at run time only, or (LeadingAxis) is axis 0.
+template <class Shape, bool LeadingAxis>
+struct element_shape {
+    using type = xt::dynamic_shape<std::size_t>;
+};
+template <class Size, std::size_t Rank, bool LeadingAxis>
+struct element_shape<std::array<Size, Rank>, LeadingAxis> {
+    using type =
+        std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
+};
+template <std::size_t First, std::size_t... Rest>
+struct element_shape<xt::fixed_shape<First, Rest...>, true> {
+    using type = std::conditional_t<sizeof...(Rest) == 0, item_element, xt::fixed_shape<Rest...>>;
+};
+template <std::size_t... Dims>
+struct element_shape<xt::fixed_shape<Dims...>, false>
+    : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
+
+/// Walks an operand along time, where each element's items lie side by side. T is const for an input.
+/// The last argument of the constructors is the number of elements.
+template <class T, class ElementShape>
+class element_cursor {
+public:
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), at_(time.first), step_(time.step), view_(data, time.element.dims)
+    {}
+
+    /// Before the body: makes element() the current one.
+    void enter() { view_.rebind(data_ + at_); }
+
+    /// After the body.
+    void leave() { at_ += step_; }
+
+    auto& element() { return view_; }
+    /// Is it the element itself that was assigned another shape?
+    bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
+    /// A copy of it? An outer operator's element can begin at the same item, but not have the same shape.
+    bool is_copy(element_reshaped const& found) const
+    {
+        return found.data() == view_.data() &&
+               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
+    }
+
+protected:
+    T* data_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t step_;
+    basic_element_view<T, ElementShape> view_;
+};
+
+/// The same where they may lie apart: such elements are carried through a buffer.
+///
+/// Why the buffer stands apart, and its copies out of line: while no function sees a cursor, the compiler
+/// keeps it in registers.
+template <class T, class ElementShape>
+class buffered_cursor : public element_cursor<T, ElementShape> {
+    using base = element_cursor<T, ElementShape>;
+
+public:
+    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length) : base(data, time, length)
+    {
+        if (!is_row_major(time.element))
+            buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
+    }
+
+    void enter()
+    {
+        if (buffer_)
+            this->view_.rebind(buffer_->enter());
+        else
+            base::enter();
+    }
+
+    void leave()
+    {
+        if (buffer_)
+            buffer_->leave();
+        base::leave();
+    }
+
+    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its
+    /// buffer, if it has one.
+    template <class OutputShape>
+    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
+    {
+        if (!output.buffer_)
+            return;
+        this->data_ = output.buffer_->start_from_input();
+        this->at_ = this->step_ = 0;
+        buffer_.reset();
+    }
+
+private:
+    template <class, class>
+    friend class buffered_cursor;
+
+    std::unique_ptr<element_buffer<T>> buffer_{};
+};
+
+template <class T>
+class element_cursor<T, item_element> {
+public:
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), at_(time.first), step_(time.step)
+    {}
+
+    void enter() {}
+    void leave() { at_ += step_; }
+    T& element() { return data_[at_]; }
+    bool is_own(element_reshaped const&) const { return false; }
+    bool is_copy(element_reshaped const&) const { return false; }
+
+private:
+    T* data_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t step_;
+};
+
+template <class T, class ElementShape, bool Contiguous>
+using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
+    element_cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
+
+/// Slices across the leading axis of a row-major tensor are row-major.
+template <class X, bool LeadingAxis>
+inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
+
+/// The cursor type of an operand X (const for an input).
+template <class X, bool LeadingAxis>
+using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
+    typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
+
+/// A state while a loop runs. An arithmetic one lives in a local variable and goes home at the end, also when
+/// the body throws: through the caller's reference the compiler would have to store and reload it around
+/// every write to an output.
+template <class State>
+class local_state {
+public:
+    explicit local_state(State& state) : state_(state) {}
+    State& get() { return state_; }
+
+private:
+    State& state_;
+};
+template <class State>
+    requires std::is_arithmetic_v<State>
+class local_state<State> {
+public:
+    explicit local_state(State& state) : home_(state), value_(state) {}
+    local_state(local_state const&) = delete;
+    ~local_state() { home_ = value_; }
+    State& get() { return value_; }
+
+private:
+    State& home_;
+    State value_;
+};
+
+/// In debug builds an output element that the body forgets to write stands out.
+template <class T>
+void poison([[maybe_unused]] T& item)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        item = std::numeric_limits<T>::quiet_NaN();
+#endif
+}
+template <class T, class Shape>
+void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        element = std::numeric_limits<T>::quiet_NaN();
+#endif
+}
+
+/// Remembers the shape that a state must keep; of scalars and fixed shapes there is nothing to remember.
+template <class State>
+class shape_guard {
+public:
+    explicit shape_guard(State const&) {}
+    bool holds(State const&) const { return true; }
+    shape expected() const { return {}; }
+};
+
+template <tensor State>
+    requires(!is_fixed_shape<shape_type_t<State>>)
+class shape_guard<State> {
+public:
+    explicit shape_guard(State const& state) : expected_(detail::extents_of(state)) {}
+    bool holds(State const& state) const { return detail::is_shaped_like(state, expected_); }
+    shape expected() const { return {expected_.begin(), expected_.end()}; }
+
+private:
+    extents_t<State> expected_;
+};
+
+} // namespace xloom::detail

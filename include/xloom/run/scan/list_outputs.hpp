@@ -1,0 +1,88 @@
+#pragma once
+// The outputs of operators over lists, whose number is known at run time.
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <xloom/run/scan/stacked_outputs.hpp>
+#include <xloom/run/scan/step.hpp>
+
+namespace xloom::detail {
+
+/// True for lists of tensors that own what they hold.
+template <class T>
+inline constexpr bool is_output_list = false;
+template <tensor Y>
+inline constexpr bool is_output_list<std::vector<Y>> = is_self_contained<Y>;
+
+/// What a body returned as many of as it must.
+inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned,
+    std::size_t expected, std::size_t iteration)
+{
+    if (returned != expected)
+        fail<body_error>(op, ": the body must return a list of ", expected, " ", what, ", but it returned ",
+            returned, " at iteration ", iteration, ". Return as many in every iteration.");
+}
+
+/// The scan outputs of a list: made when the first elements show their shapes, then filled.
+template <tensor Y>
+class list_outputs {
+public:
+    using stacked = stacked_t<Y, dynamic_length>;
+
+    list_outputs(std::string_view op, std::size_t count, std::size_t length, scan_options const& options)
+        : op_(op), length_(length), options_(options), results_(count)
+    {}
+
+    void push(std::vector<Y> const& values, std::size_t t)
+    {
+        check_list_count(op_, "scan outputs", values.size(), results_.size(), t);
+        if (t == 0)
+            open(values);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
+                detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(),
+                    detail::describe_shape(values[k]), t);
+        for (std::size_t k = 0; k < values.size(); ++k)
+            writers_[k].push(values[k]);
+    }
+
+    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but
+    /// [0].
+    std::vector<stacked> finish() &&
+    {
+        if (length_ == 0)
+            for (std::size_t k = 0; k < results_.size(); ++k)
+                detail::make_shape(results_[k],
+                    enable_tensor<stacked>::rank == dynamic_rank
+                        ? shape{0}
+                        : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+        return std::move(results_);
+    }
+
+private:
+    void open(std::vector<Y> const& values)
+    {
+        std::vector<shape> dims;
+        for (std::size_t k = 0; k < values.size(); ++k)
+            dims.push_back(stacked_shape(
+                op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            detail::make_shape(results_[k], dims[k]);
+            std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
+            writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
+                kernel::time_axis(detail::layout_of(results_[k]), axis, length_,
+                    is_reverse(options_.output_directions, k)));
+        }
+    }
+
+    std::string_view op_;
+    std::size_t length_;
+    scan_options const& options_;
+    std::vector<stacked> results_;
+    std::vector<output_writer<item_t<stacked>>> writers_{};
+};
+
+} // namespace xloom::detail

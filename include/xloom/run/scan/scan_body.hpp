@@ -1,0 +1,80 @@
+#pragma once
+// What the body of a pure scan returns, and the iterations that scan and scan_batched share.
+
+#include <xloom/run/scan/body_call.hpp>
+#include <xloom/run/scan/step.hpp>
+#include <xloom/run/scan/step_report.hpp>
+
+namespace xloom {
+
+/// What the body of scan returns: the next states, and this iteration's outputs. Lazy xtensor expressions are
+/// evaluated right here, inside the body, so that none of them outlives the body's variables. A body with
+/// several returns names one type, for a container and a lazy expression make two different ones: `->
+/// xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
+template <class State, class ScanOutputs = std::tuple<>>
+struct scan_step {
+    State state;
+    ScanOutputs scan_outputs{};
+};
+template <class State>
+scan_step(State&&) -> scan_step<detail::stored_t<State>>;
+template <class State, class ScanOutputs>
+scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+
+/// What three and more values make, which scan refuses: states and outputs are not told apart.
+template <>
+struct scan_step<detail::loose_values> {
+    explicit scan_step(auto const&...) {}
+};
+template <class A, class B, class C, class... More>
+scan_step(A const&, B const&, C const&, More const&...) -> scan_step<detail::loose_values>;
+
+/// What scan and scan_batched return: the states after the last iteration, and the stacked outputs.
+template <class State, class ScanOutputs>
+struct scan_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_scan_step = false;
+template <class State, class ScanOutputs>
+inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
+template <>
+inline constexpr bool is_scan_step<scan_step<loose_values>> = false;
+
+template <std::size_t N>
+void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
+{
+    for (std::size_t i = 0; i < N; ++i) {
+        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
+        places[i].reverse = is_reverse(directions, i);
+    }
+}
+
+/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left
+/// them.
+template <class Step, class Body, class States, class Elements, class Push>
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
+    Push&& push, std::optional<std::size_t> row = {})
+{
+    for (std::size_t t = 0; t < length; ++t) {
+        detail::enter_all(elements);
+        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+        detail::leave_all(elements);
+        auto const returned = detail::leaves(step.state);
+        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
+            if (!detail::have_same_shape(std::get<i>(states), value))
+                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
+                    detail::describe_shape(value), t, row);
+        });
+        push(detail::leaves(step.scan_outputs), t);
+        detail::for_each_leaf(
+            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+    }
+}
+
+} // namespace detail
+} // namespace xloom

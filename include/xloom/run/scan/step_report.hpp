@@ -1,0 +1,52 @@
+#pragma once
+// What a compile error names of a step that does not fit: which state, its type and the type that the body
+// returned for it.
+
+#include <concepts>
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+
+#include <xloom/run/scan/step.hpp>
+
+namespace xloom::detail {
+
+/// A carried value by its number, with its type, or that of its items, at first and as the body returned it.
+/// A compiler prints these with a static_assert that reads `fits`.
+template <std::size_t StateNumber, class InitialType, class ReturnedType, step_fault Fault>
+struct carried_state {
+    static constexpr bool fits(step_fault asked) noexcept { return asked != Fault; }
+};
+
+/// The carried value that is at fault first, of those from number I on.
+template <class To, class From, std::size_t I = 0>
+struct first_at_fault {
+    using type = carried_state<I, void, void, step_fault::none>;
+};
+template <class To, class... Tos, class From, class... Froms, std::size_t I>
+struct first_at_fault<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I> {
+    static constexpr step_fault fault = find_carried_fault<To, From>();
+    static constexpr bool is_item_type = fault == step_fault::item_type;
+    using found = carried_state<I, std::conditional_t<is_item_type, item_t<To>, To>,
+        std::conditional_t<is_item_type, item_t<From>, From>, fault>;
+    using type = typename std::conditional_t<fault == step_fault::none,
+        first_at_fault<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1>, std::type_identity<found>>::type;
+};
+
+/// As first_at_fault; none if it is not the types of carried values that are wrong.
+template <class State, class Step, step_fault Wrong>
+struct carried_at_fault {
+    using type = carried_state<0, void, void, step_fault::none>;
+};
+template <class State, class Step, step_fault Wrong>
+    requires(Wrong >= step_fault::kind)
+struct carried_at_fault<State, Step, Wrong>
+    : first_at_fault<leaves_t<State>, leaves_t<decltype(Step::state)>> {};
+
+/// Stands for the values of a step that were not put into tuples: scan_step{a, b, y}.
+struct loose_values {};
+
+/// Stands for a state beside a condition that is no bool.
+struct no_bool {};
+
+} // namespace xloom::detail

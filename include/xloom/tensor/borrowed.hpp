@@ -1,0 +1,61 @@
+#pragma once
+// Which operands may be temporaries: those whose items outlive them.
+
+#include <ranges>
+#include <type_traits>
+
+#include <xloom/tensor/tensor.hpp>
+
+namespace xt {
+
+// xtensor declares these two no earlier than it defines them, in headers that its other expressions do
+// without.
+template <class CT, class S, layout_type L, class FST>
+class xstrided_view;
+template <class CT, class... S>
+class xview;
+
+} // namespace xt
+
+namespace xloom::detail {
+
+/// True if the items of an X outlive it: a std::span, a view of a variable, an adaptor of memory that it does
+/// not own. A container's do not, nor do those of a view or an adaptor that holds a container.
+template <class X>
+inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<X>;
+
+/// True if the items of what a view or an adaptor holds as a Closure outlive the holder.
+template <class Closure>
+inline constexpr bool is_borrowed_closure =
+    std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
+
+template <class T, class Shape>
+inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
+/// xtensor keeps the smart pointer that owns the memory in the allocator's place.
+template <class Pointer, class Allocator>
+inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> =
+    !requires(Allocator owner) { owner.get(); };
+template <class Closure, xt::layout_type Layout, class Shape, class Tag>
+inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_borrowed<xt::xtensor_adaptor<Closure, Rank, Layout, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_borrowed<xt::xtensor_view<Closure, Rank, Layout, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
+inline constexpr bool is_borrowed<xt::xfixed_adaptor<Closure, Shape, Layout, Sharable, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, class... Slices>
+inline constexpr bool is_borrowed<xt::xview<Closure, Slices...>> = is_borrowed_closure<Closure>;
+template <class Closure, class Shape, xt::layout_type Layout, class Storage>
+inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> =
+    is_borrowed_closure<Closure>;
+
+/// True if the items of an operand that is passed as an X&& may be read after the call.
+template <class X>
+inline constexpr bool outlives_expression =
+    std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
+
+} // namespace xloom::detail

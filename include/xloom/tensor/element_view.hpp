@@ -1,0 +1,271 @@
+#pragma once
+// What a body gets for one element of a tensor: a row-major xtensor expression over memory that it does not
+// own.
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+#include <xloom/core/shape.hpp>
+#include <xloom/tensor/xtensor.hpp>
+
+namespace xloom {
+
+template <class T, class Shape>
+class basic_element_view;
+
+/// Names for the parameters of bodies that are not generic. T is const for inputs.
+template <class T, std::size_t Rank = dynamic_rank>
+using element_view = basic_element_view<T,
+    std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
+
+/// The same for elements of xt::xtensor_fixed.
+template <class T, std::size_t... Dims>
+using fixed_element_view = basic_element_view<T, xt::fixed_shape<Dims...>>;
+
+namespace detail {
+
+template <class Shape>
+inline constexpr bool is_fixed_shape = false;
+template <std::size_t... Dims>
+inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
+
+/// Shape and strides of a view; those of a fixed shape take no room.
+template <class Shape>
+struct element_geometry {
+    using shape_type = Shape;
+    using strides_type = xt::get_strides_t<Shape>;
+
+    explicit element_geometry(xloom::shape const& dims)
+    {
+        xt::resize_container(dims_, dims.size());
+        xt::resize_container(strides_, dims.size());
+        xt::resize_container(backstrides_, dims.size());
+        std::copy(dims.begin(), dims.end(), dims_.begin());
+        size_ = xt::compute_strides(dims_, xt::layout_type::row_major, strides_, backstrides_);
+    }
+
+    Shape dims_{};
+    strides_type strides_{};
+    strides_type backstrides_{};
+    std::size_t size_ = 0;
+};
+
+template <std::size_t... Dims>
+struct element_geometry<xt::fixed_shape<Dims...>> {
+    using fixed = xt::fixed_shape<Dims...>;
+    using shape_type = typename fixed::cast_type;
+    using strides_type = xt::get_strides_t<shape_type>;
+
+    explicit element_geometry(xloom::shape const&) {}
+
+    static constexpr shape_type dims_ = fixed();
+    static constexpr strides_type strides_ =
+        xt::get_strides<xt::layout_type::row_major, strides_type>(fixed());
+    static constexpr strides_type backstrides_ = xt::get_backstrides(dims_, strides_);
+    static constexpr std::size_t size_ = (Dims * ... * std::size_t{1});
+};
+
+template <class T, class Shape>
+struct temporary_of {
+    using type = xt::xarray<T>;
+};
+template <class T, std::size_t Rank>
+struct temporary_of<T, std::array<std::size_t, Rank>> {
+    using type = xt::xtensor<T, Rank>;
+};
+template <class T, std::size_t... Dims>
+struct temporary_of<T, xt::fixed_shape<Dims...>> {
+    using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
+};
+
+/// Thrown by a view that was assigned another shape; the operator that made the view says instead which
+/// operand it is, at what iteration.
+class element_reshaped : public body_error {
+public:
+    element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
+        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is,
+              " was assigned ", assigned, ". Assign the shape it has.")),
+          view_(view),
+          data_(data),
+          is_(is),
+          assigned_(assigned)
+    {}
+
+    void const* view() const { return view_; }
+    void const* data() const { return data_; }
+    shape const& is() const { return is_; }
+    std::string const& assigned() const { return assigned_; }
+
+private:
+    void const* view_;
+    void const* data_;
+    shape is_;
+    std::string assigned_;
+};
+
+} // namespace detail
+} // namespace xloom
+
+namespace xt {
+
+template <class T, class Shape>
+struct xcontainer_inner_types<xloom::basic_element_view<T, Shape>> {
+    using geometry = xloom::detail::element_geometry<Shape>;
+    using storage_type = xbuffer_adaptor<T*, no_ownership, std::allocator<std::remove_const_t<T>>>;
+    using reference = T&;
+    using const_reference = T const&;
+    using size_type = std::size_t;
+    using shape_type = Shape;
+    using strides_type = typename geometry::strides_type;
+    using backstrides_type = strides_type;
+    using inner_shape_type = typename geometry::shape_type;
+    using inner_strides_type = strides_type;
+    using inner_backstrides_type = strides_type;
+    using temporary_type = typename xloom::detail::temporary_of<std::remove_const_t<T>, Shape>::type;
+    static constexpr layout_type layout = layout_type::row_major;
+};
+
+template <class T, class Shape>
+struct xiterable_inner_types<xloom::basic_element_view<T, Shape>>
+    : xcontainer_iterable_types<xloom::basic_element_view<T, Shape>> {};
+
+} // namespace xt
+
+namespace xloom {
+
+/// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(),
+/// xt::noalias(y_t) = h + x_t.
+///
+/// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a
+/// compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
+/// view of the same memory. swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not
+/// compile. `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates
+/// nothing.
+///
+/// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger
+/// one with an untyped error, have no common way to move their pointer (xfixed_adaptor has none), and their
+/// names do not fit a body's parameter list.
+template <class T, class Shape>
+class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
+                           public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
+    using container_base = xt::xcontainer<basic_element_view>;
+    using semantic_base = xt::xcontainer_semantic<basic_element_view>;
+    using inner_types = xt::xcontainer_inner_types<basic_element_view>;
+    using geometry = typename inner_types::geometry;
+
+public:
+    using storage_type = typename inner_types::storage_type;
+    using inner_shape_type = typename inner_types::inner_shape_type;
+    using inner_strides_type = typename inner_types::inner_strides_type;
+    using temporary_type = typename inner_types::temporary_type;
+    using expression_tag = xt::xtensor_expression_tag;
+
+    /// Views dims' row-major items from `data` on. `dims` is ignored for a fixed shape.
+    basic_element_view(T* data, shape const& dims)
+        : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_)
+    {}
+
+    basic_element_view(basic_element_view const&) = default;
+
+    basic_element_view& operator=(basic_element_view const& other)
+    {
+        resize(other.shape());
+        if (std::less<T const*>()(this->data(), other.data()))
+            std::copy_n(other.data(), this->size(), this->data());
+        else if (this->data() != other.data())
+            std::copy_backward(other.data(), other.data() + this->size(), this->data() + this->size());
+        return *this;
+    }
+
+    /// Deleted, so that std::swap does not compile: through a copy, which views the same memory, it would
+    /// leave both views equal.
+    basic_element_view& operator=(basic_element_view&&) = delete;
+
+    /// Swaps the values of two elements of the same shape.
+    friend void swap(basic_element_view& a, basic_element_view& b)
+        requires(!std::is_const_v<T>)
+    {
+        a.resize(b.shape());
+        std::swap_ranges(a.data(), a.data() + a.size(), b.data());
+    }
+
+    template <class E>
+    basic_element_view& operator=(xt::xexpression<E> const& expression)
+    {
+        require_shape_of(expression.derived_cast());
+        return semantic_base::operator=(expression);
+    }
+
+    /// xt::noalias ends here.
+    template <class E>
+    basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
+    {
+        require_shape_of(expression.derived_cast());
+        xt::assign_xexpression(*this, expression);
+        return *this;
+    }
+
+    /// xt::noalias(y_t) += ... ends here; xtensor's own does not compile for fixed shapes.
+    template <class E>
+    basic_element_view& computed_assign(xt::xexpression<E> const& expression)
+    {
+        return assign_xexpression(expression);
+    }
+
+    /// Takes the values of a temporary; xtensor's assignments end here.
+    basic_element_view& operator=(temporary_type&& values)
+    {
+        resize(values.shape());
+        std::copy_n(values.data(), values.size(), this->data());
+        return *this;
+    }
+
+    basic_element_view& operator=(std::remove_const_t<T> const& value)
+    {
+        std::fill_n(this->data(), this->size(), value);
+        return *this;
+    }
+
+    /// Called by xtensor with the shape of what is assigned; there is nothing to resize, only to refuse.
+    template <class Dims>
+    void resize(Dims const& dims, bool = false) const
+    {
+        if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
+            detail::throw_or_abort(detail::element_reshaped(
+                this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
+    }
+
+    static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
+    static constexpr bool is_contiguous() noexcept { return true; }
+
+    /// Moves the view to other memory; for the operators that hand views to bodies.
+    void rebind(T* data) noexcept { storage_.reset_data(static_cast<T*>(data), geometry_.size_); }
+
+private:
+    friend class xt::xcontainer<basic_element_view>;
+
+    template <class E>
+    void require_shape_of(E const& expression) const
+    {
+        using other = typename E::shape_type;
+        if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
+            static_assert(std::is_same_v<Shape, other>, "xloom: an element keeps its shape, but the "
+                                                        "expression assigned to it has another fixed shape");
+        else
+            resize(expression.shape());
+    }
+
+    storage_type& storage_impl() noexcept { return storage_; }
+    storage_type const& storage_impl() const noexcept { return storage_; }
+    inner_shape_type const& shape_impl() const noexcept { return geometry_.dims_; }
+    inner_strides_type const& strides_impl() const noexcept { return geometry_.strides_; }
+    inner_strides_type const& backstrides_impl() const noexcept { return geometry_.backstrides_; }
+
+    [[no_unique_address]] geometry geometry_;
+    storage_type storage_;
+};
+
+} // namespace xloom

@@ -1,0 +1,85 @@
+#pragma once
+// The operands of a call, taken from packs: inputs in memory, shapes, and where everything lies.
+
+#include <array>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <xloom/check/overlap.hpp>
+#include <xloom/tensor/borrowed.hpp>
+#include <xloom/tensor/operand_tuple.hpp>
+
+namespace xloom::detail {
+
+/// An input is walked where it lies; a lazy expression is evaluated once, before the first iteration.
+template <class X>
+using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
+
+template <class Pack>
+auto evaluated_inputs(Pack const& inputs)
+{
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
+        detail::leaves(inputs));
+}
+
+/// Requires of every operand, a tensor or a scalar, that a shape has room for its axes.
+template <class... Xs>
+void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+{
+    detail::for_each_leaf(
+        operands, [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+}
+template <class X>
+void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
+{
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        check_rank(op, name, detail::rank_of(operands[i]), i);
+}
+
+template <class... Xs>
+std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply(
+        [](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; },
+        operands);
+}
+
+template <class X>
+memory_block memory_of(X const& value)
+{
+    if constexpr (tensor<X>)
+        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>),
+            detail::layout_of(value)};
+    else
+        return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
+}
+
+/// Where the operands lie; of those that are walked, the caller adds how.
+template <class... Xs>
+std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply(
+        [](auto const&... operand) {
+            return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...};
+        },
+        operands);
+}
+
+/// True if the operand is not const, nor a view of const memory.
+template <class X>
+struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
+template <tensor X>
+struct is_writable<X>
+    : std::bool_constant<!std::is_const_v<X> &&
+                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
+                             std::declval<X&>()))>>> {};
+
+/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of
+/// variables by value.
+template <class Pack>
+inline constexpr bool outlives_call = outlives_expression<Pack>;
+template <class... Ts>
+inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts> && ...);
+
+} // namespace xloom::detail

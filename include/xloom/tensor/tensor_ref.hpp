@@ -1,0 +1,207 @@
+#pragma once
+// Operands that are looked at where they lie, and may be left out.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/core/error.hpp>
+#include <xloom/tensor/borrowed.hpp>
+#include <xloom/tensor/operand_names.hpp>
+#include <xloom/tensor/operands.hpp>
+
+namespace xloom {
+
+namespace detail {
+
+/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be
+/// added to a null pointer.
+template <class X>
+strided_layout layout_at(void const* data, X const& operand)
+{
+    strided_layout layout = detail::layout_of(operand);
+    if (data == nullptr)
+        layout.strides = strides(layout.dims.size(), 0);
+    return layout;
+}
+
+/// The first item of an operand that is referred to as a T: read through a const operand if T is const.
+template <class T, class X>
+auto* data_as(X& operand)
+{
+    if constexpr (std::is_const_v<T>)
+        return enable_tensor<bare<X>>::data(std::as_const(operand));
+    else
+        return enable_tensor<bare<X>>::data(operand);
+}
+
+/// `T` is the type of one item, const if it is only read.
+template <class X, class T>
+consteval ref_fault find_ref_fault()
+{
+    if constexpr (lazy<X>)
+        return ref_fault::lazy;
+    else if constexpr (!tensor<X>)
+        return ref_fault::kind;
+    else if constexpr (!std::is_same_v<item_t<X>, std::remove_const_t<T>>)
+        return ref_fault::item;
+    else if constexpr (!outlives_expression<X>)
+        return ref_fault::temporary;
+    else
+        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none
+                                                                                   : ref_fault::constant;
+}
+
+/// Finds the error of an operand that is read as lengths: a tensor of any integers.
+template <class X>
+consteval ref_fault find_lengths_fault()
+{
+    constexpr ref_fault fault = find_ref_fault<X, item_t<X> const>();
+    return fault == ref_fault::none && !std::integral<item_t<X>> ? ref_fault::integer : fault;
+}
+
+/// The item of an operator's first operand; float for one that is refused.
+template <class X>
+using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
+
+} // namespace detail
+
+/// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an
+/// operand that is left out. Made from variables, adaptors and views; the tensor must outlive it.
+template <class T>
+class tensor_ref {
+public:
+    tensor_ref() = default;
+
+    template <class X>
+        requires(!std::is_base_of_v<tensor_ref, detail::bare<X>>)
+    tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand))
+    {}
+
+    /// Refers to an operand. Name has the sentences of its compile-time errors.
+    template <class Name, class X>
+    tensor_ref(Name, X&& operand) : is_given_(true)
+    {
+        if constexpr (Name::template fits<detail::find_ref_fault<X, T>()>()) {
+            data_ = detail::data_as<T>(operand);
+            rank_ = detail::rank_of(operand);
+            if (rank_ <= max_rank)
+                layout_ = detail::layout_at(data_, operand);
+        }
+    }
+
+    bool is_given() const noexcept { return is_given_; }
+    T* data() const noexcept { return data_; }
+    std::size_t rank() const noexcept { return rank_; }
+    /// Empty if the rank is over max_rank, which an operator refuses.
+    xloom::shape const& shape() const noexcept { return layout_.dims; }
+    std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.strides[axis]; }
+    memory_block block() const noexcept
+    {
+        return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_};
+    }
+
+private:
+    T* data_ = nullptr;
+    std::size_t rank_ = 0;
+    strided_layout layout_{};
+    bool is_given_ = false;
+};
+
+/// A tensor of any integer type that is read as numbers: lengths. {} is an operand that is left out.
+class lengths_ref {
+public:
+    lengths_ref() = default;
+
+    template <class X>
+        requires(!std::is_base_of_v<lengths_ref, detail::bare<X>>)
+    lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand))
+    {}
+
+    /// Refers to an operand. Name has the sentences of its compile-time errors.
+    template <class Name, class X>
+    lengths_ref(Name, X&& operand)
+    {
+        if constexpr (Name::template fits<detail::find_lengths_fault<X>()>()) {
+            data_ = detail::data_as<detail::item_t<X> const>(operand);
+            rank_ = detail::rank_of(operand);
+            if (rank_ <= max_rank)
+                layout_ = detail::layout_at(data_, operand);
+            item_bytes_ = sizeof(detail::item_t<X>);
+            read_ = [](void const* data, std::ptrdiff_t at) {
+                return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
+            };
+            text_ = [](void const* data, std::ptrdiff_t at) {
+                return detail::concat(static_cast<detail::item_t<X> const*>(data)[at]);
+            };
+        }
+    }
+
+    bool is_given() const noexcept { return read_ != nullptr; }
+    std::size_t rank() const noexcept { return rank_; }
+    /// Empty if the rank is over max_rank, which an operator refuses.
+    xloom::shape const& shape() const noexcept { return layout_.dims; }
+    /// Item n of a tensor of rank 1.
+    std::int64_t operator[](std::size_t n) const
+    {
+        return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
+    }
+    /// The same as text. An item beyond std::int64_t, which reads as a negative number, is told as it is.
+    std::string text(std::size_t n) const
+    {
+        return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
+    }
+    memory_block block() const noexcept
+    {
+        return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_};
+    }
+
+private:
+    void const* data_ = nullptr;
+    std::size_t rank_ = 0;
+    strided_layout layout_{};
+    std::size_t item_bytes_ = 1;
+    std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
+    std::string (*text_)(void const*, std::ptrdiff_t) = nullptr;
+};
+
+namespace detail {
+
+/// A tensor_ref or lengths_ref that is an operand of a known name.
+template <class Ref, class Name>
+class named_ref : public Ref {
+public:
+    static constexpr std::string_view name = Name::text;
+
+    named_ref() = default;
+    named_ref(Ref const& ref) : Ref(ref) {}
+
+    template <class X>
+        requires(!std::is_base_of_v<Ref, bare<X>>)
+    named_ref(X&& operand) : Ref(Name(), std::forward<X>(operand))
+    {}
+};
+
+/// The operand X of a recurrent operator.
+template <class Item>
+using input_ref = named_ref<tensor_ref<Item const>, names::X>;
+
+/// Requires of every operand that a shape has room for its axes.
+template <class... Refs, class... Names>
+void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
+{
+    (check_rank(op, operands.name, operands.rank()), ...);
+}
+
+/// The shape of an operand, none if it is left out.
+template <class Ref>
+std::optional<shape> shape_if_given(Ref const& operand)
+{
+    return operand.is_given() ? std::optional<shape>(operand.shape()) : std::nullopt;
+}
+
+} // namespace detail
+} // namespace xloom
