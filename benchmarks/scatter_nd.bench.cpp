@@ -179,6 +179,56 @@ void add_counts(std::size_t n, std::size_t count)
         2);
 }
 
+/// Slices of 8 floats in memory that is not row-major.
+struct columns {
+    using tensor = xt::xtensor<float, 2, xt::layout_type::column_major>;
+    tensor data;
+    index_table<std::int64_t> indices;
+    xt::xtensor<float, 2> updates;
+    tensor y;
+    std::size_t iterations; ///< updates
+
+    auto const& results() const { return y; }
+    void clear() { y = data; }
+};
+
+/// With eight threads, or on the calling one.
+template <class Operands, bool Threads, bool Sorted = false>
+void xloom_policy(Operands& o)
+{
+    constexpr xloom::scatter_nd_options options{.reduction = xloom::reduction::add, .sorted = Sorted};
+    if constexpr (Threads) {
+        static xloom::tbb_policy const threads(8);
+        xloom::scatter_nd_into(o.y, o.indices, o.updates, threads, options);
+    } else {
+        xloom::scatter_nd_into(o.y, o.indices, o.updates, options);
+    }
+}
+
+/// Updates of so few slices that threads help little or not at all.
+void add_few_slices()
+{
+    constexpr std::size_t million = 1'000'000;
+    for (std::size_t const slices : {100u, 1000u, 8000u})
+        add_case(
+            "scatter_nd_few_slices/add/f32/data:" + std::to_string(slices) + "/updates:1000000",
+            [=] { return make_items<float, std::int64_t>(slices, million, false); },
+            {{"xloom_serial", xloom_policy<counts, false>}, {"xloom", xloom_policy<counts, true>}}, 8);
+    add_case(
+        "scatter_nd_few_slices/add/f32/data:1/updates:1000000/sorted",
+        [] { return make_items<float, std::int64_t>(1, million, false); },
+        {{"xloom_serial", xloom_policy<counts, false, true>}, {"xloom", xloom_policy<counts, true, true>}},
+        8);
+    add_case(
+        "scatter_nd_few_slices/add/f32/data:1000x8/updates:100000/column_major",
+        [] {
+            columns::tensor const data = made_up<xt::xtensor<float, 2>>({1000, 8});
+            return columns{data, random_tuples<std::int64_t>(100'000, 1, 1000),
+                made_up<xt::xtensor<float, 2>>({100'000, 8}), data, 100'000};
+        },
+        {{"xloom_serial", xloom_policy<columns, false>}, {"xloom", xloom_policy<columns, true>}}, 8);
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -206,5 +256,6 @@ int main(int argc, char** argv)
         },
         {{"hand_plain", hand_cells<0>}});
     add_counts(4, 1'600'000);
+    add_few_slices();
     return run_cases(argc, argv);
 }

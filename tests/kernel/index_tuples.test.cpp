@@ -93,7 +93,7 @@ template <class Index>
 bool all_inside(std::vector<Index> const& indices, shape const& lengths)
 {
     std::size_t const count = lengths.empty() ? 3 : indices.size() / lengths.size();
-    return kernel::survey(
+    return kernel::find_index_stats(
         kernel::index_tuples<Index>{indices.data(), count, {lengths, strides(lengths.size(), 1)}})
         .in_range;
 }
@@ -176,7 +176,7 @@ TEST_CASE("with_tuple_offset: where single indices are known not to be negative,
     }
 }
 
-TEST_CASE("survey: the ends of the widest types")
+TEST_CASE("find_index_stats: the ends of the widest types")
 {
     CHECK_FALSE(all_inside<std::int64_t>({0, largest<std::int64_t>}, {4}));
     CHECK_FALSE(all_inside<std::int64_t>({least<std::int64_t>, 0}, {4}));

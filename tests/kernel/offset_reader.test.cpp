@@ -14,7 +14,7 @@
 namespace kernel_offset_reader_test {
 
 using namespace xloom;
-using kernel::dropped;
+using kernel::dropped_offset;
 using offset_list = std::vector<std::ptrdiff_t>;
 
 namespace {
@@ -62,7 +62,7 @@ offset_list offsets_by_definition(
                 index = length - 1;
             offset += index * axes.strides[axis];
         }
-        all.push_back(rule == bounds::drop && is_outside ? dropped : offset);
+        all.push_back(rule == bounds::drop && is_outside ? dropped_offset : offset);
     }
     return all;
 }
@@ -105,9 +105,9 @@ TEST_CASE_TEMPLATE("offsets: the ends of an index type are dropped or clipped", 
     constexpr Index least = std::numeric_limits<Index>::min(), largest = std::numeric_limits<Index>::max();
     std::vector<Index> const indices{largest, 1, least};
     kernel::index_tuples<Index> const tuples{indices.data(), 3, {{3}, {10}}};
-    std::ptrdiff_t const of_least = std::is_signed_v<Index> ? dropped : 0;
-    CHECK(
-        read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 3) == offset_list{dropped, 10, of_least});
+    std::ptrdiff_t const of_least = std::is_signed_v<Index> ? dropped_offset : 0;
+    CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 3) ==
+          offset_list{dropped_offset, 10, of_least});
     CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::clip), 3) == offset_list{20, 10, 0});
 }
 
@@ -115,7 +115,8 @@ TEST_CASE("offsets: every index into an empty axis is dropped")
 {
     std::vector<std::int64_t> const indices{0, 0, 1, -1};
     kernel::index_tuples<std::int64_t> const tuples{indices.data(), 2, {{2, 0}, {5, 1}}};
-    CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 2) == offset_list{dropped, dropped});
+    CHECK(read_in_pieces(kernel::offset_reader(tuples, bounds::drop), 2) ==
+          offset_list{dropped_offset, dropped_offset});
 }
 
 // Entry 0 .. 5 of a [2, 3] batch begins at 0, 10, 20, -1000, -990, -980.
