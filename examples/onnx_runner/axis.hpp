@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "graph.hpp"
+#include "text.hpp"
 
 namespace runner {
 
 inline std::size_t axis_of(std::int64_t axis, std::size_t rank)
 {
     if (!xloom::is_axis(axis, rank))
-        throw runner_error(xloom::detail::concat("the axis ", axis, " is none of a tensor of rank ", rank));
+        throw runner_error(fmt::format("the axis {} is none of a tensor of rank {}", axis, rank));
     return xloom::wrap_axis(axis, rank);
 }
 
@@ -23,7 +24,7 @@ inline std::vector<bool> marked_axes(std::vector<std::int64_t> const& list, std:
     for (std::int64_t const each : list) {
         std::size_t const axis = axis_of(each, rank);
         if (marks[axis])
-            throw runner_error(xloom::detail::concat("the axis ", axis, " is given twice"));
+            throw runner_error(fmt::format("the axis {} is given twice", axis));
         marks[axis] = true;
     }
     return marks;
@@ -43,7 +44,7 @@ inline std::size_t items_between(xloom::shape const& dims, std::size_t first, st
 {
     xloom::shape const part(dims.begin() + first, dims.begin() + last);
     if (!xloom::is_countable(part))
-        throw runner_error(xloom::detail::concat("the dimensions ", part, " are too large together"));
+        throw runner_error(fmt::format("the dimensions {} are too large together", part));
     return xloom::element_count(part);
 }
 
@@ -51,12 +52,12 @@ inline std::size_t items_between(xloom::shape const& dims, std::size_t first, st
 inline xloom::shape shape_of(std::vector<std::int64_t> const& numbers)
 {
     if (numbers.size() > xloom::max_rank)
-        throw runner_error(xloom::detail::concat(
-            "a shape of rank ", numbers.size(), " is given, more than ", xloom::max_rank));
+        throw runner_error(
+            fmt::format("a shape of rank {} is given, more than {}", numbers.size(), xloom::max_rank));
     xloom::shape dims;
     for (std::int64_t const number : numbers) {
         if (number < 0)
-            throw runner_error(xloom::detail::concat("a dimension of the shape ", numbers, " is negative"));
+            throw runner_error(fmt::format("a dimension of the shape {} is negative", numbers));
         dims.push_back(static_cast<std::size_t>(number));
     }
     return dims;

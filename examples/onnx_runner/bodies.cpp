@@ -1,12 +1,13 @@
 #include "bodies.hpp"
+#include "text.hpp"
 
 namespace runner {
 
 void require_outputs(graph const& body, std::size_t least)
 {
     if (static_cast<std::size_t>(body.proto().output_size()) < least)
-        throw runner_error(xloom::detail::concat(
-            "its body must have at least ", least, " outputs, but it has ", body.proto().output_size()));
+        throw runner_error(fmt::format(
+            "its body must have at least {} outputs, but it has {}", least, body.proto().output_size()));
 }
 
 namespace {
@@ -43,13 +44,12 @@ tensor typed_outputs::of_no_elements(std::size_t k, std::int64_t axis) const
     element_type const type =
         element.element() == element_type::undefined ? whole.element() : element.element();
     if (type == element_type::undefined)
-        throw runner_error(xloom::detail::concat(
-            "it makes no element of scan output ", k, ", and nothing tells its element type"));
+        throw runner_error(
+            fmt::format("it makes no element of scan output {}, and nothing tells its element type", k));
     bool const is_whole_known = !element.shape().has_rank() && whole.shape().has_rank();
     std::size_t const rank = is_whole_known ? whole.shape().rank() : element.shape().rank() + 1;
     if (!xloom::is_axis(axis, rank))
-        throw runner_error(
-            xloom::detail::concat("scan_output_axes has ", axis, " for an output of rank ", rank));
+        throw runner_error(fmt::format("scan_output_axes has {} for an output of rank {}", axis, rank));
     std::size_t const stacked = xloom::wrap_axis(axis, rank);
     xloom::shape dims =
         is_whole_known ? least(whole.shape()) : xloom::insert_axis(least(element.shape()), stacked, 0);
@@ -65,8 +65,8 @@ tensor typed_outputs::stackable(std::size_t k, tensor const& element)
         types_[k] = element.type();
     if (types_[k] != element.type())
         throw runner_error(
-            xloom::detail::concat("scan output ", k, " must keep its element type, but it was ",
-                name_of(types_[k]), " and the body made it ", name_of(element.type())));
+            fmt::format("scan output {} must keep its element type, but it was {} and the body made it {}", k,
+                name_of(types_[k]), name_of(element.type())));
     return element.type() == element_type::string ? table_.numbers_of(element) : element;
 }
 
@@ -90,8 +90,7 @@ void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_lis
 {
     for (partial_type const& type : all)
         if (!xloom::is_allowed(op, opset, type))
-            throw runner_error(
-                xloom::detail::concat(name_of(op), " does not take ", type, " at opset ", opset));
+            throw runner_error(fmt::format("{} does not take {} at opset {}", name_of(op), type, opset));
 }
 
 xloom::type_list infer_body(typing const& node, xloom::type_list const& given)

@@ -1,4 +1,5 @@
 #include "broadcast.hpp"
+#include "text.hpp"
 
 namespace runner {
 
@@ -9,8 +10,7 @@ xloom::shape broadcast(xloom::shape const& a, xloom::shape const& b)
         std::size_t const x = back <= a.size() ? a[a.size() - back] : 1;
         std::size_t const y = back <= b.size() ? b[b.size() - back] : 1;
         if (x != y && x != 1 && y != 1)
-            throw runner_error(
-                xloom::detail::concat("the shapes ", a, " and ", b, " cannot be broadcast to one"));
+            throw runner_error(fmt::format("the shapes {} and {} cannot be broadcast to one", a, b));
         dims[dims.size() - back] = x == 1 ? y : x;
     }
     return dims;

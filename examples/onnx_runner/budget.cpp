@@ -4,6 +4,7 @@
 #include <atomic>
 #include <sstream>
 
+#include "text.hpp"
 #include "value.hpp"
 
 namespace runner {
@@ -47,13 +48,13 @@ with_budget::~with_budget()
 void require_time()
 {
     if (limits.time != budget::any_time && clock::now() - start > limits.time)
-        throw runner_error(xloom::detail::concat("the model takes more than ", text_of(limits.time), " s"));
+        throw runner_error(fmt::format("the model takes more than {} s", text_of(limits.time)));
 }
 
 void spend_steps(std::uint64_t count)
 {
     if (count > limits.steps || steps_taken.fetch_add(count) > limits.steps - count)
-        throw runner_error(xloom::detail::concat("the model takes more than ", limits.steps, " steps"));
+        throw runner_error(fmt::format("the model takes more than {} steps", limits.steps));
     require_time();
 }
 
@@ -67,8 +68,7 @@ void reservation::grow(std::size_t more)
     if (more > limits.bytes || bytes_taken.fetch_add(more) > limits.bytes - more) {
         if (more <= limits.bytes)
             bytes_taken -= more;
-        throw runner_error(
-            xloom::detail::concat("all tensors together would take more than ", limits.bytes, " bytes"));
+        throw runner_error(fmt::format("all tensors together would take more than {} bytes", limits.bytes));
     }
     bytes_ += more;
 }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "hostile_model.hpp"
+#include "text.hpp"
 #include "text_model.hpp"
 
 using namespace runner;
@@ -115,7 +116,7 @@ TEST_CASE("sequences count for each of their values, copies do not")
 {
     std::string nodes = "s0 = SequenceConstruct(a, a)";
     for (int i = 0; i < 300; ++i)
-        nodes += xloom::detail::concat(" s", i + 1, " = SequenceInsert(s", i, ", a)");
+        nodes += fmt::format(" s{} = SequenceInsert(s{}, a)", i + 1, i);
     nodes += " y = SequenceLength(s300)";
     tensor const a = tensor::scalar(1.0f);
     CHECK(error_within(megabyte, "float a", nodes, {a})
@@ -124,7 +125,7 @@ TEST_CASE("sequences count for each of their values, copies do not")
 
     std::string copies = "s0 = SplitToSequence(a)";
     for (int i = 0; i < 300; ++i)
-        copies += xloom::detail::concat(" s", i + 1, " = Identity(s", i, ")");
+        copies += fmt::format(" s{} = Identity(s{})", i + 1, i);
     copies += " y = SequenceLength(s300)";
     tensor const row(element_type::float_, {100});
     CHECK(error_within(megabyte, "float[100] a", copies, {row}) == "none");

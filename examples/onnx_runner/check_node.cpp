@@ -11,17 +11,17 @@ namespace runner {
 
 namespace {
 
-using xloom::detail::concat;
 using attribute = onnx::AttributeProto;
 
 signature const& signature_at(std::string const& name, std::int64_t opset)
 {
     signature const* const found = find_signature(name, opset);
     if (found == nullptr)
-        throw runner_error(concat(
-            "it begins with opset ", signatures_of(name).at(0).since, ", but the model imports ", opset));
+        throw runner_error(fmt::format(
+            "it begins with opset {}, but the model imports {}", signatures_of(name).at(0).since, opset));
     if (found->is_deprecated)
-        throw runner_error(concat("it ends before opset ", found->since, ", but the model imports ", opset));
+        throw runner_error(
+            fmt::format("it ends before opset {}, but the model imports {}", found->since, opset));
     return *found;
 }
 
@@ -45,7 +45,7 @@ bounds bounds_of(std::vector<arity> const& formal)
 
 std::string plural(std::size_t count, std::string_view noun)
 {
-    return concat(count, " ", noun, count == 1 ? "" : "s");
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 void check_count(std::vector<arity> const& formal, int given, std::string_view verb, std::string_view noun,
@@ -55,10 +55,10 @@ void check_count(std::vector<arity> const& formal, int given, std::string_view v
     auto const [least, most, is_open] = bounds_of(formal);
     if (least <= count && (count <= most || is_open))
         return;
-    std::string const range = is_open         ? concat(least, " or more ", noun, "s")
+    std::string const range = is_open         ? fmt::format("{} or more {}s", least, noun)
                               : least == most ? plural(most, noun)
-                                              : concat(least, " to ", plural(most, noun));
-    throw runner_error(concat("it ", verb, " ", range, " at opset ", opset, ", but has ", count));
+                                              : fmt::format("{} to {}", least, plural(most, noun));
+    throw runner_error(fmt::format("it {} {} at opset {}, but has {}", verb, range, opset, count));
 }
 
 bool is_required(std::vector<arity> const& formal, int i)
@@ -71,7 +71,7 @@ bool is_required(std::vector<arity> const& formal, int i)
 void check_range(attribute const& given, attribute_kind kind)
 {
     auto const refuse = [&](std::string_view what, std::int64_t number) {
-        throw runner_error(concat("its attribute '", given.name(), "' must ", what, number));
+        throw runner_error(fmt::format("its attribute '{}' must {}{}", given.name(), what, number));
     };
     auto const is_flag = [](std::int64_t number) { return number == 0 || number == 1; };
     if (kind == attribute_kind::flag && !is_flag(given.i()))
@@ -97,16 +97,16 @@ void check_attribute(attribute const& given, signature const& allowed, std::int6
 {
     attribute_rule const* const rule = allowed.find(given.name());
     if (rule == nullptr)
-        throw runner_error(concat("it has no attribute ", in_quotes(given.name()), " at opset ", opset,
-            allowed.attributes.empty() ? "" : ", only ", names_of(allowed.attributes)));
+        throw runner_error(fmt::format("it has no attribute {} at opset {}{}{}", in_quotes(given.name()),
+            opset, allowed.attributes.empty() ? "" : ", only ", names_of(allowed.attributes)));
     if (!given.ref_attr_name().empty())
         throw runner_error(
-            concat("its attribute '", given.name(), "' is to be a function's, but it is in none"));
+            fmt::format("its attribute '{}' is to be a function's, but it is in none", given.name()));
     // Models were older than the field `type` once.
     if (attribute::AttributeType const wanted = attribute_type_of(rule->kind);
         given.type() != wanted && given.type() != attribute::UNDEFINED)
-        throw runner_error(concat("its attribute '", given.name(), "' must be ",
-            attribute::AttributeType_Name(wanted), ", but is ", attribute::AttributeType_Name(given.type())));
+        throw runner_error(fmt::format("its attribute '{}' must be {}, but is {}", given.name(),
+            attribute::AttributeType_Name(wanted), attribute::AttributeType_Name(given.type())));
     check_range(given, rule->kind);
 }
 
@@ -116,12 +116,12 @@ void check_attributes(onnx::NodeProto const& node, signature const& allowed, std
     for (attribute const& each : node.attribute()) {
         check_attribute(each, allowed, opset);
         if (!names.insert(each.name()).second)
-            throw runner_error(concat("its attribute '", each.name(), "' is given twice"));
+            throw runner_error(fmt::format("its attribute '{}' is given twice", each.name()));
     }
     for (attribute_rule const& each : allowed.attributes)
         if (each.is_required && !names.contains(std::string(each.name)))
-            throw runner_error(concat("its ", each.kind == attribute_kind::graph ? "graph" : "attribute",
-                " '", each.name, "' is missing"));
+            throw runner_error(fmt::format("its {} '{}' is missing",
+                each.kind == attribute_kind::graph ? "graph" : "attribute", each.name));
 }
 
 } // namespace
@@ -133,10 +133,10 @@ void check_node(onnx::NodeProto const& node, std::int64_t opset)
     check_count(allowed.outputs, node.output_size(), "gives", "output", opset);
     for (int i = 0; i < node.input_size(); ++i)
         if (node.input(i).empty() && is_required(allowed.inputs, i))
-            throw runner_error(concat("its input ", i, " is missing"));
+            throw runner_error(fmt::format("its input {} is missing", i));
     for (int k = 0; k < node.output_size(); ++k)
         if (node.output(k).empty() && is_required(allowed.outputs, k))
-            throw runner_error(concat("its output ", k, " has no name"));
+            throw runner_error(fmt::format("its output {} has no name", k));
     check_attributes(node, allowed, opset);
 }
 

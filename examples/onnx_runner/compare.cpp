@@ -10,8 +10,6 @@ namespace runner {
 
 namespace {
 
-using xloom::detail::concat;
-
 template <class T>
 inline constexpr bool is_small_float = false;
 template <element_type Element>
@@ -89,10 +87,10 @@ std::string text(T const& item)
     if constexpr (std::is_same_v<T, std::string>)
         return "\"" + printable(item, 40) + "\"";
     else if constexpr (std::is_integral_v<T>)
-        return concat(item);
+        return fmt::format("{}", item);
     else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
-        return concat(
-            "(", text(static_cast<double>(item.real())), ", ", text(static_cast<double>(item.imag())), ")");
+        return fmt::format(
+            "({}, {})", text(static_cast<double>(item.real())), text(static_cast<double>(item.imag())));
     else
         return text(static_cast<double>(item));
 }
@@ -114,9 +112,9 @@ std::string difference_of_tensors(tensor const& got, tensor const& expected, sma
     });
     if (differing == 0)
         return "";
-    return concat("item ", xloom::unravel(first, expected.shape()), " is ", item_text(got, first),
-        ", but must be ", item_text(expected, first),
-        differing == 1 ? "" : concat("; so ", differing, " of ", expected.size()));
+    return fmt::format("item {} is {}, but must be {}{}", xloom::unravel(first, expected.shape()),
+        item_text(got, first), item_text(expected, first),
+        differing == 1 ? "" : fmt::format("; so {} of {}", differing, expected.size()));
 }
 
 } // namespace
@@ -139,7 +137,7 @@ std::string difference(value const& got, value const& expected, small_floats com
             return "is a " + describe(got) + ", but must be a " + describe(expected);
         for (std::size_t i = 0; i < a.size(); ++i)
             if (std::string const found = difference(a[i], b[i], compared); !found.empty())
-                return concat("element ", i, " ", found);
+                return fmt::format("element {} {}", i, found);
         return "";
     }
     auto const& a = got.as_optional().held;

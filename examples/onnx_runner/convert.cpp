@@ -167,8 +167,8 @@ tensor convert(tensor const& from, element_type to, xloom::cast_options options)
                 text = text_of(block[i]);
                 characters.grow(text.size());
                 if (characters.bytes() > current_budget().tensor_bytes)
-                    throw runner_error(xloom::detail::concat(
-                        "its strings would have more than ", characters.bytes(), " characters"));
+                    throw runner_error(
+                        fmt::format("its strings would have more than {} characters", characters.bytes()));
             }
         }
     });

@@ -4,6 +4,7 @@
 #include "broadcast.hpp"
 #include "graph.hpp"
 #include "moves.hpp"
+#include "text.hpp"
 #include "types.hpp"
 
 namespace runner {
@@ -84,8 +85,8 @@ inline tensor second_operand(call const& c)
     if (c.opset() >= 7 || a.shape() == b.shape())
         return b;
     if (c.integer("broadcast", 0) == 0)
-        throw runner_error(xloom::detail::concat(
-            "the shapes ", a.shape(), " and ", b.shape(), " differ, without broadcast = 1"));
+        throw runner_error(
+            fmt::format("the shapes {} and {} differ, without broadcast = 1", a.shape(), b.shape()));
     if (b.size() == 1)
         return b.reshaped({});
     xloom::shape dims = b.shape();
@@ -93,8 +94,7 @@ inline tensor second_operand(call const& c)
     while (axis >= 0 && dims.size() + static_cast<std::size_t>(axis) < a.shape().size())
         dims.push_back(1);
     if (broadcast(a.shape(), dims) != a.shape())
-        throw runner_error(
-            xloom::detail::concat("the shape ", b.shape(), " cannot be broadcast to ", a.shape()));
+        throw runner_error(fmt::format("the shape {} cannot be broadcast to {}", b.shape(), a.shape()));
     return b.reshaped(dims);
 }
 

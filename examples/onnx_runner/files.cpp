@@ -11,8 +11,6 @@ namespace runner {
 
 namespace {
 
-using xloom::detail::concat;
-
 std::ifstream opened(std::string const& path)
 {
     std::ifstream file(path, std::ios::binary);
@@ -28,7 +26,7 @@ Message parse(std::istream& file, std::string const& path, char const* what)
     google::protobuf::SetLogHandler(nullptr); // the sentence below is enough
     Message message;
     if (!message.ParseFromIstream(&file))
-        throw runner_error(concat("the file ", path, " is no ", what, " of ONNX, or a damaged one"));
+        throw runner_error(fmt::format("the file {} is no {} of ONNX, or a damaged one", path, what));
     return message;
 }
 

@@ -15,8 +15,6 @@ namespace runner {
 
 namespace {
 
-using xloom::detail::concat;
-
 constexpr std::size_t deepest = 32;
 
 std::int64_t opset_of(onnx::NodeProto const& node, opsets const& versions)
@@ -72,7 +70,7 @@ xloom::partial_type merged(std::string_view what, std::string const& name,
 {
     if (find_conflict(inferred, declared) != xloom::conflict::none)
         throw runner_error(
-            concat(what, " ", in_quotes(name), " is declared as ", declared, ", but is ", inferred));
+            fmt::format("{} {} is declared as {}, but is {}", what, in_quotes(name), declared, inferred));
     return merge_type(inferred, declared);
 }
 
@@ -89,7 +87,7 @@ void require_agreement(
 {
     if (!agrees(v, inferred))
         throw runner_error(
-            concat(what, " ", in_quotes(name), " is ", describe(v), ", but must be ", inferred));
+            fmt::format("{} {} is {}, but must be {}", what, in_quotes(name), describe(v), inferred));
 }
 
 } // namespace
@@ -98,7 +96,7 @@ graph::graph(onnx::GraphProto const& proto, opsets const& versions, name_table c
 {
     name_table names(outer);
     if (names.depth() > deepest)
-        throw runner_error(concat("graphs are nested more than ", deepest, " deep"));
+        throw runner_error(fmt::format("graphs are nested more than {} deep", deepest));
     if (proto.sparse_initializer_size() != 0)
         throw not_implemented("sparse initializers are not implemented");
     for (auto const& initializer : proto.initializer()) {
@@ -159,7 +157,7 @@ types graph::infer(types const& inputs, facts const* outer)
 {
     if (inputs.size() != input_places_.size())
         throw runner_error(
-            concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
+            fmt::format("the graph has {} inputs, but {} are given", input_places_.size(), inputs.size()));
     auto const declared = declarations_of(proto_);
     facts known{outer, std::vector<fact>(initial_.size())};
     for (std::size_t place = 0; place < initial_.size(); ++place)
@@ -241,7 +239,7 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
 {
     if (inputs.size() > input_places_.size())
         throw runner_error(
-            concat("the graph has ", input_places_.size(), " inputs, but ", inputs.size(), " are given"));
+            fmt::format("the graph has {} inputs, but {} are given", input_places_.size(), inputs.size()));
     spend_steps(); // a body without nodes must end, too
     scope known{outer, initial_};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -287,7 +285,7 @@ std::vector<value> graph::run(std::vector<value> const& inputs, scope const* out
 value const& call::at(std::size_t i) const
 {
     if (!has(i))
-        throw runner_error(concat("its input ", i, " is missing"));
+        throw runner_error(fmt::format("its input {} is missing", i));
     return *inputs_[i];
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph.hpp"
+#include "text.hpp"
 
 namespace runner {
 
@@ -29,7 +30,7 @@ partial_shape shape_of(TensorType const& proto)
 element_type element_of(std::int32_t number)
 {
     if (number < 0 || number >= static_cast<std::int32_t>(xloom::element_type_count))
-        throw runner_error(xloom::detail::concat("the element type ", number, " is none of ONNX's"));
+        throw runner_error(fmt::format("the element type {} is none of ONNX's", number));
     return static_cast<element_type>(number);
 }
 

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "text.hpp"
 #include "text_model.hpp"
 
 namespace {
@@ -18,7 +19,7 @@ std::string inferred(std::string const& text, opsets const& imported = versions)
 {
     onnx::GraphProto const proto = graph_of(text);
     graph ready(proto, imported);
-    return xloom::detail::concat(ready.infer(types(static_cast<std::size_t>(proto.input_size()))).at(0));
+    return fmt::format("{}", ready.infer(types(static_cast<std::size_t>(proto.input_size()))).at(0));
 }
 
 /// The type of y, from the inputs' types and one node.

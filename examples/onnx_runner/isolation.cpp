@@ -1,4 +1,5 @@
 #include "isolation.hpp"
+#include "text.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -93,13 +94,11 @@ verdict run_isolated(std::function<verdict()> const& test, limits allowed)
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     if (!in_time)
-        return {
-            outcome::failed, xloom::detail::concat("it does not end within ", allowed.time.count(), " ms")};
+        return {outcome::failed, fmt::format("it does not end within {} ms", allowed.time.count())};
     if (WIFSIGNALED(status))
-        return {outcome::failed, xloom::detail::concat("it crashes: ", strsignal(WTERMSIG(status)))};
+        return {outcome::failed, fmt::format("it crashes: {}", strsignal(WTERMSIG(status)))};
     if (text.empty() || WEXITSTATUS(status) != 0)
-        return {
-            outcome::failed, xloom::detail::concat("it ends the process with status ", WEXITSTATUS(status))};
+        return {outcome::failed, fmt::format("it ends the process with status {}", WEXITSTATUS(status))};
     return {static_cast<outcome>(text[0]), text.substr(1)};
 }
 

@@ -9,8 +9,6 @@ namespace runner {
 
 namespace {
 
-using xloom::detail::concat;
-
 /// The newest opset that is known of a domain; 0: whatever the model says.
 std::int64_t newest_opset(std::string const& domain)
 {
@@ -38,11 +36,11 @@ opsets opsets_of(onnx::ModelProto const& proto)
         if (std::int64_t const newest = newest_opset(domain);
             version < 1 || (newest != 0 && version > newest))
             throw runner_error(
-                concat("the model imports opset ", version, " of ", name, ", which is not known"));
+                fmt::format("the model imports opset {} of {}, which is not known", version, name));
         auto const [place, is_new] = versions.emplace(domain, version);
         if (!is_new && place->second != version)
             throw runner_error(
-                concat("the model imports two opsets of ", name, ": ", place->second, " and ", version));
+                fmt::format("the model imports two opsets of {}: {} and {}", name, place->second, version));
     }
     if (versions.empty()) {
         if (proto.ir_version() >= 3)

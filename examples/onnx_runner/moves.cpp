@@ -4,6 +4,7 @@
 
 #include "axis.hpp"
 #include "broadcast.hpp"
+#include "text.hpp"
 
 namespace runner {
 
@@ -13,8 +14,7 @@ void require_room(std::size_t item_size, xloom::shape const& dims)
 {
     std::size_t const most = current_budget().tensor_bytes;
     if (!xloom::is_countable(dims) || xloom::element_count(dims) > most / item_size)
-        throw runner_error(
-            xloom::detail::concat("a tensor of the shape ", dims, " would take more than ", most, " bytes"));
+        throw runner_error(fmt::format("a tensor of the shape {} would take more than {} bytes", dims, most));
 }
 
 } // namespace
@@ -111,7 +111,7 @@ tensor concatenated(std::vector<tensor> const& parts, std::int64_t given_axis)
             others[axis] = dims[axis];
         if (next.type() != first.type() || others != dims)
             throw runner_error("it cannot join " + describe(first) + " and " + describe(next) +
-                               xloom::detail::concat(" along axis ", axis));
+                               fmt::format(" along axis {}", axis));
         dims[axis] += next.shape()[axis];
     }
     for (tensor const& each : parts)
@@ -139,8 +139,8 @@ std::vector<tensor> split_along(
         left -= static_cast<std::size_t>(each);
     }
     if (!is_possible || left != 0)
-        throw runner_error(xloom::detail::concat(
-            "an axis of ", length, " cannot be split into these ", lengths.size(), " parts"));
+        throw runner_error(
+            fmt::format("an axis of {} cannot be split into these {} parts", length, lengths.size()));
     std::vector<tensor> parts;
     std::size_t before = 0;
     for (std::int64_t const each : lengths) {
@@ -166,7 +166,7 @@ std::size_t leading_dim(tensor const& t)
 tensor drop_leading(tensor const& t, std::size_t i)
 {
     if (i >= leading_dim(t))
-        throw runner_error(xloom::detail::concat("a tensor of the shape ", t.shape(), " has no slice ", i));
+        throw runner_error(fmt::format("a tensor of the shape {} has no slice {}", t.shape(), i));
     tensor result(t.type(), xloom::drop_axis(t.shape(), 0));
     copy_items(t, i * result.size(), result, 0, result.size());
     return result;
@@ -175,8 +175,7 @@ tensor drop_leading(tensor const& t, std::size_t i)
 tensor take_leading(tensor const& t, std::size_t count)
 {
     if (count > leading_dim(t))
-        throw runner_error(
-            xloom::detail::concat("a tensor of the shape ", t.shape(), " has no ", count, " slices"));
+        throw runner_error(fmt::format("a tensor of the shape {} has no {} slices", t.shape(), count));
     xloom::shape dims = t.shape();
     dims[0] = count;
     tensor result(t.type(), dims);

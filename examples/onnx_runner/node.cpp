@@ -39,8 +39,8 @@ attribute const* node_view::find(std::string_view name, attribute::AttributeType
     attribute const* const found = find_any(node_, name);
     // Models were older than the field `type` once.
     if (found != nullptr && found->type() != type && found->type() != attribute::UNDEFINED)
-        throw runner_error(xloom::detail::concat("its attribute ", in_quotes(name), " must be ",
-            attribute::AttributeType_Name(type), ", but is ", attribute::AttributeType_Name(found->type())));
+        throw runner_error(fmt::format("its attribute {} must be {}, but is {}", in_quotes(name),
+            attribute::AttributeType_Name(type), attribute::AttributeType_Name(found->type())));
     return found;
 }
 

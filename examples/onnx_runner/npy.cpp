@@ -17,13 +17,12 @@
 
 #include "convert.hpp"
 #include "moves.hpp"
+#include "text.hpp"
 #include "types.hpp"
 
 namespace runner {
 
 namespace {
-
-using xloom::detail::concat;
 
 /// The type in the file.
 template <class T>
@@ -53,7 +52,7 @@ std::string type_name()
                       : std::is_floating_point_v<T> ? 'f'
                       : std::is_signed_v<T>         ? 'i'
                                                     : 'u';
-    return concat(sizeof(T) == 1 ? "|" : "<", std::string(1, kind), sizeof(T));
+    return fmt::format("{}{}{}", sizeof(T) == 1 ? "|" : "<", std::string(1, kind), sizeof(T));
 }
 
 std::string read_bytes(std::istream& file, std::size_t count)
@@ -78,7 +77,7 @@ public:
         for (std::size_t i = 0; i < length_bytes.size(); ++i)
             length |= std::size_t{static_cast<unsigned char>(length_bytes[i])} << 8 * i;
         if (length > most)
-            throw runner_error(concat("its head has ", length, " bytes, more than ", most));
+            throw runner_error(fmt::format("its head has {} bytes, more than {}", length, most));
         text_ = read_bytes(file, length);
         std::erase(text_, ' ');
     }
@@ -110,7 +109,7 @@ private:
     {
         std::size_t const at = text_.find(key);
         if (at == std::string::npos)
-            throw runner_error(concat("its head has no ", key));
+            throw runner_error(fmt::format("its head has no {}", key));
         return std::string_view(text_).substr(at + key.size());
     }
 
@@ -161,7 +160,7 @@ tensor read_npy(std::istream& file, std::string const& path, element_type type)
         });
     } catch (std::exception const& error) {
         throw runner_error(
-            concat("the file ", path, " cannot be read as ", name_of(type), ": ", error.what()));
+            fmt::format("the file {} cannot be read as {}: {}", path, name_of(type), error.what()));
     }
 }
 

@@ -37,7 +37,6 @@
 namespace {
 
 using namespace runner;
-using xloom::detail::concat;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
@@ -55,10 +54,11 @@ void add_limits(cxxopts::OptionAdder& add)
 {
     budget const usual;
     auto const number = [](auto usual_number) {
-        return cxxopts::value<decltype(usual_number)>()->default_value(concat(usual_number));
+        return cxxopts::value<decltype(usual_number)>()->default_value(fmt::format("{}", usual_number));
     };
     add("time-limit", "end it after so many seconds, all runs together; 0: never",
-        cxxopts::value<double>()->default_value(concat(static_cast<std::uint64_t>(usual.time.count()))),
+        cxxopts::value<double>()->default_value(
+            fmt::format("{}", static_cast<std::uint64_t>(usual.time.count()))),
         "SECONDS");
     add("step-limit",
         "end it after so many nodes, those of bodies each time; 2^16 products of numbers count as one; 0: "
@@ -166,7 +166,7 @@ void print(std::string const& name, value const& v)
     std::printf("%s\n", line.c_str());
     if (v.is_sequence())
         for (std::size_t i = 0; i < v.as_sequence().size(); ++i)
-            print(concat(name, "[", i, "]"), v.as_sequence()[i]);
+            print(fmt::format("{}[{}]", name, i), v.as_sequence()[i]);
     if (v.is_optional() && v.as_optional().held)
         print(name + "[0]", *v.as_optional().held);
 }
@@ -183,7 +183,7 @@ public:
     {
         if (v.is_sequence())
             for (std::size_t i = 0; i < v.as_sequence().size(); ++i)
-                write(concat(name, ".", i), v.as_sequence()[i]);
+                write(fmt::format("{}.{}", name, i), v.as_sequence()[i]);
         if (v.is_optional() && v.as_optional().held)
             write(name, *v.as_optional().held);
         if (!v.is_tensor())

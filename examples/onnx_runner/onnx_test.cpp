@@ -22,6 +22,7 @@
 #include <cxxopts.hpp>
 
 #include "isolation.hpp"
+#include "text.hpp"
 #include "value.hpp"
 
 namespace {
@@ -86,7 +87,7 @@ reasons read_text_wins(std::string const& path)
         table.emplace(line.substr(0, tab), line.substr(tab + 1));
     }
     if (table.size() > most)
-        throw runner_error(xloom::detail::concat(path, ": ", table.size(), " tests, more than ", most));
+        throw runner_error(fmt::format("{}: {} tests, more than {}", path, table.size(), most));
     return table;
 }
 

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "operators.hpp"
+#include "text.hpp"
 
 namespace {
 
@@ -84,7 +85,7 @@ void check(std::vector<value> const& outputs, xloom::shape const& dims, std::ini
 {
     REQUIRE(outputs.size() > k);
     tensor const& got = outputs[k].as_tensor();
-    CHECK(xloom::detail::concat(got.shape()) == xloom::detail::concat(dims));
+    CHECK(fmt::format("{}", got.shape()) == fmt::format("{}", dims));
     auto const all = got.items<T>();
     CHECK(std::vector<T>(all.begin(), all.end()) == std::vector<T>(items));
 }

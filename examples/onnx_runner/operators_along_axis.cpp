@@ -5,6 +5,7 @@
 #include "axis.hpp"
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -43,7 +44,7 @@ std::vector<value> run_cumulative(call const& c)
     tensor const& x = c.tensor_at(0);
     std::vector<std::int64_t> const axis = c.integers_at(1);
     if (axis.size() != 1)
-        throw runner_error(xloom::detail::concat("its axis has ", axis.size(), " items instead of 1"));
+        throw runner_error(fmt::format("its axis has {} items instead of 1", axis.size()));
     axis_view const view = around(x.shape(), axis_of(axis[0], x.shape().size()));
     bool const exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
     return {with_type_of<float, double, xloom::float16, xloom::bfloat16, std::int32_t, std::int64_t,

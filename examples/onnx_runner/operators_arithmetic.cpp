@@ -5,6 +5,7 @@
 #include "convert.hpp"
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -232,7 +233,7 @@ std::vector<value> run_clip(call const& c)
             auto const items = c.tensor_at(input).template items<T>();
             if (items.size() != 1)
                 throw runner_error(
-                    xloom::detail::concat(attribute, " must be a scalar, but has ", items.size(), " items"));
+                    fmt::format("{} must be a scalar, but has {} items", attribute, items.size()));
             return items[0];
         };
         T const least = limit(1, "min", std::numeric_limits<T>::lowest());

@@ -38,8 +38,7 @@ element_type target_of(node_view const& c)
         number = type;
     }
     if (number <= 0 || number >= static_cast<std::int64_t>(xloom::element_type_count))
-        throw runner_error(
-            xloom::detail::concat("the attribute 'to' is ", number, ", which is no element type"));
+        throw runner_error(fmt::format("the attribute 'to' is {}, which is no element type", number));
     return static_cast<element_type>(number);
 }
 

@@ -7,6 +7,7 @@
 #include "elementwise.hpp"
 #include "operators.hpp"
 #include "proto.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -24,8 +25,9 @@ tensor read_sparse(onnx::SparseTensorProto const& sparse)
         std::fill_n(result.bytes(), result.size() * result.item_size(), std::byte{0});
     bool const is_flat = places.shape().size() == 1;
     if (values.shape().size() != 1 || places.size() != values.size() * (is_flat ? 1 : dims.size()))
-        throw runner_error(xloom::detail::concat("a sparse tensor of the shape ", dims,
-            " has values of the shape ", values.shape(), " and indices of the shape ", places.shape()));
+        throw runner_error(fmt::format(
+            "a sparse tensor of the shape {} has values of the shape {} and indices of the shape {}", dims,
+            values.shape(), places.shape()));
     xloom::shape const extents = is_flat ? xloom::shape{result.size()} : dims;
     std::int64_t const* next = places.items<std::int64_t>().data();
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -33,8 +35,8 @@ tensor read_sparse(onnx::SparseTensorProto const& sparse)
         for (std::size_t const extent : extents) {
             std::int64_t const position = *next++;
             if (position < 0 || static_cast<std::size_t>(position) >= extent)
-                throw runner_error(xloom::detail::concat(
-                    "a sparse tensor's index ", position, " is outside 0 .. ", extent, " - 1"));
+                throw runner_error(
+                    fmt::format("a sparse tensor's index {} is outside 0 .. {} - 1", position, extent));
             at = at * extent + static_cast<std::size_t>(position);
         }
         copy_items(values, i, result, at, 1);
@@ -73,7 +75,7 @@ std::vector<value> run_constant_of_shape(call const& c)
     auto const* const found = c.find("value", onnx::AttributeProto::TENSOR);
     tensor const item = found == nullptr ? tensor::scalar(0.0f) : read_tensor(found->t());
     if (item.size() != 1)
-        throw runner_error(xloom::detail::concat("its value has ", item.size(), " items instead of 1"));
+        throw runner_error(fmt::format("its value has {} items instead of 1", item.size()));
     tensor result = new_tensor_like(item, shape_of(c.integers_at(0)));
     fill_items(result, 0, result.size(), item);
     return {result};
@@ -113,8 +115,7 @@ std::vector<value> run_range(call const& c)
         auto const scalar = [&](std::size_t i) {
             auto const items = c.tensor_at(i).template items<T>();
             if (items.size() != 1)
-                throw runner_error(
-                    xloom::detail::concat("its input ", i, " has ", items.size(), " items instead of 1"));
+                throw runner_error(fmt::format("its input {} has {} items instead of 1", i, items.size()));
             return items[0];
         };
         auto const start = +scalar(0), limit = +scalar(1), delta = +scalar(2);

@@ -2,6 +2,7 @@
 
 #include "bodies.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 
 #include <xloom/if.hpp>
 #include <xloom/infer/if.hpp>
@@ -19,8 +20,7 @@ template <class T>
 T item_of(tensor const& t, std::string_view name)
 {
     if (t.size() != 1)
-        throw runner_error(
-            xloom::detail::concat(name, " must have one element, but its shape is ", t.shape()));
+        throw runner_error(fmt::format("{} must have one element, but its shape is {}", name, t.shape()));
     return t.items<T>()[0];
 }
 

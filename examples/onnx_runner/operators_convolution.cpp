@@ -47,7 +47,7 @@ std::vector<std::int64_t> numbers_of(call const& c, char const* name, std::size_
         return least <= n && n < std::int64_t{1} << 31;
     });
     if (!is_possible)
-        throw runner_error(xloom::detail::concat("its ", name, " are ", listed(numbers)));
+        throw runner_error(fmt::format("its {} are {}", name, listed(numbers)));
     return numbers;
 }
 
@@ -64,8 +64,8 @@ void fit(spatial_axis& axis, std::string const& auto_pad, std::int64_t before, s
     axis.before = auto_pad == "VALID" ? 0 : before;
     std::int64_t const room = axis.input + axis.before + (auto_pad == "VALID" ? 0 : after) - axis.extent();
     if (axis.kernel == 0 || room < 0)
-        throw runner_error(xloom::detail::concat(
-            "a kernel of ", axis.extent(), " items does not fit into ", axis.input, " padded ones"));
+        throw runner_error(
+            fmt::format("a kernel of {} items does not fit into {} padded ones", axis.extent(), axis.input));
     axis.output = room / axis.stride + 1;
 }
 
@@ -81,7 +81,7 @@ spatial_axes axes_of(call const& c, xloom::shape const& x, xloom::shape const& w
     spatial_axes axes;
     for (std::size_t i = 0; i < count; ++i) {
         if (x[2 + i] >> 31 != 0 || w[2 + i] >> 31 != 0)
-            throw runner_error(xloom::detail::concat("the shapes ", x, " and ", w, " are too large"));
+            throw runner_error(fmt::format("the shapes {} and {} are too large", x, w));
         spatial_axis& axis = axes[i + axes.size() - count];
         axis.input = static_cast<std::int64_t>(x[2 + i]);
         axis.kernel = static_cast<std::int64_t>(w[2 + i]);
@@ -91,8 +91,8 @@ spatial_axes axes_of(call const& c, xloom::shape const& x, xloom::shape const& w
     }
     if (c.has_attribute("kernel_shape") &&
         c.integers("kernel_shape") != std::vector<std::int64_t>(w.begin() + 2, w.end()))
-        throw runner_error(xloom::detail::concat(
-            "kernel_shape is ", listed(c.integers("kernel_shape")), ", but W's shape is ", w));
+        throw runner_error(
+            fmt::format("kernel_shape is {}, but W's shape is {}", listed(c.integers("kernel_shape")), w));
     return axes;
 }
 
@@ -161,20 +161,19 @@ std::vector<value> run_conv(call const& c)
         throw not_implemented("Conv along more than three axes is not implemented");
     std::int64_t const group_count = c.integer("group", 1);
     if (rank < 3 || w.shape().size() != rank)
-        throw runner_error(xloom::detail::concat("X and W have the shapes ", x.shape(), " and ", w.shape()));
+        throw runner_error(fmt::format("X and W have the shapes {} and {}", x.shape(), w.shape()));
     std::size_t const batch = x.shape()[0], channels = x.shape()[1], kernels = w.shape()[0];
     auto const groups = static_cast<std::size_t>(group_count);
     if (group_count < 1 || channels % groups != 0 || kernels % groups != 0 ||
         w.shape()[1] != channels / groups)
-        throw runner_error(xloom::detail::concat(
-            "X and W have the shapes ", x.shape(), " and ", w.shape(), " in ", group_count, " groups"));
+        throw runner_error(
+            fmt::format("X and W have the shapes {} and {} in {} groups", x.shape(), w.shape(), group_count));
     spatial_axes const axes = axes_of(c, x.shape(), w.shape());
     xloom::shape dims{batch, kernels};
     for (std::size_t i = 5 - rank; i < axes.size(); ++i)
         dims.push_back(static_cast<std::size_t>(axes[i].output));
     if (c.has(2) && c.tensor_at(2).shape() != xloom::shape{kernels})
-        throw runner_error(
-            xloom::detail::concat("B has the shape ", c.tensor_at(2).shape(), " for ", kernels, " kernels"));
+        throw runner_error(fmt::format("B has the shape {} for {} kernels", c.tensor_at(2).shape(), kernels));
     with_float(x.type(), []<class T>(std::type_identity<T>) {}); // no others
     element_type const type = x.type() == element_type::double_ ? x.type() : element_type::float_;
     if (w.type() != x.type() || (c.has(2) && c.tensor_at(2).type() != x.type()))

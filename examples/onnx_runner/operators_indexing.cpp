@@ -29,7 +29,7 @@ xloom::reduction reduction_of(node_view const& node)
         if (name == name_of(kind)) {
             if (!xloom::has_reduction(node.opset(), kind))
                 throw runner_error(
-                    xloom::detail::concat("the reduction ", name, " does not exist at opset ", node.opset()));
+                    fmt::format("the reduction {} does not exist at opset {}", name, node.opset()));
             return kind;
         }
     throw runner_error("the reduction " + in_quotes(name) + " does not exist");
@@ -73,8 +73,8 @@ bool has_known_data(typing const& node, xloom::indexing op, std::int64_t opset)
     if (!data.is_tensor() || data.element() == element_type::undefined)
         return false;
     if (!xloom::is_allowed(op, opset, data.element()))
-        throw runner_error(xloom::detail::concat(
-            name_of(op), " does not take ", name_of(data.element()), " at opset ", opset));
+        throw runner_error(
+            fmt::format("{} does not take {} at opset {}", name_of(op), name_of(data.element()), opset));
     return true;
 }
 
@@ -117,7 +117,7 @@ types contributed_gather_nd_type(typing const& node) { return infer_gather_nd(no
 std::size_t wrapped(std::int64_t index, std::size_t length)
 {
     if (!xloom::is_axis(index, length))
-        throw runner_error(xloom::detail::concat("an index into an axis of length ", length, " is ", index));
+        throw runner_error(fmt::format("an index into an axis of length {} is {}", length, index));
     return xloom::wrap_axis(index, length);
 }
 
@@ -171,8 +171,8 @@ void for_each_named(xloom::shape const& data, xloom::shape const& index_dims,
         throw runner_error("data and indices must have one rank");
     for (std::size_t i = 0; i < data.size(); ++i)
         if (i != axis && index_dims[i] > data[i])
-            throw runner_error(xloom::detail::concat(
-                "indices of the shape ", index_dims, " do not fit data of the shape ", data));
+            throw runner_error(
+                fmt::format("indices of the shape {} do not fit data of the shape {}", index_dims, data));
     for (std::size_t i = 0; i < indices.size(); ++i) {
         xloom::shape position = xloom::unravel(i, index_dims);
         position[axis] = wrapped(indices[i], data[axis]);

@@ -7,6 +7,7 @@
 #include "elementwise.hpp"
 #include "operators.hpp"
 #include "products.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -50,8 +51,8 @@ tensor matrix_product(tensor const& a, tensor const& b, bool is_b_transposed = f
     std::size_t const M = a.shape().end()[-2], K = a.shape().back(),
                       N = b.shape().end()[is_b_transposed ? -2 : -1];
     if (b.shape().end()[is_b_transposed ? -1 : -2] != K)
-        throw runner_error(xloom::detail::concat(
-            "matrices of the shapes ", a.shape(), " and ", b.shape(), " cannot be multiplied"));
+        throw runner_error(
+            fmt::format("matrices of the shapes {} and {} cannot be multiplied", a.shape(), b.shape()));
     xloom::shape const stack = broadcast(stack_of(a.shape()), stack_of(b.shape()));
     xloom::shape dims = stack;
     dims.push_back(M);
@@ -128,7 +129,7 @@ T factor(call const& c, char const* name)
     double const number = c.number(name, 1);
     if constexpr (std::is_integral_v<T>) {
         if (!(std::fabs(number) < 0x1p31) || number != std::floor(number))
-            throw runner_error(xloom::detail::concat(name, " must be whole for matrices of whole numbers"));
+            throw runner_error(fmt::format("{} must be whole for matrices of whole numbers", name));
         return static_cast<T>(static_cast<std::int64_t>(number));
     } else {
         return static_cast<T>(number);
@@ -141,8 +142,7 @@ std::vector<value> run_gemm(call const& c)
     auto const matrix_at = [&](std::size_t i) {
         tensor const& x = c.tensor_at(i);
         if (x.shape().size() != 2)
-            throw runner_error(
-                xloom::detail::concat("its input ", i, " is no matrix: its shape is ", x.shape()));
+            throw runner_error(fmt::format("its input {} is no matrix: its shape is {}", i, x.shape()));
         return widened(x);
     };
     tensor const a = matrix_at(0), b = matrix_at(1);
@@ -150,8 +150,8 @@ std::vector<value> run_gemm(call const& c)
         c.integer("transA", 0) != 0 ? transposed(a, {1, 0}) : a, b, c.integer("transB", 0) != 0);
     tensor const added = c.has(2) ? widened(c.tensor_at(2)) : tensor();
     if (c.has(2) && broadcast(product.shape(), added.shape()) != product.shape())
-        throw runner_error(xloom::detail::concat(
-            "the shape ", added.shape(), " of C cannot be broadcast to ", product.shape()));
+        throw runner_error(
+            fmt::format("the shape {} of C cannot be broadcast to {}", added.shape(), product.shape()));
     tensor const result = with_product_type(product.type(), [&]<class T>(std::type_identity<T>) {
         T const alpha = factor<T>(c, "alpha"), beta = factor<T>(c, "beta");
         auto const scaled = [](T by, T x) { return modular(by) * modular(x); };

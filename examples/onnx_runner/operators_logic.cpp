@@ -4,6 +4,7 @@
 
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -96,8 +97,7 @@ std::vector<value> run_where(call const& c)
     tensor const& x = c.tensor_at(1);
     tensor const& y = c.tensor_at(2);
     if (x.type() != y.type())
-        throw runner_error(
-            xloom::detail::concat("it chooses between ", name_of(x.type()), " and ", name_of(y.type())));
+        throw runner_error(fmt::format("it chooses between {} and {}", name_of(x.type()), name_of(y.type())));
     xloom::shape const dims = broadcast(condition.shape(), broadcast(x.shape(), y.shape()));
     require_room_for(y, dims);
     tensor result = new_tensor_like(x, dims);

@@ -48,11 +48,10 @@ std::vector<std::int64_t> part_lengths(call const& c, std::size_t whole)
     std::size_t const count = c.output_count();
     if (c.opset() >= 18 &&
         c.integer("num_outputs", static_cast<std::int64_t>(count)) != static_cast<std::int64_t>(count))
-        throw runner_error(xloom::detail::concat(
-            "num_outputs is ", c.integer("num_outputs", 0), ", but it has ", count, " outputs"));
-    if (count == 0 || (c.opset() < 18 && whole % count != 0))
         throw runner_error(
-            xloom::detail::concat("an axis of ", whole, " cannot be split into ", count, " equal parts"));
+            fmt::format("num_outputs is {}, but it has {} outputs", c.integer("num_outputs", 0), count));
+    if (count == 0 || (c.opset() < 18 && whole % count != 0))
+        throw runner_error(fmt::format("an axis of {} cannot be split into {} equal parts", whole, count));
     std::size_t const most = whole / count + (whole % count != 0 ? 1 : 0);
     std::vector<std::int64_t> lengths;
     for (std::size_t k = 0; k < count; ++k) {
@@ -69,8 +68,7 @@ std::vector<value> run_split(call const& c)
     std::size_t const axis = axis_of(c.integer("axis", 0), x.shape().size());
     std::vector<tensor> const parts = split_along(x, axis, part_lengths(c, x.shape()[axis]));
     if (parts.size() != c.output_count())
-        throw runner_error(
-            xloom::detail::concat("there are ", parts.size(), " parts for ", c.output_count(), " outputs"));
+        throw runner_error(fmt::format("there are {} parts for {} outputs", parts.size(), c.output_count()));
     return {parts.begin(), parts.end()};
 }
 
@@ -130,8 +128,8 @@ std::vector<value> run_slice(call const& c)
     if (!has_inputs || !c.has(4))
         steps.resize(starts.size(), 1);
     if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-        throw runner_error(xloom::detail::concat("starts, ends, axes and steps have ", starts.size(), ", ",
-            ends.size(), ", ", axes.size(), " and ", steps.size(), " items"));
+        throw runner_error(fmt::format("starts, ends, axes and steps have {}, {}, {} and {} items",
+            starts.size(), ends.size(), axes.size(), steps.size()));
     (void)marked_axes(axes, rank); // each at most once
 
     xloom::shape dims = x.shape();
@@ -192,7 +190,7 @@ tensor padded(tensor const& x, std::size_t axis, std::size_t before, std::size_t
 {
     constexpr std::size_t most = std::size_t{1} << 31;
     if (before > most || after > most)
-        throw runner_error(xloom::detail::concat("the pads ", before, " and ", after, " are too large"));
+        throw runner_error(fmt::format("the pads {} and {} are too large", before, after));
     xloom::shape dims = x.shape();
     std::size_t const old_length = dims[axis];
     dims[axis] += before + after;
@@ -234,8 +232,7 @@ std::vector<value> run_pad(call const& c)
         for (std::size_t a = 0; a < rank; ++a)
             axes.push_back(static_cast<std::int64_t>(a));
     if (pads.size() != 2 * axes.size())
-        throw runner_error(
-            xloom::detail::concat("there are ", pads.size(), " pads for ", axes.size(), " axes"));
+        throw runner_error(fmt::format("there are {} pads for {} axes", pads.size(), axes.size()));
     (void)marked_axes(axes, rank); // each at most once
 
     pad_mode const mode = pad_mode_of(c);
@@ -256,8 +253,8 @@ std::vector<value> run_pad(call const& c)
         std::size_t const axis = axis_of(axes[i % axes.size()], rank);
         std::uint64_t const cut = pads[i] < 0 ? 0 - static_cast<std::uint64_t>(pads[i]) : 0;
         if (cut > dims[axis])
-            throw runner_error(xloom::detail::concat(
-                "the pads ", pads, " cut off more than there is of the shape ", x.shape()));
+            throw runner_error(
+                fmt::format("the pads {} cut off more than there is of the shape {}", pads, x.shape()));
         dims[axis] -= cut;
         if (i < axes.size())
             first += static_cast<std::ptrdiff_t>(cut) * steps[axis];
@@ -293,18 +290,17 @@ std::vector<value> run_reverse_sequence(call const& c)
     xloom::shape const& dims = x.shape();
     std::int64_t const time = c.integer("time_axis", 0), batch = c.integer("batch_axis", 1);
     if (dims.size() < 2 || !((time == 0 && batch == 1) || (time == 1 && batch == 0)))
-        throw runner_error(xloom::detail::concat(
-            "time_axis ", time, " and batch_axis ", batch, " must be 0 and 1 of ", dims));
+        throw runner_error(
+            fmt::format("time_axis {} and batch_axis {} must be 0 and 1 of {}", time, batch, dims));
     std::vector<std::int64_t> const lengths = c.integers_at(1);
     std::size_t const times = dims[time == 0 ? 0 : 1], rows_count = dims[time == 0 ? 1 : 0];
     if (lengths.size() != rows_count)
-        throw runner_error(
-            xloom::detail::concat("there are ", lengths.size(), " lengths for a batch of ", rows_count));
+        throw runner_error(fmt::format("there are {} lengths for a batch of {}", lengths.size(), rows_count));
     tensor result(x.type(), dims);
     std::size_t const inner = around(dims, 1).inner;
     for (std::size_t n = 0; n < rows_count; ++n) {
         if (lengths[n] < 0 || static_cast<std::size_t>(lengths[n]) > times)
-            throw runner_error(xloom::detail::concat("the length ", lengths[n], " is not in 0 .. ", times));
+            throw runner_error(fmt::format("the length {} is not in 0 .. {}", lengths[n], times));
         auto const length = static_cast<std::size_t>(lengths[n]);
         auto const place = [&](std::size_t t) {
             return (time == 0 ? t * rows_count + n : n * times + t) * inner;

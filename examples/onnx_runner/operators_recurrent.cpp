@@ -14,6 +14,7 @@
 
 #include "operators.hpp"
 #include "recurrent_cost.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 #include "types.hpp"
 #include "views.hpp"
@@ -63,8 +64,8 @@ bool has_known_element(typing const& node)
 xloom::recurrent_attributes attributes_of(typing const& node, xloom::recurrent op)
 {
     if (!xloom::is_allowed(op, node.opset(), node.at(0).element()))
-        throw runner_error(xloom::detail::concat(
-            name_of(op), " does not take ", name_of(node.at(0).element()), " at opset ", node.opset()));
+        throw runner_error(fmt::format(
+            "{} does not take {} at opset {}", name_of(op), name_of(node.at(0).element()), node.opset()));
     return {.opset = node.opset(),
         .direction = direction_of(node),
         .hidden_size = node.integer("hidden_size", 0),

@@ -6,6 +6,7 @@
 #include "convert.hpp"
 #include "elementwise.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -223,8 +224,8 @@ std::vector<value> run_arg(call const& c)
     dims[axis] = 1;
     tensor result = new_tensor(element_type::int64, dims);
     if (x.size() == 0 && result.size() != 0)
-        throw runner_error(xloom::detail::concat(
-            "there is no largest or smallest item along the axis ", axis, " of ", x.shape()));
+        throw runner_error(
+            fmt::format("there is no largest or smallest item along the axis {} of {}", axis, x.shape()));
     axis_view const view = around(x.shape(), axis);
     std::int64_t* to = result.items<std::int64_t>().data();
     with_number(x.type(), [&]<class T>(std::type_identity<T>) {

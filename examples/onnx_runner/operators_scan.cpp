@@ -3,6 +3,7 @@
 #include "bodies.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 
 #include <xloom/infer/scan.hpp>
 #include <xloom/scan_list.hpp>
@@ -42,8 +43,7 @@ struct scan_operands {
 void require_axes(xloom::axes const& axes, std::size_t k, std::size_t rank, std::string_view name)
 {
     if (k < axes.size() && axes[k] >= static_cast<std::int64_t>(rank))
-        throw runner_error(
-            xloom::detail::concat(name, "[", k, "] is ", axes[k], " for a tensor of rank ", rank));
+        throw runner_error(fmt::format("{}[{}] is {} for a tensor of rank {}", name, k, axes[k], rank));
 }
 
 /// Scan of version 9 on: final states, then outputs.
@@ -78,8 +78,8 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
             next.push_back(results[i].as_tensor());
             if (next[i].type() != states[i].type())
                 throw runner_error(
-                    xloom::detail::concat("state ", i, " must keep its element type, but it was ",
-                        name_of(states[i].type()), " and the body made it ", name_of(next[i].type())));
+                    fmt::format("state {} must keep its element type, but it was {} and the body made it {}",
+                        i, name_of(states[i].type()), name_of(next[i].type())));
         }
         for (std::size_t k = 0; k < outputs.count(); ++k) {
             tensor const& element = results[N + k].as_tensor();
@@ -121,8 +121,7 @@ values scan_batched(call const& node, std::size_t M)
     std::vector<tensors> rows;
     for (std::size_t b = 0; b < batch; ++b) {
         if (lengths[b] < 0 || static_cast<std::size_t>(lengths[b]) > T)
-            throw runner_error(
-                xloom::detail::concat("sequence_lens[", b, "] is ", lengths[b], " for sequences of ", T));
+            throw runner_error(fmt::format("sequence_lens[{}] is {} for sequences of {}", b, lengths[b], T));
         scan_operands row;
         row.options.input_directions = directions_of(node, "directions");
         for (std::size_t i = 0; i < operands.size(); ++i) {

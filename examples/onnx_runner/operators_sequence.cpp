@@ -7,6 +7,7 @@
 #include "axis.hpp"
 #include "moves.hpp"
 #include "operators.hpp"
+#include "text.hpp"
 #include "type_rules.hpp"
 
 namespace runner {
@@ -24,7 +25,7 @@ std::size_t position_of(call const& node, std::size_t input, std::size_t count, 
     auto const length = static_cast<std::int64_t>(count);
     std::int64_t const position = given[0] < 0 ? given[0] + length : given[0];
     if (position < 0 || position >= length + (end_counts ? 1 : 0))
-        throw runner_error(xloom::detail::concat("its position is ", given[0], " in a sequence of ", count));
+        throw runner_error(fmt::format("its position is {} in a sequence of {}", given[0], count));
     return static_cast<std::size_t>(position);
 }
 
@@ -193,7 +194,7 @@ std::vector<std::int64_t> part_lengths(call const& node, std::size_t whole)
         return node.integers_at(1);
     std::int64_t const most = node.has(1) ? node.integers_at(1)[0] : 1;
     if (most <= 0)
-        throw runner_error(xloom::detail::concat("the length of a part must be positive, but it is ", most));
+        throw runner_error(fmt::format("the length of a part must be positive, but it is {}", most));
     reservation const enough(
         (whole + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most) * sizeof(tensor));
     std::vector<std::int64_t> lengths;

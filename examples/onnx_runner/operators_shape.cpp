@@ -62,10 +62,10 @@ std::vector<value> run_reshape(call const& c)
     bool const keeps = c.integer("allowzero", 0) == 0;
     auto const fail = [&] {
         throw runner_error(
-            xloom::detail::concat("a tensor of the shape ", x.shape(), " cannot be reshaped to ", wanted));
+            fmt::format("a tensor of the shape {} cannot be reshaped to {}", x.shape(), wanted));
     };
     if (wanted.size() > xloom::max_rank)
-        throw runner_error(xloom::detail::concat("a rank above ", xloom::max_rank, " is not possible"));
+        throw runner_error(fmt::format("a rank above {} is not possible", xloom::max_rank));
     std::size_t unknown = wanted.size();
     xloom::shape dims;
     for (std::size_t a = 0; a < wanted.size(); ++a) {
@@ -114,7 +114,7 @@ std::vector<value> run_squeeze(call const& c)
     xloom::shape left;
     for (std::size_t a = 0; a < dims.size(); ++a) {
         if (marks[a] && dims[a] != 1)
-            throw runner_error(xloom::detail::concat("the axis ", a, " of the shape ", dims, " is not 1"));
+            throw runner_error(fmt::format("the axis {} of the shape {} is not 1", a, dims));
         if (axes ? !marks[a] : dims[a] != 1)
             left.push_back(dims[a]);
     }
@@ -143,7 +143,7 @@ std::vector<value> run_unsqueeze(call const& c)
     if (!axes)
         throw runner_error("its axes are missing");
     if (x.shape().size() + axes->size() > xloom::max_rank)
-        throw runner_error(xloom::detail::concat("a rank above ", xloom::max_rank, " is not possible"));
+        throw runner_error(fmt::format("a rank above {} is not possible", xloom::max_rank));
     xloom::shape dims;
     std::size_t next = 0;
     for (bool const is_new : marked_axes(*axes, x.shape().size() + axes->size()))
@@ -184,8 +184,8 @@ std::vector<std::size_t> order_of(node_view const& c, std::size_t rank)
         std::iota(perm.rbegin(), perm.rend(), 0);
     }
     if (perm.size() != rank)
-        throw runner_error(xloom::detail::concat(
-            "perm ", listed(perm), " does not order the axes of a tensor of rank ", rank));
+        throw runner_error(
+            fmt::format("perm {} does not order the axes of a tensor of rank {}", listed(perm), rank));
     (void)marked_axes(perm, rank); // each once
     std::vector<std::size_t> order;
     for (std::int64_t const axis : perm)
@@ -257,13 +257,11 @@ std::vector<value> run_tile(call const& c)
         repeats = shape_of(c.integers_at(1));
     }
     if (repeats.size() != rank)
-        throw runner_error(
-            xloom::detail::concat("the repeats ", repeats, " are not one for each of ", rank, " axes"));
+        throw runner_error(fmt::format("the repeats {} are not one for each of {} axes", repeats, rank));
     xloom::shape dims = result.shape();
     for (std::size_t a = 0; a < rank; ++a) {
         if (!xloom::is_countable({dims[a], repeats[a]}))
-            throw runner_error(
-                xloom::detail::concat("an axis of ", dims[a], " cannot be repeated ", repeats[a], " times"));
+            throw runner_error(fmt::format("an axis of {} cannot be repeated {} times", dims[a], repeats[a]));
         dims[a] *= repeats[a];
     }
     require_room_for(result, dims);

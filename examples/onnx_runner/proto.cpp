@@ -17,8 +17,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw_data is copied as it is");
 
-using xloom::detail::concat;
-
 template <class T>
 inline constexpr unsigned bits_of = 8 * sizeof(T);
 template <element_type Element>
@@ -66,8 +64,8 @@ private:
     template <class... Parts>
     [[noreturn]] void refuse(Parts const&... parts) const
     {
-        throw runner_error(concat(
-            proto_.name().empty() ? "a tensor" : "the tensor " + in_quotes(proto_.name()), " ", parts...));
+        throw runner_error(fmt::format("{} {}",
+            proto_.name().empty() ? "a tensor" : "the tensor " + in_quotes(proto_.name()), parts...));
     }
 
     xloom::shape read_dims() const

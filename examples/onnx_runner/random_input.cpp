@@ -5,13 +5,12 @@
 #include "graph.hpp"
 #include "moves.hpp"
 #include "proto.hpp"
+#include "text.hpp"
 #include "types.hpp"
 
 namespace runner {
 
 namespace {
-
-using xloom::detail::concat;
 
 template <class T>
 T random_item(std::mt19937& source)
@@ -31,7 +30,7 @@ tensor random_tensor(onnx::TypeProto_Tensor const& declared, std::mt19937& sourc
 {
     auto const type = static_cast<element_type>(declared.elem_type());
     if (declared.elem_type() <= 0 || declared.elem_type() >= static_cast<int>(xloom::element_type_count))
-        throw runner_error(concat("the element type ", declared.elem_type(), " is none of ONNX's"));
+        throw runner_error(fmt::format("the element type {} is none of ONNX's", declared.elem_type()));
     xloom::shape dims;
     for (auto const& dim : declared.shape().dim())
         dims.push_back(

@@ -15,7 +15,6 @@ namespace runner {
 namespace {
 
 namespace fs = std::filesystem;
-using xloom::detail::concat;
 
 /// Older releases of ONNX recorded bfloat16 as the uint16 of its bits, and a tensor of which only the type is
 /// read as one item.
@@ -41,10 +40,10 @@ std::vector<recorded_value> read_values(
     fs::path const& set, std::string const& kind, Declarations const& declared)
 {
     std::vector<recorded_value> values;
-    for (fs::path file; file = set / concat(kind, "_", values.size(), ".pb"), fs::exists(file);) {
+    for (fs::path file; file = set / fmt::format("{}_{}.pb", kind, values.size()), fs::exists(file);) {
         if (values.size() >= static_cast<std::size_t>(declared.size()))
             throw runner_error(
-                concat("the graph has ", declared.size(), " ", kind, "s, but the data set more"));
+                fmt::format("the graph has {} {}s, but the data set more", declared.size(), kind));
         auto const& type = declared[static_cast<int>(values.size())].type();
         values.push_back(read_recorded(file.string(), type));
         values.back().held = as_declared(std::move(values.back().held), type);
@@ -77,15 +76,15 @@ verdict judge_set(model const& tested, fs::path const& set)
     auto const expected = read_values(set, "output", graph.output());
     if (expected.size() != results.size())
         return {outcome::failed,
-            concat("the graph has ", results.size(), " outputs, but the data set ", expected.size())};
+            fmt::format("the graph has {} outputs, but the data set {}", results.size(), expected.size())};
     for (std::size_t i = 0; i < expected.size(); ++i) {
         std::string const& name = graph.output(static_cast<int>(i)).name();
         if (!expected[i].name.empty() && expected[i].name != name)
-            return {outcome::failed, concat("the graph's output ", i, " is ", in_quotes(name),
-                                         ", but the data set's ", in_quotes(expected[i].name))};
+            return {outcome::failed, fmt::format("the graph's output {} is {}, but the data set's {}", i,
+                                         in_quotes(name), in_quotes(expected[i].name))};
         if (std::string const found = difference(results[i], expected[i].held, comparison_of(graph, name));
             !found.empty())
-            return {outcome::contradicted, concat("the output ", in_quotes(name), " ", found)};
+            return {outcome::contradicted, fmt::format("the output {} {}", in_quotes(name), found)};
     }
     return {outcome::passed};
 }

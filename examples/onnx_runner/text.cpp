@@ -96,7 +96,7 @@ std::string printable(std::string_view text, std::size_t most)
 std::string in_quotes(std::string_view name)
 {
     auto const [line, is_all] = show(name, longest_name, "'\\");
-    return is_all ? "'" + line + "'" : xloom::detail::concat("'", line, "'... (", name.size(), " bytes)");
+    return is_all ? "'" + line + "'" : fmt::format("'{}'... ({} bytes)", line, name.size());
 }
 
 std::string listed(std::vector<std::int64_t> const& numbers)
@@ -105,8 +105,7 @@ std::string listed(std::vector<std::int64_t> const& numbers)
     std::string text = "[";
     for (std::size_t i = 0; i < std::min(numbers.size(), most); ++i)
         text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
-    return text +
-           (numbers.size() > most ? xloom::detail::concat(", ... (", numbers.size(), " in all)]") : "]");
+    return text + (numbers.size() > most ? fmt::format(", ... ({} in all)]", numbers.size()) : "]");
 }
 
 } // namespace runner

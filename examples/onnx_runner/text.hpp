@@ -6,6 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include <xloom/core/partial_type.hpp>
+
+template <>
+struct fmt::formatter<xloom::dim> : fmt::ostream_formatter {};
+template <>
+struct fmt::formatter<xloom::partial_shape> : fmt::ostream_formatter {};
+template <>
+struct fmt::formatter<xloom::partial_type> : fmt::ostream_formatter {};
+
 namespace runner {
 
 /// A text as one line that can be printed: control characters, and bytes that are no UTF-8, as \n or \x1b.

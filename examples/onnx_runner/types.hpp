@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "text.hpp"
 #include "value.hpp"
 
 namespace runner {
@@ -18,15 +19,13 @@ auto with_type_of(element_type type, F&& f)
     using result = std::common_type_t<std::remove_cvref_t<decltype(f(std::type_identity<Ts>()))>...>;
     if constexpr (std::is_void_v<result>) {
         if (!((type == xloom::element_type_of<Ts> ? (f(std::type_identity<Ts>()), true) : false) || ...))
-            throw runner_error(
-                xloom::detail::concat("the element type ", name_of(type), " is not possible here"));
+            throw runner_error(fmt::format("the element type {} is not possible here", name_of(type)));
     } else {
         std::optional<result> found;
         if (!((type == xloom::element_type_of<Ts> ? (found.emplace(f(std::type_identity<Ts>())), true)
                                                   : false) ||
                 ...))
-            throw runner_error(
-                xloom::detail::concat("the element type ", name_of(type), " is not possible here"));
+            throw runner_error(fmt::format("the element type {} is not possible here", name_of(type)));
         return result(std::move(*found));
     }
 }

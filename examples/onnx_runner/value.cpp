@@ -22,7 +22,7 @@ void require_possible(xloom::shape const& dims, std::size_t item_size)
         xloom::is_countable(filled, item_size) &&
         (filled == dims || xloom::element_count(filled) <= current_budget().tensor_bytes / item_size);
     if (!is_possible)
-        throw runner_error(xloom::detail::concat("a tensor of the shape ", dims, " does not fit in memory"));
+        throw runner_error(fmt::format("a tensor of the shape {} does not fit in memory", dims));
 }
 
 } // namespace
@@ -58,8 +58,7 @@ tensor tensor::reshaped(xloom::shape const& dims) const
 {
     require_possible(dims, 1);
     if (xloom::element_count(dims) != size())
-        throw runner_error(
-            xloom::detail::concat("a tensor of the shape ", dims_, " cannot be reshaped to ", dims));
+        throw runner_error(fmt::format("a tensor of the shape {} cannot be reshaped to {}", dims_, dims));
     tensor result = *this;
     result.dims_ = dims;
     return result;
@@ -89,8 +88,8 @@ void tensor::reserve_characters() const
 void tensor::require_type(element_type wanted) const
 {
     if (type_ != wanted)
-        throw runner_error(xloom::detail::concat(
-            "a tensor of ", name_of(wanted), " is needed, but it holds ", name_of(type_)));
+        throw runner_error(
+            fmt::format("a tensor of {} is needed, but it holds {}", name_of(wanted), name_of(type_)));
 }
 
 tensor const& value::as_tensor() const
@@ -128,9 +127,9 @@ void reserve_characters(value const& v)
 std::string describe(value const& v)
 {
     if (v.is_tensor())
-        return xloom::detail::concat(name_of(v.as_tensor().type()), v.as_tensor().shape());
+        return fmt::format("{}{}", name_of(v.as_tensor().type()), v.as_tensor().shape());
     if (v.is_sequence())
-        return xloom::detail::concat("sequence of ", v.as_sequence().size());
+        return fmt::format("sequence of {}", v.as_sequence().size());
     return v.as_optional().held ? "optional " + describe(*v.as_optional().held)
                                 : std::string("empty optional");
 }

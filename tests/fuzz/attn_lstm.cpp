@@ -32,7 +32,7 @@ std::vector<xloom::activation_function> choose_activations(
 }
 
 template <class T>
-call<T> select(decoder& bytes)
+call<T> choose(decoder& bytes)
 {
     std::mt19937 random(bytes.seed());
     recurrent_sizes rows{bytes.below(6), bytes.below(4), bytes.below(5),

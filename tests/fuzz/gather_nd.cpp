@@ -18,7 +18,7 @@ struct call {
     xloom::gather_nd_options options;
 };
 
-call select(decoder& bytes)
+call choose(decoder& bytes)
 {
     call chosen;
     chosen.data.shape = bytes.dims(4, 4);
@@ -113,7 +113,7 @@ bool gather_into(decoder& bytes, call const& chosen, verdict law, placed_tensor<
 
 bool try_gather_nd(decoder bytes)
 {
-    call const chosen = select(bytes);
+    call const chosen = choose(bytes);
     verdict const law = law_of(chosen);
     auto const data = place<float>(chosen.data, bytes.where());
     auto const indices = place<std::int64_t>(chosen.indices, bytes.where());

@@ -27,7 +27,7 @@ struct call {
         stops_at; ///< the iteration in which the body asks for an end; `patience`: before the first
 };
 
-call select(decoder& bytes)
+call choose(decoder& bytes)
 {
     call chosen;
     for (std::size_t count = bytes.below(3); count > 0; --count)
@@ -235,7 +235,7 @@ void loop_one_into(decoder& bytes, call const& chosen, verdict law)
 
 bool try_loop(decoder bytes)
 {
-    call const chosen = select(bytes);
+    call const chosen = choose(bytes);
     verdict first_law;
     first_law.option = !chosen.max_trip_count && !chosen.cond && !chosen.has_stop;
     verdict law = first_law;

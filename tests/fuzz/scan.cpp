@@ -30,7 +30,7 @@ void choose_entries(decoder& bytes, List& list, std::size_t operands, Choose con
         return;
     std::size_t const count = bytes.rarely() ? bytes.below(4) : operands;
     for (std::size_t i = 0; i < count; ++i)
-        list.push_back(select(i));
+        list.push_back(choose(i));
 }
 
 /// An axis of a tensor of this rank, mostly.
@@ -43,7 +43,7 @@ std::int64_t choose_axis(decoder& bytes, std::size_t rank)
     return bytes.between(-std::max<std::int64_t>(r, 1), std::max<std::int64_t>(r, 1) - 1);
 }
 
-call select(decoder& bytes)
+call choose(decoder& bytes)
 {
     call chosen;
     std::size_t const length = bytes.below(5);
@@ -245,7 +245,7 @@ void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdi
 
 bool try_scan(decoder bytes)
 {
-    call const chosen = select(bytes);
+    call const chosen = choose(bytes);
     std::size_t length = 0;
     verdict const first_law = law_of(chosen, length);
     verdict law = first_law;

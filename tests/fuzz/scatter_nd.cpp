@@ -38,7 +38,7 @@ array choose_items(decoder& bytes, textbook::dims const& shape)
     return items;
 }
 
-call select(decoder& bytes)
+call choose(decoder& bytes)
 {
     call chosen;
     chosen.options.reduction = static_cast<reduction>(bytes.rarely() ? bytes.below(256) : bytes.below(6));
@@ -189,7 +189,7 @@ bool scatter_into(decoder& bytes, call chosen, verdict law, placed_tensor<std::i
 
 bool try_scatter_nd(decoder bytes)
 {
-    call const chosen = select(bytes);
+    call const chosen = choose(bytes);
     verdict const law = law_of(chosen);
     auto const indices = place<std::int64_t>(chosen.indices, bytes.where());
     std::size_t const way = bytes.below(3);
