@@ -1,5 +1,5 @@
 #pragma once
-// Any activation of a row.
+// Activation functions, softmax included, over a row.
 
 #include <cstddef>
 
@@ -7,7 +7,7 @@
 
 namespace xloom::kernel {
 
-/// y = function(x), x and y rows of `count` items. y may be x.
+/// Computes y = function(x) over rows of `count` items. y may be x.
 template <class T>
 void activate(activation_function const& function, T const* x, T* y, std::size_t count) noexcept
 {

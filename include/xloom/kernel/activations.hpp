@@ -1,6 +1,5 @@
 #pragma once
-// The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all
-// of them.
+// The activation functions as function objects for a scalar or a SIMD batch. NaN stays NaN in all of them.
 
 #include <xloom/core/activation.hpp>
 #include <xloom/kernel/elementary.hpp>
@@ -33,21 +32,21 @@ struct sigmoid {
     }
 };
 
-/// sigmoid(x) * tanh(y), of floats with one division for both: max error 5 ULP; maybe 0 where the sigmoid is
-/// below 1e-29.
+/// Returns sigmoid(x) * tanh(y). For floats, one division serves both: max error 5 ULP, possibly 0 where the
+/// sigmoid is below 1e-29.
 template <class V>
 V sigmoid_times_tanh(V const& x, V const& y)
 {
     if constexpr (detail::is_float_batch<V>) {
         using detail::abs;
-        V const size = min_nan_second(V(10), abs(y)); // whose tanh is 1
+        V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
         V const e = detail::exp_parts<V>(size + size).exp_less_1();
         return divide(e, (V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }
 
-/// x / (1 + |x|), and at infinity its limit.
+/// x / (1 + |x|), with its limit at infinity.
 struct softsign {
     template <class V>
     V operator()(V const& x) const
@@ -59,7 +58,7 @@ struct softsign {
     }
 };
 
-/// log(1 + exp(x)), written so that nothing overflows.
+/// log(1 + exp(x)), without overflow.
 struct softplus {
     template <class V>
     V operator()(V const& x) const
@@ -81,7 +80,7 @@ struct affine {
     }
 };
 
-/// x, below 0 alpha * x.
+/// alpha * x for x < 0, else x.
 template <class T>
 struct leaky_relu {
     T alpha;
@@ -93,7 +92,7 @@ struct leaky_relu {
     }
 };
 
-/// x, below alpha 0.
+/// 0 for x < alpha, else x.
 template <class T>
 struct thresholded_relu {
     T alpha;
@@ -117,7 +116,7 @@ struct scaled_tanh {
     }
 };
 
-/// alpha * x + beta, but no less than 0 and no more than 1.
+/// alpha * x + beta, clamped to [0, 1].
 template <class T>
 struct hard_sigmoid {
     T alpha, beta;
@@ -130,7 +129,7 @@ struct hard_sigmoid {
     }
 };
 
-/// x, below 0 alpha * (exp(x) - 1).
+/// alpha * (exp(x) - 1) for x < 0, else x.
 template <class T>
 struct elu {
     T alpha;
@@ -142,8 +141,8 @@ struct elu {
     }
 };
 
-/// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one
-/// number, is left out.
+/// Calls f with the activation's function object, its parameters converted to T. Does nothing for softmax,
+/// which is not elementwise.
 template <class T, class F>
 void with_activation(activation_function const& function, F const& f)
 {

@@ -1,6 +1,5 @@
 #pragma once
-// Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what
-// would be handed out.
+// A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
 
 #include <cstddef>
 

@@ -1,12 +1,10 @@
 #pragma once
-// Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their
-// softmax.
+// Bahdanau attention over one memory: keys that are computed once, and their scores for each query.
 //
 // Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key)
-// exp(2 query)). With the exponentials of both at hand an element costs a multiplication and a division in
-// place of a tanh. The price: where key + query is near 0 the digits cancel; a score's error is 2^-24 sum |V|
-// of a float, while that of a tanh would shrink with it. So the exponentials are left alone where sum |V| is
-// large.
+// exp(2 query)). With both exponentials precomputed, an element costs a multiplication and a division instead
+// of a tanh. The cost is cancellation where key + query is near 0: the error of a float's score is 2^-24 sum
+// |V|, while that of a tanh would shrink with it. So exponentials are not used where sum |V| is large.
 
 #include <cmath>
 #include <cstddef>
@@ -15,8 +13,8 @@
 
 namespace xloom::kernel {
 
-/// Keys up to this have exponentials. A query whose own overflows or vanishes then decides alone: tanh is 1
-/// or -1, to the last bit.
+/// The largest |key| for which exponentials are used. With such keys, a query whose exponential overflows or
+/// underflows gives a tanh of exactly 1 or -1.
 template <class T>
 inline constexpr T largest_key = 0;
 template <>
@@ -24,19 +22,19 @@ inline constexpr float largest_key<float> = 16;
 template <>
 inline constexpr double largest_key<double> = 150;
 
-/// The largest sum of |V| with which scores are made of exponentials.
+/// The largest sum of |V| for which scores are computed from exponentials.
 inline constexpr double largest_weights = 64;
 
-/// The keys of one memory: `length` rows, `step` apart, padded to whole batches.
+/// The keys of one memory: `length` rows at a stride of `step`, padded to whole batches.
 template <class T>
 struct key_rows {
     T* first = nullptr;
     std::size_t length = 0;
     std::size_t step = 0;
-    bool are_exponentials = false; ///< exp(2 key) stands in place of each
+    bool are_exponentials = false; ///< each key is stored as exp(2 key)
 };
 
-/// Puts exponentials in place of the keys, if none is too large for that.
+/// Replaces the keys by exponentials unless one exceeds largest_key.
 template <class T>
 void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
 {
@@ -55,7 +53,7 @@ void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
     }
 }
 
-/// Prepares a query for keys that are exponentials.
+/// Replaces a query by exponentials, for keys that are exponentials.
 template <class T>
 void make_exponentials(T* query, std::size_t A) noexcept
 {
@@ -64,7 +62,8 @@ void make_exponentials(T* query, std::size_t A) noexcept
 
 namespace detail {
 
-/// scores[m] = sum_a V[a] * f(key[m, a], query[a]) for `Keys` keys side by side.
+/// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
+/// to a sum.
 template <std::size_t Keys, class T, class F>
 [[gnu::flatten]] void score_keys(T const* keys, std::size_t step, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
@@ -95,7 +94,7 @@ void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t 
 
 } // namespace detail
 
-/// V, padded to whole batches with zeros, and what the exponentials need of it.
+/// V, padded to whole batches with zeros, and the values that exponentials require of it.
 template <class T>
 struct score_weights {
     T const* V;
@@ -103,7 +102,8 @@ struct score_weights {
     T sum;
 };
 
-/// scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). The query is prepared if the keys are exponentials.
+/// Computes scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). Requires a query of exponentials if the keys
+/// are exponentials.
 template <class T>
 void bahdanau_scores(
     key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept

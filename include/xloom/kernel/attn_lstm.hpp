@@ -1,5 +1,5 @@
 #pragma once
-// A step of the LSTM wrapped in Bahdanau's attention for a batch of rows, on raw data.
+// A time step of an LSTM with Bahdanau attention for a batch of rows, on raw data.
 
 #include <algorithm>
 #include <cstddef>
@@ -25,11 +25,11 @@ struct attn_lstm_parameters {
     panels<T> AW_h;        ///< [H, L]
     panels<T> AW_context;  ///< [E, L]
     score_weights<T> V;
-    T const* zeros; ///< as many as the widest row
+    T const* zeros; ///< as long as the widest row
     bool attends;   ///< false: a plain LSTM
-    bool has_layer; ///< AW is there
+    bool has_layer; ///< true: AW is given
 
-    /// Multiply-adds a row and step, without the scores.
+    /// Returns the multiply-adds of a row and a step, without the scores.
     std::size_t products() const noexcept
     {
         return lstm.products() + W_attention.depth * W_attention.columns + QW.depth * QW.columns +
@@ -37,14 +37,14 @@ struct attn_lstm_parameters {
     }
 };
 
-/// What a row attends to.
+/// The memory that a row attends to.
 template <class T>
 struct attention_memory {
     key_rows<T> keys;
     T* values; ///< panels [length, E]
 };
 
-/// The memory of one row of the batch: item (m, e) at items[m * step + e * item_step].
+/// The memory of one row of the batch: item (m, e) is at items[m * step + e * item_step].
 template <class Item>
 struct memory_rows {
     Item const* items;
@@ -53,7 +53,7 @@ struct memory_rows {
     std::ptrdiff_t item_step;
 };
 
-/// Memory for what is made from `length` rows of memory.
+/// Allocates keys and values for `length` rows of memory.
 template <class T>
 attention_memory<T> take_memory(
     attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
@@ -62,15 +62,15 @@ attention_memory<T> take_memory(
     return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
 }
 
-/// Zeros behind the A numbers of a key or query, up to a whole batch: an infinite factor makes NaN of the
-/// zeros that a product is padded with, and V's zeros do not undo that.
+/// Writes zeros after the A numbers of a key or query, up to a whole batch: infinity times the zeros that pad
+/// a product is NaN, which V's zeros do not undo.
 template <class T>
 void clear_padding(T* row, std::size_t A) noexcept
 {
     std::fill(row + A, row + whole_batches<T>(A), T(0));
 }
 
-/// Makes keys and values from a row's memory. `row` is scratch for [length, E].
+/// Computes keys and values from a row's memory. `row` is scratch for [length, E].
 template <class T, class Item>
 void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row,
     bool with_exponentials, attention_memory<T>& to)
@@ -87,7 +87,7 @@ void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from
         make_exponentials(to.keys, p.A);
 }
 
-/// Bahdanau's score, with V.
+/// The default score: Bahdanau's, with weights V.
 template <class T>
 struct bahdanau_score {
     static constexpr bool takes_exponentials = has_simd<T>;
@@ -104,17 +104,16 @@ struct bahdanau_score {
     }
 };
 
-/// What a row of the batch attends to, and where its alignments are wanted.
+/// A row of the batch with its memory and the destination of its alignments.
 template <class T, class Item>
 struct attending_row {
     std::size_t row; ///< in the batch
     attention_memory<T> memory;
-    strided_row<Item> alignment; ///< nowhere: not wanted
+    strided_row<Item> alignment; ///< null: omitted
     std::ptrdiff_t alignment_step;
 };
 
-/// The rows of a batch between two steps. The score is called as score(row, keys, query, last alignment,
-/// scores).
+/// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores).
 template <class T, class Item, class Score>
 class attn_lstm_rows {
 public:
@@ -142,15 +141,16 @@ public:
     T const* bias() const noexcept { return lstm_.bias(); }
     std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
 
-    /// What the rows attend to; whether the attention of their last step is wanted, which no step reads.
+    /// Sets the rows' memories. If `to_the_end`, the attention of a row's last step is computed too, although
+    /// no step reads it.
     void attend_to(attending_row<T, Item> const* rows, bool to_the_end) noexcept
     {
         rows_ = rows;
         to_the_end_ = to_the_end;
     }
 
-    /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have
-    /// another one.
+    /// Performs step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them
+    /// have a step t + 1.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
         if (p_.attends) {
@@ -185,7 +185,7 @@ private:
         }
     }
 
-    /// The alignment of one row, and its context.
+    /// Computes the alignment and the context of one row.
     void look(std::size_t row, std::size_t t) const
     {
         attending_row<T, Item> const& at = rows_[row];

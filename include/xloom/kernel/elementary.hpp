@@ -1,8 +1,8 @@
 #pragma once
-// exp, expm1, log1p and tanh of one number or of a batch of them. NaN stays NaN in all of them.
+// exp, expm1, log1p and tanh of a scalar or a SIMD batch. NaN stays NaN in all of them.
 //
-// Of batches of floats they are computed here, without branches, so that an item costs the same whatever its
-// value. Those of doubles are xsimd's, and those of single numbers <cmath>'s or their type's own.
+// For batches of floats they are implemented here without branches, so that the cost of an item does not
+// depend on its value. Batches of doubles use xsimd; scalars use <cmath> or the functions of their type.
 
 #include <cmath>
 #include <concepts>
@@ -10,7 +10,7 @@
 
 #include <xloom/kernel/simd.hpp>
 
-// As in kernel/simd.hpp, for g++ 12.
+// False positives of g++ 12, as in kernel/simd.hpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -24,7 +24,7 @@ using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
 template <class V>
 inline constexpr bool is_float_batch = std::is_same_v<V, batch_t<float>> && has_simd<float>;
 
-/// The polynomial of these coefficients, that of x^0 first.
+/// Evaluates a polynomial by Horner's method; `first` is the coefficient of x^0.
 template <class V, class... Coefficients>
 V polynomial(V const& x, float first, Coefficients... others)
 {
@@ -34,8 +34,8 @@ V polynomial(V const& x, float first, Coefficients... others)
         return multiply_add(polynomial(x, others...), x, V(first));
 }
 
-/// 2^n for -127 < n < 128; 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127 on some
-/// vector units.
+/// Returns 2^n for -127 < n < 128, 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127
+/// on some vector units.
 template <class V, class Integers>
 V power_of_two(Integers const& n)
 {
@@ -47,23 +47,24 @@ V power_of_two(Integers const& n)
                   })
         return bitwise_cast<float>(bits);
     else
-        return bitwise_cast<V>(bits); // its form before xsimd 9
+        return bitwise_cast<V>(bits); // the signature before xsimd 9
 }
 
-/// exp(x) = scale + scale * rest, scale a power of two and rest small.
+/// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small.
 template <class V>
 struct exp_parts {
     V scale, rest;
 
     explicit exp_parts(V const& x)
     {
-        // Two pieces of log(2), the first of so few bits that n times it is exact.
+        // Cody-Waite reduction: log(2) in two parts, the first with so few bits that its product with n is
+        // exact.
         auto const exponent = nearbyint_as_int(x * V(1.44269504f));
         V const n = to_float(exponent);
         V const r = multiply_add(n, V(2.12194440e-4f), multiply_add(n, V(-0.693359375f), x));
         scale = power_of_two<V>(exponent);
-        // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2; in pairs, which do not wait
-        // for each other.
+        // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2, evaluated in independent
+        // pairs (Estrin's scheme).
         V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f),
                 q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
         V const q = multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
@@ -74,7 +75,7 @@ struct exp_parts {
     V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
 };
 
-/// True if xsimd's exponentials of doubles are wrong: where no instruction rounds, versions before 14 add
+/// True if xsimd's exponentials of doubles are wrong: without a rounding instruction, versions before 14 add
 /// 2^52 and subtract it again, which clang's -ffast-math cancels.
 inline constexpr bool is_rounding_cancelled =
 #if defined(__clang__) && defined(__FAST_MATH__) && !defined(__SSE4_1__) && !defined(XLOOM_NO_SIMD)
@@ -83,7 +84,7 @@ inline constexpr bool is_rounding_cancelled =
     false;
 #endif
 
-/// f(x), computed item by item.
+/// Returns f(x), computed item by item.
 template <class T, class F>
 batch_t<T> one_by_one(batch_t<T> const& x, F const& f)
 {
@@ -94,10 +95,10 @@ batch_t<T> one_by_one(batch_t<T> const& x, F const& f)
     return load_batch(items);
 }
 
-/// f(x) for a function that has reached its limits at +-800.
+/// Returns f(x) for a function that has reached its limits at +-800.
 ///
-/// Why not with other arguments: without AVX-512, xsimd turns doubles into integers by C++'s own conversion,
-/// which is undefined for NaN and for what is too large.
+/// Why arguments are limited: without AVX-512, xsimd converts doubles to integers as C++ does, which is
+/// undefined behaviour for NaN and for values out of range.
 template <class V, class F>
 V within_limits(V const& x, F const& f)
 {
@@ -111,7 +112,7 @@ V within_limits(V const& x, F const& f)
         return f(x);
 }
 
-/// exp(x). Of a float: 0 from -87.7 down, infinity from 88.4 up.
+/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up.
 template <class V>
 V exp_of(V const& x)
 {
@@ -121,7 +122,7 @@ V exp_of(V const& x)
         return within_limits(x, [](auto const& v) { return exp(v); });
 }
 
-/// exp(x) - 1, without loss near 0 where the scalar has expm1. Of a float above 88 it is no use.
+/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88.
 template <class V>
 V exp_less_1(V const& x)
 {
@@ -133,7 +134,7 @@ V exp_less_1(V const& x)
         return exp(x) - V(1);
 }
 
-/// log(1 + x), likewise. Requires 0 <= x <= 1, or NaN.
+/// Returns log(1 + x), without cancellation near 0 if the scalar has log1p. Requires 0 <= x <= 1, or NaN.
 template <class V>
 V log_of_1_plus(V const& x)
 {
@@ -152,8 +153,8 @@ template <class V>
 V tanh_of(V const& x)
 {
     if constexpr (is_float_batch<V>) {
-        // From 1/2 on, the tanh of 0.5494, 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x|
-        // + |x|^3 p(x^2), p by Remez's algorithm.
+        // For |x| >= 0.5494, where |tanh| is 1/2: 1 - 2 / (exp(2 |x|) + 1). Below, where that cancels: |x| +
+        // |x|^3 p(x^2), p by Remez's algorithm.
         V const size = abs(x), z = x * x;
         V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);

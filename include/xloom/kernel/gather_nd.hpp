@@ -1,16 +1,17 @@
 #pragma once
-// GatherND over raw memory: copies of the slices that index tuples name, one after the other.
+// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
 
 #include <xloom/kernel/offset_blocks.hpp>
 #include <xloom/kernel/strided_copy.hpp>
 
 namespace xloom::kernel {
 
-/// Copies slices of `size` contiguous elements.
+/// A function object that copies slices of `size` contiguous elements.
 struct copy_contiguous_slices {
     std::size_t size;
 
-    /// `slices.for_each(f)` calls f(offset of the slice in data, its number in the output).
+    /// Copies all slices. `slices.for_each(f)` calls f(offset of the slice in data, its position in the
+    /// output).
     template <class Slices, class T>
     void operator()(Slices const& slices, T const* data, T* output) const
     {
@@ -46,7 +47,7 @@ private:
     }
 };
 
-/// Copies slices of `size` elements at any strides.
+/// A function object that copies slices of `size` elements with any strides.
 struct copy_strided_slices {
     strided_copy copy; ///< from a slice to the output
     std::size_t size;
@@ -59,8 +60,8 @@ struct copy_strided_slices {
     }
 };
 
-/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`; those of dropped tuples stay
-/// as they are. Allocates nothing.
+/// Copies the slices of tuples `from` .. `to` - 1 to their positions in `output`, whose slices of dropped
+/// tuples are not written. Allocates nothing.
 template <class T, class Copy>
 void gather_nd(
     offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
@@ -69,7 +70,8 @@ void gather_nd(
         [&](offset_block<T const> const& block) { copy(block, data, output); });
 }
 
-/// The same for contiguous slices and single indices, none of which is negative or out of range.
+/// Copies the contiguous slices of tuples `from` .. `to` - 1 to their positions in `output`. Requires single
+/// indices, none of which is negative or out of range.
 template <class T, std::integral Index>
 void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data,
     T* output, copy_contiguous_slices const& copy)

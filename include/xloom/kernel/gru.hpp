@@ -1,5 +1,5 @@
 #pragma once
-// A step of the GRU for a batch of rows, on raw data.
+// A time step of the GRU for a batch of rows, on raw data.
 
 #include <cstddef>
 
@@ -15,17 +15,17 @@ struct gru_parameters {
     using number = T;
 
     std::size_t I, H;
-    std::size_t gate_step; ///< H in whole batches
+    std::size_t gate_step; ///< H rounded up to whole batches
     panels<T> W;           ///< [I, 3 gate_step]
     panels<T> R_zr;        ///< [H, 2 gate_step]
     panels<T> R_h;         ///< [H, gate_step]
-    T const* bias;         ///< as a row of sums; without Rb_h if linear_before_reset
+    T const* bias;         ///< laid out as a row of sums; without Rb_h if linear_before_reset
     T const* Rb_h;         ///< zeros unless linear_before_reset
     gate<T> f, g;
     bool linear_before_reset;
 
     std::size_t sums_step() const noexcept { return row_step<T>(3 * gate_step); }
-    /// Multiply-adds a row and step.
+    /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
 };
 
@@ -46,7 +46,7 @@ public:
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
-    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
     {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);

@@ -1,5 +1,5 @@
 #pragma once
-// Tuples of indices, as ScatterND and GatherND take them, and the offsets that they stand for.
+// The index tuples of ScatterND and GatherND, and their offsets.
 
 #include <algorithm>
 #include <array>
@@ -13,15 +13,15 @@
 
 namespace xloom::kernel {
 
-/// `count` tuples, side by side, each of one index for each of some axes. A negative index counts from the
-/// end of its axis.
+/// `count` contiguous tuples, each of one index for each of some axes. A negative index counts from the end
+/// of its axis.
 template <std::integral Index>
 struct index_tuples {
     Index const* first = nullptr;
     std::size_t count = 0;
-    strided_layout axes{};      ///< the length of each axis, and its step in whatever the offsets count
-    std::size_t first_axis = 0; ///< of the tensor
-    bool has_negative = true;   ///< false: no index is, which spares each a look
+    strided_layout axes{};      ///< the length and the stride of each axis; offsets have the unit of strides
+    std::size_t first_axis = 0; ///< the axis of the tensor that the first index refers to
+    bool has_negative = true;   ///< false: no index is negative, so none is tested
 
     std::size_t width() const { return axes.dims.size(); }
 };
@@ -36,7 +36,7 @@ constexpr bool is_index(Index index, std::size_t length)
                          : static_cast<std::uintmax_t>(index) < length;
 }
 
-/// The index counted from the front. Requires is_index(index, length).
+/// Returns the index counted from the front. Requires is_index(index, length).
 template <std::integral Index>
 constexpr std::ptrdiff_t wrap_index(Index index, std::size_t length)
 {
@@ -44,7 +44,7 @@ constexpr std::ptrdiff_t wrap_index(Index index, std::size_t length)
     return i < 0 ? i + static_cast<std::ptrdiff_t>(length) : i;
 }
 
-/// The nearest index that there is, counted from the front. Requires length > 0.
+/// Returns the nearest valid index, counted from the front. Requires length > 0.
 template <std::integral Index>
 constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 {
@@ -62,7 +62,7 @@ struct index_range {
     Index largest;
 };
 
-/// Of every Width-th of the indices.
+/// Returns the range of `count` indices at a stride of Width, or of `width` if Width is 0.
 template <std::size_t Width, std::integral Index>
 index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t width)
 {
@@ -77,13 +77,13 @@ index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t
 
 } // namespace detail
 
-/// What a look at all indices finds.
+/// The properties of all indices of some tuples.
 struct index_stats {
-    bool in_range = true; ///< all lie on their axes
+    bool in_range = true; ///< every index is within its axis
     bool has_negative = false;
 };
 
-/// One pass over the indices for each axis.
+/// Returns the properties of all indices. Cost: one pass over the indices for each axis.
 template <std::integral Index>
 index_stats find_index_stats(index_tuples<Index> const& tuples)
 {
@@ -103,11 +103,11 @@ index_stats find_index_stats(index_tuples<Index> const& tuples)
     return found;
 }
 
-/// The offset of a tuple that is left out.
+/// The offset of a dropped tuple.
 inline constexpr std::ptrdiff_t dropped_offset = (std::numeric_limits<std::ptrdiff_t>::min)();
 
-/// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile
-/// time.
+/// A function object that converts a tuple to its offset. Width is the number of indices of a tuple, 0 if it
+/// is not known at compile time.
 template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>
 class tuple_offset {
 public:
@@ -149,8 +149,8 @@ private:
     std::size_t width_;
 };
 
-/// Calls f(tuple_offset) with the one for these tuples: of 1 and 2 indices, which occur most, the width is
-/// known to the compiler, and of single indices also that none is negative.
+/// Calls f with the tuple_offset for these tuples. Widths 1 and 2, the most frequent, are compile-time
+/// constants, and so is, for width 1, that no index is negative.
 template <bounds Bounds = bounds::assume, std::integral Index, class F>
 void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// A step of the LSTM for a batch of rows, on raw data.
+// A time step of the LSTM for a batch of rows, on raw data.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,18 +16,18 @@ struct lstm_parameters {
     using number = T;
 
     std::size_t I, H;
-    std::size_t gate_step; ///< H in whole batches
+    std::size_t gate_step; ///< H rounded up to whole batches
     panels<T> W;           ///< [I, 4 gate_step]
     panels<T> R;           ///< [H, 4 gate_step]
-    T const* bias;         ///< as a row of sums
+    T const* bias;         ///< laid out as a row of sums
     T const* P;            ///< i, o, f, each gate_step long; null: none
     gate<T> f, g;
     activation_function h;
     bool input_forget;
 
-    /// From one row of sums to the next.
+    /// Returns the stride of rows of sums.
     std::size_t sums_step() const noexcept { return row_step<T>(4 * gate_step); }
-    /// Multiply-adds a row and step.
+    /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
 
@@ -38,10 +38,11 @@ bool is_plain(lstm_parameters<T> const& p) noexcept
            p.h.kind == activation::tanh && !p.f.is_clipped && p.P == nullptr && !p.input_forget;
 }
 
-/// The next c and h of a row from the sums of its gates, with the default activations and nothing else.
+/// Computes the next c and h of a row from the sums of its gates, with the default activations and no other
+/// option.
 ///
-/// Why in two passes: an exponential is a long chain, and a processor sees only so far ahead. With h in the
-/// first pass its chain would be two exponentials long, one behind the other.
+/// Why two passes: they keep one exponential per dependency chain, within the reorder window. With h in the
+/// first pass, a chain would have two exponentials.
 template <class T>
 [[gnu::flatten]] void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
@@ -55,7 +56,7 @@ template <class T>
         [=](std::size_t j) { store_batch(h + j, sigmoid_times_tanh(load_batch(o + j), load_batch(c + j))); });
 }
 
-/// The same with any options. The sums are overwritten.
+/// Computes the next c and h of a row from the sums of its gates, with any options. Overwrites the sums.
 template <class T>
 void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
@@ -83,11 +84,11 @@ void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
     set_products(o, h, h, H);
 }
 
-/// The rows of a batch between two steps.
+/// The states of a batch's rows.
 template <class T>
 class lstm_rows {
 public:
-    /// Memory for `rows` rows; of an arena without memory only the size is told.
+    /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
           h_(memory.take(rows * p.gate_step)),
@@ -98,7 +99,7 @@ public:
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
     T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
 
-    /// h of the first `rows` rows for a product, until it is asked for again.
+    /// Returns h of the first `rows` rows for a product; valid until the next call.
     interleaved_rows<T> h_of_all(std::size_t rows) const noexcept
     {
         return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
@@ -109,7 +110,7 @@ public:
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
-    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
         multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));

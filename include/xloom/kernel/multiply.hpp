@@ -1,10 +1,10 @@
 #pragma once
 // Products with a constant matrix.
 //
-// Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on
-// how many rows there are nor on how the work is cut, so that a batch equals its rows, a sequence its pieces,
-// and two threads one. It is made of chains of multiply-adds that are short: rounding errors grow with the
-// length of a chain.
+// Why every sum is accumulated in the order of k: its bits then depend neither on the number of rows nor on
+// how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
+// Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
+// grow with the length of a chain.
 
 #include <algorithm>
 #include <array>
@@ -21,11 +21,11 @@
 
 namespace xloom::kernel {
 
-/// Products in a chain.
+/// The maximum number of products in a dependency chain.
 inline constexpr std::size_t chain_length = 128;
 
-/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking
-/// backwards every other time: then a part of it is still there.
+/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
+/// than the cache.
 enum class panel_order : bool { forwards, backwards };
 
 constexpr panel_order order_of_step(std::size_t t) noexcept
@@ -35,8 +35,7 @@ constexpr panel_order order_of_step(std::size_t t) noexcept
 
 namespace detail {
 
-/// What a product asks of rows: number k of row r of a block of `Count` rows, and the block that begins with
-/// a row.
+/// Returns number k of row r of a block of `Count` rows.
 template <std::size_t Count, class T>
 T const& number_of(rows_of<T const> block, std::size_t r, std::size_t k) noexcept
 {
@@ -48,6 +47,7 @@ T const& number_of(interleaved_rows<T> block, std::size_t r, std::size_t k) noex
     return block.first[k * Count + r];
 }
 
+/// Returns the block that begins with row `row`.
 template <class T>
 rows_of<T const> block_at(rows_of<T const> rows, std::size_t row, std::size_t) noexcept
 {
@@ -59,7 +59,7 @@ interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::siz
     return {rows.first + row * depth};
 }
 
-/// Row k of so many batches of columns, of panels that lie `next_panel` apart.
+/// Loads row k of `Batches` batches of columns from panels at a stride of `next_panel`.
 template <std::size_t Batches, class T>
 std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_panel, std::size_t k) noexcept
 {
@@ -73,7 +73,7 @@ std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_pa
     return batches;
 }
 
-/// Has `Count` items fetched that will be written: into the cache nearest to the core.
+/// Prefetches `Count` items for writing, into L1.
 template <std::size_t Count, class T>
 void prefetch_for_write(T const* items) noexcept
 {
@@ -82,12 +82,12 @@ void prefetch_for_write(T const* items) noexcept
         __builtin_prefetch(items + i, 1, 3);
 }
 
-/// Has items fetched while products are made: into the next cache, for there is more to be done before they
-/// are read.
+/// A prefetch of the next panel, spread over the products of this one: into L2, because other work precedes
+/// its use.
 template <class T>
 struct prefetch_next_panel {
     T const* first;
-    std::size_t step; ///< from one product to the next
+    std::size_t step; ///< the stride from product to product
 
     void operator()(std::size_t k) const noexcept { __builtin_prefetch(first + k * step, 0, 2); }
 };
@@ -96,10 +96,10 @@ struct no_prefetch {
     void operator()(std::size_t) const noexcept {}
 };
 
-/// sums = factor * b + sums.
+/// Computes sums = factor * b + sums.
 ///
-/// Why g++ without SIMD keeps a loop: it makes vectors of a loop over std::fma, but not of the same calls one
-/// behind the other. clang's are made of these only.
+/// Why g++ without SIMD keeps a loop: it vectorises a loop over std::fma but not the unrolled calls, while
+/// clang vectorises the unrolled calls only.
 template <class T, std::size_t Batches>
 void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
     std::array<batch_t<T>, Batches>& sums) noexcept
@@ -117,11 +117,11 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
 
-/// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one
-/// chain.
+/// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, with products k .. `end` -
+/// 1 in one dependency chain.
 ///
-/// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is
-/// instructions that are short. g++ would besides load a row of b anew for each row of a, unless it unrolls.
+/// Why unrolled by 4: loop overhead is 1/7 of an iteration of one product, and SMT siblings compete for issue
+/// slots. Without unrolling, g++ also loads a row of b again for each row of a.
 template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
 void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel,
     rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
@@ -151,10 +151,11 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
                 load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
 }
 
-/// The same for all products, in as many chains as it takes, and the columns from this panel of b on.
+/// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given
+/// panel of b, with all products in as many dependency chains as needed.
 ///
-/// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to
-/// do while they come.
+/// Why the sums are prefetched first: they are needed at the end of the first chain, where no other work
+/// hides the latency.
 template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
 void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
     Fetch const& fetch) noexcept
@@ -177,7 +178,8 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
             std::copy_n(start.first + r * start.step, width, sums.first + r * sums.step);
 }
 
-/// One row has too few sums in flight to keep the multipliers busy: several panels at once.
+/// Computes sums = start + a b for one row, several panels at a time: one panel has too few independent sums
+/// to keep the multipliers busy.
 template <class T, class Rows>
 void multiply_one(
     Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
@@ -193,10 +195,10 @@ void multiply_one(
     }
 }
 
-/// What part number `part` of the rows has fetched of a panel. The last parts share it evenly, up to four of
-/// them.
+/// Returns the prefetch of a panel that part `part` of the rows issues, if any. The last parts, up to four of
+/// them, share a panel evenly.
 ///
-/// Why they share it: lines that are asked for faster than they come wait for each other.
+/// Why they share it: prefetches that are issued faster than cache lines arrive delay each other.
 template <class T>
 std::optional<prefetch_next_panel<T>> share_of(
     T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
@@ -209,9 +211,11 @@ std::optional<prefetch_next_panel<T>> share_of(
         panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<T>)};
 }
 
-/// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the
-/// beginning of each panel. It costs a twentieth of the time of the rows that do it, which a matrix in the
-/// core's own cache would not give back.
+/// Computes sums = start + a b for two or more rows, panel by panel.
+///
+/// Why the next panel is prefetched: a matrix larger than L2 would stall at the beginning of each panel.
+/// Prefetching costs 1/20 of the time of the rows that issue it, which a matrix that fits in L2 would not
+/// recover.
 template <class T, class Rows>
 void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order) noexcept
@@ -247,8 +251,8 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
 
 } // namespace detail
 
-/// sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved. start and sums [rows, whole
-/// batches]; start may be sums, nothing else may overlap.
+/// Computes sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved_rows. start and sums
+/// are [rows, whole batches]; start may be sums, other overlaps are not allowed.
 template <class T, class Rows = rows_of<T const>>
 void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept

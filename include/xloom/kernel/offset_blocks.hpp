@@ -1,5 +1,5 @@
 #pragma once
-// The offsets of many index tuples, a block at a time, and prefetching of the memory at them.
+// The offsets of index tuples in blocks, and prefetching of the slices at them.
 
 #include <array>
 #include <cstdint>
@@ -9,15 +9,14 @@
 
 namespace xloom::kernel {
 
-/// Offsets are read this many at a time.
+/// The maximum number of offsets in a block.
 inline constexpr std::size_t max_offset_block = 64;
 
-/// Slices of at most this many elements have loops of their own.
+/// The maximum number of elements of slices that have their own loops.
 inline constexpr std::size_t max_small_slice = 4;
 
 /// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one.
-/// The slice may be at `dropped_offset`: a prefetch of any address is harmless, so that it need not be told
-/// apart.
+/// The slice may be at `dropped_offset`: prefetching any address is harmless, so it is not tested.
 template <class T>
 void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
@@ -29,18 +28,18 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
             reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
 
-/// The offsets of consecutive index tuples into `data`, and those that come a block later.
+/// A block of offsets of consecutive index tuples into `data`, with the offsets of the next block.
 template <class T>
 struct offset_block {
     std::ptrdiff_t const* offsets;
     std::ptrdiff_t const* coming;
-    std::size_t first; ///< the number of the first tuple
+    std::size_t first; ///< the position of the first tuple
     std::size_t size;
     T* data;
     std::size_t length; ///< of a slice
 
-    /// Calls f(offset, number) for each tuple in their order, except dropped ones, and prefetches the slices
-    /// that come a block later.
+    /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches the slices of
+    /// the next block.
     template <class F>
     void for_each(F const& f) const
     {
@@ -52,12 +51,12 @@ struct offset_block {
     }
 };
 
-/// Tuples of a single index each, none of which is negative or out of range: their offsets need not be
-/// computed ahead of their use.
+/// Tuples of one index each, none of which is negative or out of range: their offsets need not be computed
+/// ahead of their use.
 template <class T, std::integral Index>
 class single_indices {
 public:
-    /// Tuples `from` .. `to` - 1, of slices of `length` elements of `data`.
+    /// Refers to tuples `from` .. `to` - 1 and to slices of `length` elements of `data`.
     single_indices(
         index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
         : indices_(tuples.first),
@@ -68,7 +67,7 @@ public:
           length_(length)
     {}
 
-    /// Calls f(offset, number) for each of them in their order, and prefetches slices ahead of it.
+    /// Calls f(offset, position) for each tuple in order, and prefetches slices ahead of it.
     template <class F>
     void for_each(F const& f) const
     {
@@ -90,14 +89,14 @@ private:
     std::size_t length_;
 };
 
-/// True if single_indices can stand for the tuples.
+/// True if the tuples can be read as single_indices.
 template <std::integral Index>
 bool are_single_indices(index_tuples<Index> const& tuples, bounds rule)
 {
     return tuples.width() == 1 && !tuples.has_negative && guarantees_in_range(rule);
 }
 
-/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, except dropped ones.
+/// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order.
 template <class F>
 void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
@@ -111,12 +110,12 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
     }
 }
 
-/// Calls f(offset_block) for tuples `from` .. `to` - 1 in their order, where f uses `length` elements at data
-/// + offset.
+/// Calls f(offset_block) for tuples `from` .. `to` - 1 in order, where f uses `length` elements at data +
+/// offset.
 ///
 /// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a
-/// slice to the next offset. Blocks of longer slices are smaller, so that what was prefetched is still in the
-/// cache when it is used.
+/// slice to the next offset. Blocks of longer slices are smaller, so that prefetched slices are still in
+/// cache when they are used.
 template <class T, class F>
 void for_each_block(
     offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)

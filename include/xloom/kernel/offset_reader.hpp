@@ -1,12 +1,12 @@
 #pragma once
-// Offsets from index tuples, some at a time, whatever the type of the indices and the rule for those outside.
+// A type-erased reader of the offsets of index tuples, for every index type and bounds rule.
 
 #include <xloom/kernel/index_tuples.hpp>
 
 namespace xloom::kernel {
 
-/// Adds the offset of each tuple's batch entry to those that a reader gives: `per_entry` tuples belong to
-/// one.
+/// The offsets of batch entries, which a reader adds to those of their tuples: each entry has `per_entry`
+/// tuples.
 class batch_offsets {
 public:
     batch_offsets() = default;
@@ -63,10 +63,10 @@ void read_offsets(
 
 } // namespace detail
 
-/// Reads the offsets of index tuples.
+/// A reader of the offsets of index tuples.
 class offset_reader {
 public:
-    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires
+    /// Requires that `tuples` outlives the reader and, with bounds other than drop and clip,
     /// find_index_stats(tuples).in_range.
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
@@ -90,7 +90,7 @@ public:
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
 
-    /// Those of `count` tuples, beginning with number `from`.
+    /// Writes the offsets of `count` tuples, beginning at position `from`.
     void operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
         read_(tuples_, rule_, from, count, offsets);

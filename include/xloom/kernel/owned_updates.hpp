@@ -1,6 +1,6 @@
 #pragma once
-// Scatter on several threads with the bits of one: every slice has one owner, who applies its updates in
-// their order.
+// A parallel scatter, bitwise equal to a serial one: every slice has one owner, which applies its updates in
+// order.
 
 #include <algorithm>
 #include <array>
@@ -14,17 +14,17 @@
 
 namespace xloom::kernel {
 
-/// An update and the slice that it goes to.
+/// An update: the offset of its slice and its position among all updates.
 struct owned_update {
     std::ptrdiff_t offset;
     std::size_t number;
 };
 
-/// Updates of one owner.
+/// The updates of one owner.
 struct owned_updates {
     std::span<owned_update const> updates;
 
-    /// Calls f(offset, number) for each of them in their order.
+    /// Calls f(offset, position) for each update in order.
     template <class F>
     void for_each(F const& f) const
     {
@@ -33,19 +33,19 @@ struct owned_updates {
     }
 };
 
-/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All
-/// others are spread evenly over groups, whatever the distance between them, and the groups dealt out so that
-/// each owner gets about as many updates of a sample.
+/// A map from the offset of a slice to its owner. Each aligned range of at least `neighbourhood` offsets has
+/// one owner. Ranges are hashed to groups, and groups are assigned so that all owners have about as many
+/// updates of a sample.
 class slice_owners {
 public:
-    /// Requires updates.
+    /// Requires at least one update.
     slice_owners(std::size_t neighbourhood, std::size_t owners, offset_reader const& read) : owners_(owners)
     {
         while (std::size_t{1} << shift_ < neighbourhood)
             ++shift_;
         std::size_t const samples = (std::min)(std::size_t{1024}, read.count());
         std::size_t const distance =
-            read.count() / 8 * 5 | 1; // no multiple of a period that the indices may have
+            read.count() / 8 * 5 | 1; // not a multiple of a likely period of the indices
         std::array<std::size_t, groups> sizes{};
         for (std::size_t i = 0; i < samples; ++i) {
             std::ptrdiff_t offset;
@@ -59,20 +59,20 @@ public:
     std::size_t count() const { return owners_; }
     std::size_t operator()(std::ptrdiff_t offset) const { return owner_of_[group_of(offset)]; }
 
-    /// The fraction of the updates that the owner of the most gets.
+    /// Returns the fraction of the sampled updates that the owner with the most has.
     double load() const { return load_; }
 
 private:
     static constexpr std::size_t groups = 256;
 
-    /// Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
+    /// Returns the group by Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
     std::size_t group_of(std::ptrdiff_t offset) const
     {
         return static_cast<std::size_t>(
             (static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
     }
 
-    /// To each owner the next groups, until all owners so far have their parts of the sum.
+    /// Assigns consecutive groups to each owner until the owners so far have their parts of the sum.
     void deal_out(std::array<std::size_t, groups> const& sizes, std::size_t sum)
     {
         std::size_t owner = 0, taken = 0, of_owner = 0, most = 0;
@@ -95,17 +95,17 @@ private:
     double load_ = 1;
 };
 
-/// A share of the updates, sorted by owner, those of an owner in their order.
+/// A share of the updates, stably sorted by owner.
 class sorted_share {
 public:
-    /// So many updates at most: what they take up stays in a core's own cache.
+    /// The maximum number of updates in a share, which then fits in a core's L2 cache.
     static constexpr std::size_t most = std::size_t{1} << 13;
 
     sorted_share(std::size_t size, std::size_t owners)
         : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)
     {}
 
-    /// Takes updates `from` .. `to` - 1.
+    /// Sorts updates `from` .. `to` - 1 by owner.
     void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
     {
         std::fill(ends_.begin(), ends_.end(), std::size_t{0});
@@ -114,7 +114,7 @@ public:
         std::size_t begin = 0;
         for (std::size_t& end : ends_)
             begin += std::exchange(end, begin);
-        // From where an owner's updates begin, their end is moved on by each of them.
+        // Counting sort: ends_[owner] is the owner's first position, and each of its updates increments it.
         for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
             updates_[ends_[owner_of(offset)]++] = {offset, number};
         });
@@ -130,12 +130,12 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-/// Calls apply(owned_updates) until every update was in one; those of a slice in their order and from one
-/// part at a time. In rounds: first each part sorts its share of the updates by owner, then each owner
-/// applies its updates, share after share.
+/// Calls apply(owned_updates) for all updates, those of a slice in order and by one part at a time. Works in
+/// rounds: each part first sorts its share of the updates by owner, then each owner applies its updates,
+/// share by share.
 ///
 /// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first
-/// update is applied; the offsets read twice.
+/// update is applied; offsets are read twice.
 template <class Policy, class Apply>
 void for_each_owned(
     Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)

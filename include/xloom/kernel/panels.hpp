@@ -1,5 +1,5 @@
 #pragma once
-// A constant matrix laid out for products: in panels, each so many columns wide as the registers hold.
+// A constant matrix packed for products, in panels as wide as the registers allow.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace xloom::kernel {
 
-/// Batches side by side in a panel: 16 registers hold 3 by 4 sums and what is multiplied, 32 hold 4 by 6.
+/// The width of a panel in batches: 16 registers hold 3 by 4 sums and the factors, 32 hold 4 by 6.
 template <class T>
 inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
 
-/// A matrix [depth, columns], its columns filled up to whole batches: panel p holds those from p *
-/// panel_width on, row after row. The last one is as wide as what is left.
+/// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
+/// column p * panel_width. The last panel is as wide as the remaining columns.
 template <class T>
 struct panels {
     T const* items = nullptr;
@@ -25,29 +25,29 @@ struct panels {
     std::size_t columns = 0;
 };
 
-/// Columns of the panel that begins with this one, out of so many.
+/// Returns the width of the panel that begins with column `first` of `columns`.
 template <class T>
 constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) noexcept
 {
     return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
 }
 
-/// What panels [depth, columns] take up.
+/// Returns the number of items of panels [depth, columns].
 template <class T>
 constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
 {
     return depth * whole_batches<T>(columns);
 }
 
-/// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far
-/// apart as a power of two would share a few places of the cache.
+/// Returns the stride of rows of sums, padded by a cache line so that power-of-two strides do not map all
+/// rows to the same cache sets.
 template <class T>
 constexpr std::size_t row_step(std::size_t columns) noexcept
 {
     return whole_batches<T>(columns) + elements_per_cache_line<T>;
 }
 
-/// A matrix [depth, columns] wherever it lies: item (k, j) at items[k * depth_step + j * column_step].
+/// A strided matrix [depth, columns]: item (k, j) is at items[k * depth_step + j * column_step].
 template <class Item>
 struct strided_matrix {
     Item const* items;
@@ -55,7 +55,7 @@ struct strided_matrix {
     std::ptrdiff_t column_step;
 };
 
-/// Panels to be written.
+/// Mutable panels, the destination of pack_panels.
 template <class T>
 struct unpacked_panels {
     T* items;
@@ -65,11 +65,10 @@ struct unpacked_panels {
     panels<T> packed() const noexcept { return {items, depth, columns}; }
 };
 
-/// Writes a matrix [rows, columns] into panels, to their rows from first_row and columns from first_column
-/// on.
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
 ///
-/// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache
-/// is read while it is there.
+/// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
+/// read completely while it is in cache.
 template <class T, class Item>
 void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
     unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept

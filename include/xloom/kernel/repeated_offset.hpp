@@ -1,5 +1,5 @@
 #pragma once
-// Whether index tuples name a slice twice, or out of order.
+// Searches for repeated and for descending offsets of index tuples.
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace xloom::kernel {
 
-/// Two tuples by their numbers.
+/// The positions of two tuples.
 struct tuple_pair {
     std::size_t earlier;
     std::size_t later;
@@ -18,10 +18,10 @@ struct tuple_pair {
 
 namespace detail {
 
-/// By a table of all slices. Cost: a number for each.
+/// Finds the first repeated offset with a table of all slices. Cost: a number for each slice.
 inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
 {
-    std::vector<std::size_t> named(slices); // by which tuple, counted from 1
+    std::vector<std::size_t> named(slices); // the position of its tuple, counted from 1; 0: none
     for (std::size_t i = 0; i < read.count(); ++i) {
         std::ptrdiff_t offset;
         read(i, 1, &offset);
@@ -35,10 +35,10 @@ inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& rea
     return std::nullopt;
 }
 
-/// By sorting the tuples. Cost: two numbers for each.
+/// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
 inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
 {
-    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // which slice, by which tuple
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // offset and position
     named.reserve(read.count());
     for_each_named(read, 0, read.count(),
         [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
@@ -52,16 +52,17 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 
 } // namespace detail
 
-/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or
-/// `dropped_offset`. Cost: a number for each slice or, where the tuples are few, two for each tuple.
+/// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
+/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
+/// tuple.
 inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
 {
     bool const are_few = read.count() < slices / 8;
     return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
 }
 
-/// The first tuple that names a slice before that of the one which precedes it; left-out tuples are passed
-/// over.
+/// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
+/// dropped tuples.
 inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
     std::ptrdiff_t before = dropped_offset;

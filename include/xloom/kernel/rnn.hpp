@@ -1,5 +1,5 @@
 #pragma once
-// A step of the simple recurrent network for a batch of rows, on raw data.
+// A time step of the simple recurrent network for a batch of rows, on raw data.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,14 +15,14 @@ struct rnn_parameters {
     using number = T;
 
     std::size_t I, H;
-    std::size_t gate_step; ///< H in whole batches
+    std::size_t gate_step; ///< H rounded up to whole batches
     panels<T> W;           ///< [I, gate_step]
     panels<T> R;           ///< [H, gate_step]
-    T const* bias;         ///< as a row of sums
+    T const* bias;         ///< laid out as a row of sums
     gate<T> f;
 
     std::size_t sums_step() const noexcept { return row_step<T>(gate_step); }
-    /// Multiply-adds a row and step.
+    /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
 
@@ -40,7 +40,7 @@ public:
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
-    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
         auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);

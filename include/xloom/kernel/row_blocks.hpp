@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a product, in blocks of as many as have their sums in registers at once.
+// The rows of a product, in blocks whose sums fit in registers.
 
 #include <cstddef>
 #include <type_traits>
@@ -9,12 +9,12 @@
 
 namespace xloom::kernel {
 
-/// Rows in a block, at most: as many as the registers hold the sums of, beside a panel.
+/// The maximum number of rows in a block: as many as the registers hold the sums of, for one panel.
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// So many things in as few blocks of at most `most` as there can be, all nearly of one size. From most = 3
-/// on, no block has one thing where there are two.
+/// A partition of `things` into as few blocks of at most `most` as possible, of nearly equal sizes. For most
+/// >= 3, no block has size 1 if there are two things or more.
 struct blocks {
     std::size_t things, most;
 
@@ -25,7 +25,7 @@ struct blocks {
     }
 };
 
-/// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
+/// Rows of numbers at a stride: row r begins at first[r * step]. With a step of 0, all rows are the same.
 template <class T>
 struct rows_of {
     T* first;
@@ -34,15 +34,15 @@ struct rows_of {
     constexpr rows_of from(std::size_t row) const noexcept { return {first + row * step, step}; }
 };
 
-/// Rows of numbers whose blocks lie one behind the other, each with number k of all its rows side by side.
+/// Rows of numbers in contiguous blocks, each of which holds number k of all its rows contiguously.
 ///
-/// Why: a product reads them so, from front to back.
+/// Why: a product reads them sequentially.
 template <class T>
 struct interleaved_rows {
     T const* first;
 };
 
-/// Calls f with `count` as a constant; Least <= count <= Most.
+/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
 template <std::size_t Least, std::size_t Most, class F>
 void with_count(std::size_t count, F const& f)
 {
@@ -64,7 +64,7 @@ void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
 
 } // namespace detail
 
-/// Interleaves rows [rows, depth], in `to` [rows, depth]. A single row stays where it is.
+/// Interleaves rows [rows, depth] into `to` [rows, depth]. A single row is not copied.
 template <class T>
 interleaved_rows<T> interleave(
     std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept

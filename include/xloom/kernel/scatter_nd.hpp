@@ -1,6 +1,5 @@
 #pragma once
-// ScatterND over raw memory: updates are applied to the slices that index tuples name, those of one slice in
-// their order.
+// ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order.
 
 #include <utility>
 
@@ -10,12 +9,14 @@
 
 namespace xloom::kernel {
 
-/// Applies updates to `size` contiguous elements of each slice; updates are `step` elements apart.
+/// A function object that applies updates to `size` contiguous elements of each slice; updates have a stride
+/// of `step` elements.
 struct contiguous_slices {
     std::size_t size;
     std::size_t step;
 
-    /// `updates.for_each(f)` calls f(offset of the slice in data, number of the update).
+    /// Applies all updates. `updates.for_each(f)` calls f(offset of the slice in data, position of the
+    /// update).
     template <class Updates, class T, class Reduce>
     void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
@@ -51,7 +52,7 @@ private:
     }
 };
 
-/// Applies updates to slices of `size` elements at any strides.
+/// A function object that applies updates to slices of `size` elements with any strides.
 struct strided_slices {
     strided_copy pairs; ///< from an update to a slice
     std::size_t size;
@@ -66,8 +67,8 @@ struct strided_slices {
     }
 };
 
-/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` that `read` names.
-/// Allocates nothing.
+/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` at the offsets of
+/// `read`. Allocates nothing.
 template <class T, class Slices, class Reduce>
 void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
     std::size_t step, Slices const& slices, Reduce& reduce)

@@ -1,6 +1,5 @@
 #pragma once
-// ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while
-// it is near, and written.
+// A fused copy and ScatterND, which applies each slice's updates while the slice is in cache.
 
 #include <xloom/core/cache.hpp>
 #include <xloom/kernel/updates_by_slice.hpp>
@@ -10,10 +9,11 @@ namespace xloom::kernel {
 
 namespace detail {
 
-/// to = reduce(old, update), where `to` may be `old`. Every line of the memory at `coming` is asked for when
-/// one of the work is done.
+/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `coming` for
+/// each one computed.
 ///
-/// Why so: slices lie side by side, updates do not, and asked for all at once they would wait for each other.
+/// Why one at a time: slices are contiguous but updates are not, and prefetches issued all at once delay each
+/// other.
 template <class T, class Reduce>
 void apply_to_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
 {
@@ -33,8 +33,8 @@ void apply_to_row(T const* old, T const* update, T const* coming, T* to, std::si
 
 } // namespace detail
 
-/// Writes slices `from` .. `to` - 1 of `output`: data's, of `size` items side by side, met by their updates.
-/// Allocates nothing.
+/// Writes slices `from` .. `to` - 1 of `output`: those of data, of `size` contiguous items, with their
+/// updates applied. Allocates nothing.
 template <class T, class Reduce>
 void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
     T const* updates, T* output, std::size_t size, Reduce& reduce)

@@ -1,5 +1,5 @@
 #pragma once
-// The time axis of the recurrent operators: a batch of sequences, each of its own length, through a cell.
+// The time loop of the recurrent operators: a batch of sequences of any lengths, run through a cell.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace xloom::kernel {
 
-/// A row of items somewhere in memory.
+/// A row of items at a stride of `step`.
 template <class Item>
 struct strided_row {
     Item* first = nullptr;
     std::ptrdiff_t step = 1;
 };
 
-/// to = from, converted.
+/// Copies `count` items and converts them.
 template <class From, class To>
 void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
 {
@@ -29,7 +29,7 @@ void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> t
                 static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
 }
 
-/// One sequence as a direction walks it: its first x and y, and how far it is to the next (backwards in the
+/// One sequence in the order of a direction: its first x and y, and their strides along time (negated in the
 /// reverse direction).
 template <class Item>
 struct sequence {
@@ -37,12 +37,12 @@ struct sequence {
     std::size_t length;
     strided_row<Item const> x;
     std::ptrdiff_t x_step;
-    strided_row<Item> y; ///< nowhere: not wanted
+    strided_row<Item> y; ///< null: omitted
     std::ptrdiff_t y_step;
 };
 
-/// How many of the sequences, which are sorted by falling length and of which `most` come into question, have
-/// a step t.
+/// Returns how many of the first `most` sequences are longer than t. Requires sequences sorted by descending
+/// length.
 template <class Item>
 std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std::size_t t) noexcept
 {
@@ -51,10 +51,10 @@ std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std:
     return most;
 }
 
-/// Inputs of several steps are multiplied with W together, as long as there are no more rows than these.
+/// The maximum number of rows for which the inputs of several steps are multiplied with W together.
 inline constexpr std::size_t rows_together = 96;
 
-/// Memory for the inputs of the steps that are taken together, and for the sums made from them.
+/// Memory for the inputs of steps that are multiplied together, and for their sums.
 template <class T>
 struct step_buffers {
     std::size_t steps;
@@ -72,7 +72,7 @@ struct step_buffers {
     {}
 
 private:
-    /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices
+    /// Returns at least steps * rows, and no less than for fewer rows or steps: memory for a batch suffices
     /// for smaller ones.
     static std::size_t most_together(std::size_t rows, std::size_t longest)
     {
@@ -80,7 +80,7 @@ private:
     }
 };
 
-/// Runs `count` sequences, sorted by falling length, whose states are the first rows of `cell`.
+/// Runs `count` sequences, sorted by descending length, whose states are the first rows of `cell`.
 template <class T, class Item, class Rows>
 void run_sequences(
     Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)

@@ -1,8 +1,7 @@
 #pragma once
-// Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the
-// same text serves both. With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not
-// even included. For a target whose vector units xsimd does not know, it is defined here: xsimd then has no
-// batch.
+// SIMD batches for the kernels: those of xsimd where it supports the type, else scalars, so that one template
+// serves both. With XLOOM_NO_SIMD defined, which must be the same in all translation units of a program,
+// xsimd is not included. It is defined here for targets whose vector units xsimd does not support.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +19,7 @@
 
 #include <xloom/core/exceptions.hpp>
 
-// g++ 12 takes the operands that its AVX-512 intrinsics leave undefined for mistakes of the caller.
+// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -33,7 +32,7 @@ namespace xloom::kernel {
 template <class T>
 inline constexpr bool has_simd = false;
 #else
-/// float and double, where the target has vector units for them.
+/// True for float and double if the target has vector units for them.
 template <class T>
 inline constexpr bool has_simd = xsimd::has_simd_register<T>::value;
 #endif
@@ -61,7 +60,7 @@ using batch_t = typename detail::batch_of<T>::type;
 template <class T>
 inline constexpr std::size_t batch_size = detail::batch_of<T>::size;
 
-/// `count` and what is missing to whole batches.
+/// Returns `count` rounded up to whole batches.
 template <class T>
 constexpr std::size_t whole_batches(std::size_t count) noexcept
 {
@@ -86,10 +85,10 @@ void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
         *to = batch;
 }
 
-/// a * b + c; rounded once where the processor can.
+/// Returns a * b + c, rounded once if the processor can.
 ///
-/// Why std::fma: a compiler that may contract a * b + c decides so at each place anew, and a sum would have
-/// other bits in a batch than in a row of its own.
+/// Why std::fma: a compiler that may contract a * b + c decides for each expression, so that a sum would have
+/// other bits in a batch than in a single row.
 template <class V>
 V multiply_add(V const& a, V const& b, V const& c)
 {
@@ -104,14 +103,14 @@ V multiply_add(V const& a, V const& b, V const& c)
     return a * b + c;
 }
 
-/// a / b, rounded once.
+/// Returns a / b, rounded once.
 template <class V>
 V divide(V const& a, V const& b)
 {
     return a / b;
 }
 
-/// yes where the condition holds, else no.
+/// Returns `yes` if the condition is true, else `no`.
 template <class T>
 T select(bool condition, T const& yes, T const& no)
 {
@@ -150,8 +149,7 @@ xsimd::batch<T> select(
 
 namespace detail {
 
-// Of NaN and a number these give the second. In which order xsimd's own min and max hand over their operands
-// depends on its version.
+// Return the second operand if one is NaN. The operand order of xsimd's min and max depends on its version.
 #ifdef __SSE2__
 inline __m128 lesser(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
 inline __m128 greater(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
@@ -167,7 +165,7 @@ inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
 
 } // namespace detail
 
-/// x, but no more than the limit; NaN stays NaN. One instruction on x86, where it counts.
+/// Returns min(x, limit); NaN stays NaN. One instruction on x86.
 template <class Arch>
 xsimd::batch<float, Arch> min_nan_second(
     xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
@@ -179,7 +177,7 @@ xsimd::batch<float, Arch> min_nan_second(
 #endif
 }
 
-/// x, but no less than the limit; NaN stays NaN.
+/// Returns max(x, limit); NaN stays NaN. One instruction on x86.
 template <class Arch>
 xsimd::batch<float, Arch> max_nan_second(
     xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
@@ -193,7 +191,7 @@ xsimd::batch<float, Arch> max_nan_second(
 
 #endif
 
-/// The sum of a batch's numbers.
+/// Returns the sum of a batch's numbers.
 template <class T>
 T sum_of(batch_t<T> const& batch)
 {
@@ -202,10 +200,10 @@ T sum_of(batch_t<T> const& batch)
     else if constexpr (requires { reduce_add(batch); })
         return reduce_add(batch);
     else
-        return hadd(batch); // its name before xsimd 9
+        return hadd(batch); // the name before xsimd 9
 }
 
-/// A batch of the first `count` items and, for the rest, `fill`; count is less than a batch holds.
+/// Loads the first `count` items into a batch, padded with `fill`. Requires count < batch_size.
 template <class T>
 batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
 {
@@ -222,11 +220,10 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
     std::copy_n(items, count, to);
 }
 
-/// y[i] = f(x[i]) for i < count. f takes and gives a T or a batch of them. x and y may be the same array.
+/// Computes y[i] = f(x[i]) for i < count. f takes and returns a T or a batch. x and y may be the same array.
 ///
-/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others.
-/// Why flattened: only when all that f calls is inlined do its constants stay in registers, and g++ does not
-/// always think that worth its while.
+/// Why the remainder uses a batch too: an item's result must not depend on its position. Why flatten: f's
+/// constants stay in registers only if all its calls are inlined, which g++ does not always do.
 template <class T, class F>
 [[gnu::flatten]] void map(T const* x, T* y, std::size_t count, F const& f)
 {

@@ -7,7 +7,7 @@
 
 namespace xloom::kernel {
 
-/// The largest of x, NaN left out; NaN if all are. count > 0.
+/// Returns the largest of x, ignoring NaN; NaN if all are NaN. Requires count > 0.
 template <class T>
 T largest_of(T const* x, std::size_t count) noexcept
 {
@@ -33,8 +33,8 @@ T largest_of(T const* x, std::size_t count) noexcept
     return largest;
 }
 
-/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all
-/// are -infinity.
+/// Computes y = exp(x - max(x)) / sum(exp(x - max(x))) over all of x. y is NaN if one of x is NaN or
+/// +infinity, or all are -infinity.
 template <class T>
 void softmax(T const* x, T* y, std::size_t count) noexcept
 {

@@ -1,13 +1,13 @@
 #pragma once
-// Two layouts of one shape walked side by side, planned once and run many times.
+// A copy between two strided layouts of one shape, planned once and run many times.
 
 #include <xloom/core/layout.hpp>
 
 namespace xloom::kernel {
 
-/// Pairs the items of one strided array with those of another of the same shape, and assigns the first to the
-/// second. Axes of length 1 are dropped and axes that lie side by side on both sides are merged, so that most
-/// copies are one or two loops. Cost: each item read once and written once. Allocates nothing.
+/// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
+/// second. Axes of length 1 are dropped and axes that are contiguous in both arrays are merged, so that most
+/// copies are one or two loops. Cost: each item is read once and written once. Allocates nothing.
 class strided_copy {
 public:
     constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
@@ -56,8 +56,10 @@ private:
         return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
     }
 
-    /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row
-    /// of a small element. And why not by walk: g++ 12 makes a seventh slower code of it.
+    /// Copies the items along `axis` and the axes after it.
+    ///
+    /// Why a loop copies contiguous items too: std::copy_n calls memmove, which costs more than copying a row
+    /// of a small element. Why not walk: g++ 12 compiles it to code that is 1/7 slower.
     template <class T>
     void copy(std::size_t axis, T const* from, T* to) const
     {

@@ -1,6 +1,5 @@
 #pragma once
-// How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the
-// direction.
+// The offsets of elements along the time axis, for every element type, layout, axis and direction.
 
 #include <cstdlib>
 
@@ -16,8 +15,8 @@ struct time_axis {
     std::ptrdiff_t step = 0;
     strided_layout element{};
 
-    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Elements without items all begin
-    /// at the operand's first item, which may be a null pointer.
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Empty elements all begin at the
+    /// operand's first item, which may be a null pointer.
     constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
         : element(drop_axis(operand, axis))
     {
@@ -29,15 +28,14 @@ struct time_axis {
         }
     }
 
-    /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie
-    /// row-major one after the other.
+    /// Returns a copy of `count` elements, from the one passed to it on, into a contiguous row-major buffer.
     strided_copy pack_copy(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
         return {dims, apart, packed};
     }
 
-    /// The way back.
+    /// Returns a copy from a contiguous row-major buffer to `count` elements, from the one passed to it on.
     strided_copy unpack_copy(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
@@ -51,8 +49,8 @@ private:
         strides packed;
     };
 
-    /// `count` elements as one array. Time comes behind the axes of larger strides, so that a copy runs along
-    /// the memory.
+    /// Returns the layouts of `count` elements as one array. Time comes after the axes of larger strides, so
+    /// that a copy accesses memory in order.
     both_layouts several(std::size_t count) const
     {
         std::size_t axis = 0;

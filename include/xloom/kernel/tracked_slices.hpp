@@ -1,5 +1,5 @@
 #pragma once
-// What a scatter must remember of each slice where its first update is another case than the later ones.
+// Counts and accumulators of slices, for scatters that treat a slice's first update differently.
 
 #include <cstddef>
 #include <type_traits>
@@ -10,17 +10,17 @@
 
 namespace xloom::kernel {
 
-/// How updates of a slice are taken together.
+/// The rule by which updates of a slice are combined.
 struct tracking {
-    bool only_first = false;  ///< later updates don't count
-    bool include_self = true; ///< what stands there counts as an update
-    bool is_mean = false;     ///< divide by the number of what counted
+    bool only_first = false;  ///< later updates are ignored
+    bool include_self = true; ///< the existing value counts as an update
+    bool is_mean = false;     ///< the sum is divided by the number of values combined
 };
 
-/// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`,
-/// the type that computes. Used as `slices` of kernel::scatter_nd, then finish() writes what was kept. Slices
-/// of their own may be updated from several threads at once. Cost: a count for each slice, and a Sum for each
-/// item of data if that is another type than T.
+/// The update counts of contiguous slices of `step` items in `data`, and accumulators of type `Sum`, the
+/// computation type. Used as `slices` of kernel::scatter_nd, after which finish() writes the results. Threads
+/// may update distinct slices concurrently. Cost: a count for each slice and, if Sum is not T, a Sum for each
+/// item of data.
 template <class T, class Sum>
 class tracked_slices {
 public:
@@ -38,7 +38,8 @@ public:
 
     std::size_t slices() const { return counts_.size(); }
 
-    /// Of slices `from` .. `to` - 1. `divide(sum, count)` is the mean, where there is one.
+    /// Writes the results of slices `from` .. `to` - 1. `divide(sum, count)` returns the mean, for types that
+    /// have one.
     template <class Divide>
     void finish(std::size_t from, std::size_t to, Divide const& divide) const
     {

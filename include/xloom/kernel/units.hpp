@@ -1,6 +1,6 @@
 #pragma once
-// What recurrent cells do to a row of units. Rows are padded to whole batches, so that nothing is left over
-// at their ends: what stands in the padding is computed too, and read by nobody.
+// Operations of recurrent cells on a row of units. Rows are padded to whole batches, so that there is no
+// remainder; the padding is computed but never read.
 
 #include <cstddef>
 
@@ -8,14 +8,14 @@
 
 namespace xloom::kernel {
 
-/// z = function(z). Softmax, over the row, leaves the padding out.
+/// Computes z = function(z). Softmax, which is over the row, excludes the padding.
 template <class T>
 void activate_padded(activation_function const& function, T* z, std::size_t units) noexcept
 {
     activate<T>(function, z, z, function.kind == activation::softmax ? units : whole_batches<T>(units));
 }
 
-/// z = min(max(z, -limit), limit); NaN stays NaN.
+/// Computes z = min(max(z, -limit), limit); NaN stays NaN.
 template <class T>
 void clip_units(T limit, T* z, std::size_t units) noexcept
 {
@@ -25,7 +25,7 @@ void clip_units(T limit, T* z, std::size_t units) noexcept
     });
 }
 
-/// For each batch of units: f(where it begins).
+/// Calls f(position of the first unit) for each batch of units.
 template <class T, class F>
 void for_each_batch(std::size_t units, F const& f) noexcept
 {
@@ -33,7 +33,7 @@ void for_each_batch(std::size_t units, F const& f) noexcept
         f(j);
 }
 
-/// z += a * b.
+/// Computes z += a * b.
 template <class T>
 void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
 {
@@ -42,7 +42,7 @@ void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
     });
 }
 
-/// z = a * b.
+/// Computes z = a * b.
 template <class T>
 void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
 {
@@ -50,7 +50,7 @@ void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
         units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
 }
 
-/// What turns the sums of a gate into its value.
+/// The activation of a gate, with optional clipping of its sums.
 template <class T>
 struct gate {
     activation_function function;

@@ -1,5 +1,5 @@
 #pragma once
-// The updates of a scatter ordered by the slices that they go to.
+// The updates of a scatter, stably sorted by slice.
 
 #include <algorithm>
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace xloom::kernel {
 
-/// The numbers of the updates, slice after slice, those of one slice in their order, at the positions
-/// first(slice) .. end(slice) - 1.
+/// The indices of updates, stably sorted by slice: those of a slice are at positions first(slice) ..
+/// end(slice) - 1.
 ///
-/// Cost: a number for each slice and each update; the offsets read twice.
+/// Cost: a number for each slice and each update; offsets are read twice.
 class updates_by_slice {
 public:
-    /// `read` gives numbers of slices, below `slices`, or `dropped_offset`.
+    /// Requires that `read` gives indices of slices, below `slices`, or `dropped_offset`.
     updates_by_slice(offset_reader const& read, std::size_t slices)
         : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())),
           numbers_(ends_.get() + slices)
@@ -27,7 +27,7 @@ public:
             ends_[slice] = count_;
             count_ += count;
         }
-        // From where a slice's updates begin, its end is moved on by each of them.
+        // Counting sort: ends_[slice] is the slice's first position, and each of its updates increments it.
         for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
             numbers_[ends_[static_cast<std::size_t>(slice)]++] = number;
         });
@@ -36,11 +36,12 @@ public:
     std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
     std::size_t end(std::size_t slice) const { return ends_[slice]; }
 
-    /// The update at a position; behind the last one still the last. Requires one.
+    /// Returns the update at a position, the last one for positions past the end. Requires at least one
+    /// update.
     std::size_t number(std::size_t position) const { return numbers_[(std::min)(position, count_ - 1)]; }
 
 private:
-    std::unique_ptr<std::size_t[]> ends_; ///< of all slices, then the numbers
+    std::unique_ptr<std::size_t[]> ends_; ///< the ends of all slices, then the indices of updates
     std::size_t* numbers_;
     std::size_t count_ = 0;
 };

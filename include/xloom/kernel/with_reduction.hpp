@@ -1,5 +1,5 @@
 #pragma once
-// Reductions chosen at run time, so that only the innermost loops are compiled once for each of them.
+// Run-time dispatch of reductions, so that only innermost loops are instantiated for each of them.
 
 #include <type_traits>
 
@@ -11,8 +11,9 @@ namespace xloom::kernel {
 template <class Function, class T>
 inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
 
-/// Calls f(function) with the function object that reduces: `reduce` itself or, if it is a `reduction`, the
-/// one that it names, which values of type T must have. The mean adds; who counts the updates divides.
+/// Calls f with the function object of a reduction: `reduce` itself or, if it is a `reduction`, the one that
+/// it names. Requires that the named one can reduce values of type T. The mean is an addition; the caller
+/// divides by the number of updates.
 template <class T, class Reduce, class F>
 void with_reduction(Reduce& reduce, F const& f)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// The score of an attention as a callable of the user's.
+// The attention score as a user-defined callable.
 
 #include <concepts>
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace xloom {
 
-/// What a score looks at for one row of the batch, and where it writes.
+/// The arguments of a score for one row of the batch, and its output.
 template <class T>
 struct attention_step {
-    std::size_t d; ///< the direction: 0, of the reverse one of two 1
+    std::size_t d; ///< the direction: 1 for the reverse one of bidirectional, else 0
     std::size_t n; ///< the row of the batch
-    T const* keys; ///< [s, A]: s steps of memory, key_step apart
+    T const* keys; ///< [s, A]: s steps of memory at a stride of key_step
     std::size_t key_step;
     std::span<T const> query; ///< [A]
     std::span<T const> V;     ///< [A]
@@ -28,8 +28,8 @@ struct attention_step {
 /// The default score: scores[m] = sum_a V[a] tanh(keys[m, a] + query[a]).
 struct bahdanau {};
 
-/// score(step) writes step.scores. It is called for rows with memory only, by several threads at once if the
-/// policy has several.
+/// A score of attention: bahdanau, or a callable for which score(step) writes step.scores. It is called for
+/// rows with memory only, concurrently if the policy has several threads.
 template <class Score, class T>
 concept attention_score =
     std::same_as<Score, bahdanau> || std::invocable<Score const&, attention_step<T> const&>;

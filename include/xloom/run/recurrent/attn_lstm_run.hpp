@@ -1,5 +1,5 @@
 #pragma once
-// How AttnLSTM runs: an LSTM's rows, and for each of them a memory to look at.
+// The engine of AttnLSTM: the rows of an LSTM, each with a memory.
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +12,7 @@ namespace xloom {
 
 namespace detail {
 
-/// M [N, S, E], and how much of each row counts.
+/// M [N, S, E] and the length of each row that is read.
 template <class Item>
 struct memory_operand {
     tensor_ref<Item const> M;
@@ -29,7 +29,7 @@ struct memory_operand {
     }
 };
 
-/// The states of the rows, before and after; what they attend to; and where their alignments go.
+/// The initial and final states of the rows, their memories, and the destinations of their alignments.
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
@@ -44,7 +44,7 @@ struct attn_lstm_states {
     state_rows<Item const> initial_h, initial_c, initial_attention, initial_alignment;
     state_rows<Item> Y_h, Y_c, Y_attention, Y_alignment;
     step_rows<Item> alignments;
-    std::vector<kernel::attending_row<T, Item>>& attending; ///< a row for each sequence
+    std::vector<kernel::attending_row<T, Item>>& attending; ///< one row for each sequence
 
     struct part_rows : rows_type {
         T* scratch;
@@ -116,12 +116,12 @@ private:
 
 } // namespace detail
 
-/// Memory that AttnLSTM works in: see recurrent_workspace.
+/// Reusable memory of AttnLSTM: see recurrent_workspace.
 template <class Item>
 struct attn_lstm_workspace : recurrent_workspace<Item> {
-    std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< the operator's own
+    std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< internal
 
-    /// What it holds.
+    /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
         return recurrent_workspace<Item>::bytes() +

@@ -17,7 +17,7 @@ attention_widths check_attention_constants(std::string_view op, Constants const&
         shape_if_given(in.V), shape_if_given(in.AW));
 }
 
-/// V as the score wants it.
+/// Packs V for the score.
 template <class T, class Item>
 kernel::score_weights<T> pack_score_weights(
     tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)

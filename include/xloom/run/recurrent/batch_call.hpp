@@ -1,5 +1,5 @@
 #pragma once
-// What the calls of all recurrent operators have in common: outputs, and the way to the runner.
+// The common parts of the calls of recurrent operators: outputs, their checks, and the runner.
 
 #include <array>
 
@@ -20,14 +20,14 @@ xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const
     return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
 }
 
-/// Returns the memory of each input; an empty block for one that is left out.
+/// Returns the memory block of each input; an empty one for an omitted input.
 template <class... Refs, class... Names>
 std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
 {
     return {named_block{inputs.name, inputs.is_given() ? inputs.block() : memory_block{0, 1, {{0}, {1}}}}...};
 }
 
-/// An output, what its shape must be, and which input may be the very same tensor.
+/// An output, its required shape, and the name of the input that may be the same tensor.
 template <class Item>
 struct output_requirement {
     std::string_view operand;
@@ -37,8 +37,8 @@ struct output_requirement {
     std::string_view may_alias{};
 };
 
-/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from,
-/// if one is wrong.
+/// Requires outputs of the expected shapes that overlap neither each other nor an input, except as may_alias
+/// allows. `describe` returns the sizes that an error cites.
 template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
 void check_outputs(std::string_view op, Describe const& describe,
     std::array<output_requirement<Item>, Outputs> const& outputs,
@@ -75,7 +75,7 @@ void run_recurrent(Weights const& weights, States const& states, input_ref<Item>
     make_runner(weights, operands, workspace, policy)(states, policy);
 }
 
-/// A workspace for whole batches.
+/// Returns a workspace for batches of up to the given sizes.
 template <class Item, class Weights, class States, class Policy>
 recurrent_workspace<Item> reserved_workspace(std::string_view op, Weights const& weights,
     States const& states, batch_sizes const& batch, Policy const& policy)

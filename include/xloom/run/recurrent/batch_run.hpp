@@ -1,6 +1,6 @@
 #pragma once
-// How the recurrent operators run a batch: rows sorted by length, cut into parts that need nothing of each
-// other, each through its cell.
+// The engine of the recurrent operators: the rows of a batch, sorted by length and partitioned into
+// independent parts.
 
 #include <algorithm>
 #include <numeric>
@@ -18,7 +18,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What a recurrent operator computes with: storage floats as floats, other types as themselves.
+/// The computation type of a recurrent operator: float for storage floats, else Item.
 template <class Item>
 using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
 
@@ -62,7 +62,8 @@ private:
     std::ptrdiff_t d_ = 0, n_ = 0, item_ = 0;
 };
 
-/// The same for each step: [T, D, N, ..] or [N, T, D, ..]; without directions, [T, N, ..] or [N, T, ..].
+/// An operand that has a row of items for each time step, direction and batch row, in layout 0 or 1: [T, D,
+/// N, ..] or [N, T, D, ..]; without directions, [T, N, ..] or [N, T, ..].
 template <class Item>
 class step_rows {
 public:
@@ -101,7 +102,7 @@ private:
     std::ptrdiff_t t_ = 0, d_ = 0, n_ = 0, item_ = 0;
 };
 
-/// What a call walks: X, Y, and how long each row is.
+/// The operands of a call along time: X, Y, and the length of each row.
 template <class Item>
 struct batch_operands {
     batch_sizes sizes;
@@ -116,7 +117,8 @@ struct batch_operands {
         return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T;
     }
 
-    /// Where direction d of a row begins among its steps, and whether it goes backwards from there.
+    /// Returns the time step at which direction d of a row begins, and true if time runs backwards from
+    /// there.
     std::pair<std::size_t, bool> first_step(std::size_t d, std::size_t n) const
     {
         std::size_t const length = this->length(n);
@@ -136,10 +138,10 @@ struct batch_operands {
     }
 };
 
-/// Multiply-adds that are worth another thread.
+/// The minimum number of multiply-adds that justifies another thread.
 inline constexpr std::size_t products_worth_a_thread = std::size_t{1} << 18;
 
-/// Into how many groups the rows of each direction are cut.
+/// Returns the number of groups into which the rows of each direction are partitioned.
 template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
     std::size_t products_per_step)
@@ -155,12 +157,12 @@ struct recurrent_runner;
 
 } // namespace detail
 
-/// Memory that recurrent operators work in. It grows to what a call needs and is used again: a call that
-/// needs no more than an earlier one allocates nothing. One call at a time.
+/// Reusable memory of the recurrent operators. It grows to the size that a call needs; a call that needs no
+/// more than an earlier one allocates nothing. One call may use it at a time.
 template <class Item>
 class recurrent_workspace {
 public:
-    /// What it holds.
+    /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
         return numbers_.capacity() * sizeof(detail::compute_t<Item>) +
@@ -187,17 +189,16 @@ struct recurrent_runner {
     std::size_t groups; ///< of rows, in each direction
     recurrent_workspace<Item>& workspace;
 
-    /// The sequences of a part of the work: of one direction, every `groups`th of the sorted rows.
+    /// A part of the work: the sequences of one direction, of every `groups`-th sorted row.
     struct part {
         std::size_t d;
-        std::size_t number; ///< of its first sequence
+        std::size_t number; ///< the index of its first sequence
         kernel::sequence<Item> const* first;
         std::size_t count;
         std::size_t longest() const { return count == 0 ? 0 : first->length; }
     };
 
-    /// Runs all parts. Family knows the states: make_rows(part, memory), start(part, rows), finish(part,
-    /// rows).
+    /// Runs all parts. Family provides make_rows(part, memory), start(part, rows) and finish(part, rows).
     template <class Family, class Policy>
     void operator()(Family const& family, Policy const& policy)
     {
@@ -207,7 +208,7 @@ struct recurrent_runner {
         });
     }
 
-    /// Makes the workspace large enough for smaller batches, too: they may be cut into fewer groups.
+    /// Makes the workspace large enough for smaller batches too, which may be partitioned into fewer groups.
     template <class Family>
     void reserve_all(Family const& family) const
     {
@@ -215,7 +216,7 @@ struct recurrent_runner {
             each.reserve(family);
     }
 
-    /// Makes the workspace large enough.
+    /// Makes the workspace large enough for this batch.
     template <class Family>
     void reserve(Family const& family)
     {
@@ -230,13 +231,13 @@ struct recurrent_runner {
             total += size.used();
         }
         if (workspace.numbers_.size() < total) {
-            workspace.numbers_.clear(); // else they would be copied, and the memory doubled
+            workspace.numbers_.clear(); // otherwise resize copies them and may double the capacity
             workspace.numbers_.resize(total);
         }
     }
 
 private:
-    /// Longest first, so that the rows that are still running are always the first ones.
+    /// Sorts rows by descending length, so that the active rows are always the first ones.
     void sort_rows()
     {
         auto& order = workspace.order_;
@@ -282,7 +283,7 @@ private:
     }
 };
 
-/// A row of a state: the given one, or zeros.
+/// Loads a row of a state, zeros if the state is omitted.
 template <class Item, class T>
 void load_state(state_rows<Item const> const& from, std::size_t d, std::size_t n, std::size_t count, T* to)
 {

@@ -1,6 +1,6 @@
 #pragma once
-// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them; and
-// how many rows there are.
+// The operands of a cell, contiguous rows of items in spans, containers or elements of a scan, and the number
+// of rows.
 
 #include <concepts>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace xloom::detail {
 
-/// Where an operand's items begin: a tensor's first one, or what data() says.
+/// Returns the address of an operand's first item: a tensor's, or data().
 template <class Range>
 auto* first_item(Range& range)
 {
@@ -21,7 +21,7 @@ auto* first_item(Range& range)
         return range.data();
 }
 
-/// Contiguous items: std::vector, std::span, a tensor.
+/// A range of contiguous items: std::vector, std::span, a tensor.
 template <class Range, class Item>
 concept items_of =
     (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range) {
@@ -30,7 +30,7 @@ concept items_of =
         } -> std::convertible_to<Item const*>;
     };
 
-/// The same of an operand that is written, passed as a Range&&.
+/// A mutable range of contiguous items, passed as a Range&&.
 template <class Range, class Item>
 concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range) {
     {
@@ -38,7 +38,7 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
     } -> std::convertible_to<Item*>;
 };
 
-// The text of a static_assert is a literal, so only the preprocessor can put a name into it.
+// The message of a static_assert is a literal, so only the preprocessor can put a name into it.
 #define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                               \
     template <class Item, class Range>                                                                       \
     consteval bool is_cell_##operand()                                                                       \
@@ -49,7 +49,7 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
         return requirement<Range, Item>;                                                                     \
     }
 
-/// True if the operand fits; a compile error that names it otherwise.
+/// True if the operand has the required type; otherwise a compile error names it.
 XLOOM_CELL_OPERAND(h, "state", mutable_items_of, "in memory that can be written")
 XLOOM_CELL_OPERAND(c, "state", mutable_items_of, "in memory that can be written")
 XLOOM_CELL_OPERAND(attention, "state", mutable_items_of, "in memory that can be written")
@@ -59,7 +59,7 @@ XLOOM_CELL_OPERAND(y_t, "output", mutable_items_of, "in memory that can be writt
 
 #undef XLOOM_CELL_OPERAND
 
-/// The number of a cell's rows: 0 once the cell is moved from, whose memory is gone.
+/// The number of a cell's rows: 0 for a moved-from cell, which has no memory.
 class row_count {
 public:
     row_count() = default;
@@ -80,7 +80,7 @@ private:
     std::size_t rows_ = 0;
 };
 
-/// An operand of a step, and how many items it must have, one behind the other.
+/// An operand of a step and the number of contiguous items that it must have.
 struct sized_operand {
     std::string_view operand;
     std::string_view symbolic_shape;

@@ -10,7 +10,7 @@ namespace xloom::detail {
 
 inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tanh"};
 
-/// W [D, 3H, I], R [D, 3H, H], B [D, 6H].
+/// Checks W [D, 3H, I], R [D, 3H, H] and B [D, 6H], and returns their sizes.
 template <class Constants, class Options>
 recurrent_widths check_gru_constants(std::string_view op, Constants const& in, Options const& options)
 {

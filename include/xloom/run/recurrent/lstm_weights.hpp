@@ -10,7 +10,8 @@ namespace xloom::detail {
 
 inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Tanh", "Tanh"};
 
-/// W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], P [D, 3H]; C is 0 in a plain LSTM.
+/// Checks W [D, 4H, I + C], R [D, 4H, H], B [D, 8H] and P [D, 3H], and returns their sizes; C is 0 in a plain
+/// LSTM.
 template <class Constants, class Options>
 recurrent_widths check_lstm_constants(
     std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
@@ -33,7 +34,7 @@ recurrent_widths check_lstm_constants(
     return sizes;
 }
 
-/// Packs direction d, W's first I columns. `functions` are f, g and h of each direction.
+/// Packs direction d, with the first I columns of W. `functions` are f, g and h of each direction.
 template <class T, class Constants, class Options>
 kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes,
     Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)

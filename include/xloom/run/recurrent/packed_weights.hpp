@@ -1,5 +1,5 @@
 #pragma once
-// How the weights of the recurrent operators are laid out once, for all calls that use them.
+// The weights of the recurrent operators, packed once for all calls that use them.
 
 #include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/units.hpp>
@@ -8,14 +8,14 @@
 
 namespace xloom::detail {
 
-/// What the checks of constants and options tell. Made in braces, which keep the order of the checks.
+/// The results of the checks of constants and options. Initialised in braces, which fix the order of the
+/// checks.
 struct checked_weights {
     recurrent_widths sizes;
     activation_list functions;
 };
 
-/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each
-/// direction.
+/// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
 template <class Parameters>
 class packed_weights {
 public:
@@ -40,8 +40,8 @@ private:
     shared_parameters<Parameters> parameters_;
 };
 
-/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across
-/// (its columns along the depth).
+/// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..],
+/// transposed: its columns are along the depth.
 template <class Item>
 kernel::strided_matrix<Item> across(
     tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
@@ -52,7 +52,8 @@ kernel::strided_matrix<Item> across(
         from.step(2), from.step(1)};
 }
 
-/// The same read along: its rows along the depth.
+/// Returns the rows from first_row on of matrix d of a tensor [D, .., ..], not transposed: its rows are along
+/// the depth.
 template <class Item>
 kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row)
 {
@@ -60,14 +61,14 @@ kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size
     return {matrix.items, matrix.column_step, matrix.depth_step};
 }
 
-/// Panels from memory, zeros so far.
+/// Allocates panels, which are initially zeros.
 template <class T>
 kernel::unpacked_panels<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
 {
     return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
 }
 
-/// to = from[d, first ..], `count` items of a tensor of rank 2.
+/// Loads `count` items of a tensor of rank 2: to = from[d, first ..].
 template <class T, class Item>
 void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
 {
@@ -76,7 +77,7 @@ void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t fir
         {from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
 }
 
-/// to = B[d, first ..] + B[d, second ..], H items of each; zeros are left if there is no B.
+/// Computes to = B[d, first ..] + B[d, second ..], H items of each; leaves the initial zeros if B is omitted.
 template <class T, class Item>
 void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second,
     std::size_t H, T* to)

@@ -10,7 +10,7 @@ namespace xloom::detail {
 
 inline constexpr std::array<std::string_view, 1> rnn_activations{"Tanh"};
 
-/// W [D, H, I], R [D, H, H], B [D, 2H].
+/// Checks W [D, H, I], R [D, H, H] and B [D, 2H], and returns their sizes.
 template <class Constants, class Options>
 recurrent_widths check_rnn_constants(std::string_view op, Constants const& in, Options const& options)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Constants that are laid out once: parameters, and memory for the numbers that they point to.
+// Parameters that are packed once, and the memory of the numbers that they point to.
 
 #include <array>
 #include <cstddef>
@@ -11,14 +11,15 @@
 
 namespace xloom::detail {
 
-/// Parameters of each direction, with the numbers that they point to: written once, then shared by all
-/// copies. A move is a copy, for a copy costs next to nothing: so what is moved from can be used as before.
+/// The parameters of each direction, with the numbers that they point to: written once, then shared by all
+/// copies. A move is a copy, because a copy is cheap: a moved-from object can be used as before.
 template <class Parameters>
 class shared_parameters {
     using T = typename Parameters::number;
 
 public:
-    /// pack(d, memory) gives the parameters of direction d; it is called with an arena that only counts, too.
+    /// Calls pack(d, memory), which returns the parameters of direction d, twice for each direction, first
+    /// with an arena that only counts.
     template <class Pack>
     shared_parameters(std::size_t D, Pack const& pack)
     {

@@ -1,11 +1,11 @@
 #pragma once
-// The calls of the operators with one state, GRU and RNN. Rows is their kernel.
+// The engine of the operators with one state, GRU and RNN; Rows is their kernel.
 
 #include <xloom/run/recurrent/batch_call.hpp>
 
 namespace xloom::detail {
 
-/// The one state of the rows of a GRU or an RNN, before and after.
+/// The initial and final state of the rows of a GRU or an RNN.
 template <class Item, class Rows, class Weights>
 struct hidden_states {
     Weights const& weights;
@@ -65,7 +65,7 @@ void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_siz
     run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
 }
 
-/// Y and Y_h, as Result has them.
+/// Runs a GRU or an RNN, and returns Y and Y_h.
 template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
 Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start,
     Policy const& policy)
