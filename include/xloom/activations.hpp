@@ -13,9 +13,10 @@
 
 namespace xloom {
 
-/// How exact an activation is: its error is at most `max_ulp` units in the last place of the true value, for
-/// float and for double, from these arguments on. Below, where true values are subnormal or nearly so, the
-/// result is at least 0 and exceeds the true value by at most `max_ulp` times the smallest subnormal number.
+/// The accuracy of an activation: its error is at most `max_ulp` units in the last place of the true value,
+/// for float and double arguments from the lowest ones on. Below these, where true values are subnormal or
+/// nearly so, the result is at least 0 and exceeds the true value by at most `max_ulp` times the smallest
+/// subnormal number.
 struct activation_accuracy {
     activation kind;
     double max_ulp;
@@ -23,11 +24,12 @@ struct activation_accuracy {
     double lowest_double = -std::numeric_limits<double>::infinity();
 };
 
-/// Relu, LeakyRelu and ThresholdedRelu round once at most. Affine and HardSigmoid round alpha * x, then the
-/// sum, or both at once. ScaledTanh rounds beta * x, its tanh, and the product with alpha; the bound holds
-/// where beta * x and the result are not subnormal.
+/// The accuracies of activations. Relu, LeakyRelu and ThresholdedRelu are not listed: they round once at
+/// most. Nor are Affine and HardSigmoid, which round alpha * x, then the sum, or both at once. ScaledTanh
+/// rounds beta * x, its tanh, and the product with alpha; the bound holds where beta * x and the result are
+/// not subnormal.
 inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
-    {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // the second: <cmath> of glibc 2.36
+    {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // 2.5: <cmath> of glibc 2.36
     {activation::sigmoid, 3.0, -87.0f, -708.0},
     {activation::scaled_tanh, kernel::has_simd<float> ? 4.5 : 6.5},
     {activation::elu, 2.5}, // with alpha = 1
@@ -43,7 +45,7 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
     kernel::activate(function, x, y, count);
 }
 
-/// Storage floats are computed as floats; softmax, which needs them all, in one piece.
+/// Computes storage floats as floats, in one piece because softmax needs all of them.
 template <class T>
     requires is_small_float<T>
 void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
@@ -55,7 +57,7 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 
 } // namespace detail
 
-/// y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
+/// Computes y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
 ///
 /// Types     float and double with SIMD, storage floats through float, any other scalar that has the
 ///           functions of <cmath>.
@@ -63,12 +65,12 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 /// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine,
 ///           HardSigmoid; LeakyRelu below 0) or beta (ScaledTanh) is 0: their product is NaN. Sigmoid and
 ///           Softplus do not overflow. -0 stays -0 in Relu, LeakyRelu, Tanh, Elu and Softsign.
-///           ThresholdedRelu keeps x >= alpha, as ONNX's text says. Softmax is NaN everywhere if one of x is
+///           ThresholdedRelu keeps x >= alpha, as ONNX specifies. Softmax is NaN everywhere if one of x is
 ///           NaN or +infinity, or all are -infinity.
-/// Errors    before anything is written: shape_error: x and y are not equally long; option_error: a kind that
-///           is none.
-/// Cost      float, AVX2: 0.3 to 0.9 ns an item, whatever its value. An item's result does not depend on
-///           where it lies. Storage floats: a float for each item.
+/// Errors    before anything is written: shape_error: x and y differ in length; option_error: an invalid
+///           kind.
+/// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
+///           position. Storage floats: a buffer of a float for each item.
 /// Aliasing  y may be x.
 /// Source    ONNX LSTM-22, activations.
 /// Example

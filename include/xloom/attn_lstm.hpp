@@ -1,6 +1,5 @@
 #pragma once
-// AttnLSTM: com.microsoft's LSTM that looks at a memory through Bahdanau's attention, over a batch of
-// sequences.
+// com.microsoft's AttnLSTM, an LSTM with Bahdanau attention over a memory, for a batch of sequences.
 
 #include <utility>
 
@@ -9,8 +8,9 @@
 
 namespace xloom {
 
-/// The inputs of an AttnLSTM under its names, in its order, and behind them what ONNX Runtime lacks: the
-/// state of the attention, with which a stream goes on. {} is one that is left out. Tensors of any layout.
+/// The inputs of an AttnLSTM under com.microsoft's names, in its order, followed by two that ONNX Runtime
+/// lacks: the state of the attention, which continues a stream. {} omits an input. Tensors may have any
+/// strides.
 template <class Item>
 struct attn_lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -30,7 +30,7 @@ struct attn_lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
 };
 
-/// The inputs that stay the same from call to call.
+/// The inputs of an AttnLSTM that are constant over calls.
 template <class Item>
 struct attn_lstm_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -43,7 +43,7 @@ struct attn_lstm_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::AW> AW{};
 };
 
-/// The inputs that do not.
+/// The inputs of an AttnLSTM, except X, that vary from call to call.
 template <class Item>
 struct attn_lstm_start {
     detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
@@ -55,7 +55,7 @@ struct attn_lstm_start {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
 };
 
-/// Where attn_lstm_into writes; {} is an output that is not wanted.
+/// The outputs of attn_lstm_into; {} omits one.
 template <class Item>
 struct attn_lstm_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
@@ -66,19 +66,19 @@ struct attn_lstm_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y_alignment> Y_alignment{};
 };
 
-/// What attn_lstm returns, shaped as its comment says; attn_lstm_into has the other outputs.
+/// The outputs of attn_lstm, in the shapes given there; attn_lstm_into has the other outputs.
 template <class Item>
 struct attn_lstm_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h, Y_c;
 };
 
-/// T steps, N rows of the batch, S steps of memory.
+/// The sizes of a call: T steps, N rows of the batch, S steps of memory.
 struct attn_lstm_sizes {
     std::size_t T = 0, N = 0, S = 0;
 };
 
-/// The attributes. Names and lists are read during the call that they are handed to.
+/// The attributes of an AttnLSTM. Names and lists are read only during the call that they are passed to.
 struct attn_lstm_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations>
@@ -86,15 +86,15 @@ struct attn_lstm_options {
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
     bool input_forget = false;                 ///< f = 1 - i
 };
 
-/// Weights and attributes of an AttnLSTM, checked and laid out once for many calls. Copies share the memory,
-/// moves copy; const is thread-safe.
+/// The weights and attributes of an AttnLSTM, checked and packed once for many calls. Copies share the
+/// memory, moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as attn_lstm.
-/// Cost      one pass over the weights; as much memory as they take, their widths filled up to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
 class attn_lstm_weights
     : public detail::packed_weights<kernel::attn_lstm_parameters<detail::compute_t<Item>>> {
@@ -179,7 +179,7 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
             start.initial_attention, start.initial_alignment));
 }
 
-/// Calls use(runner, states) with what a call needs.
+/// Calls use(runner, states) with the runner and the states of a call.
 template <class Item, class Score, class Policy, class Use>
 void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
     attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
@@ -244,7 +244,8 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 
 } // namespace detail
 
-/// com.microsoft's AttnLSTM: an LSTM whose steps also read what its last output found in a memory.
+/// Computes com.microsoft's AttnLSTM: an LSTM with Bahdanau attention over a memory, whose result is an input
+/// of the next step.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         h, c = lstm_step([x_t, attention], h, c)  # as lstm; attention is zeros at first
@@ -258,28 +259,29 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 ///           initial_c [D, N, H], P [D, 3H], QW [D, H, A], MW [D, E, A], V [D, A], M [N, S, E],
 ///           memory_seq_lens [N], AW [D, H + E, L], initial_attention [D, N, C], initial_alignment [D, N, S]
 ///           -> Y [T, D, N, H], Y_h and Y_c [D, N, H], alignments [T, D, N, S], Y_attention [D, N, C],
-///           Y_alignment [D, N, S]. C = L with AW, else E. QW, MW, V and M are given together, or not at all:
-///           then it is an LSTM.
-/// Types     X's: float, double; float16 and its like, computed as float; scalars of your own.
-/// Options   attn_lstm_options; given with the weights, if these are packed.
-/// Score     in place of the sum above any attention_score: it also sees the last alignment.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+///           Y_alignment [D, N, S]. C = L with AW, else E. QW, MW, V and M are given together, or all
+///           omitted: then it is an LSTM.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float; user-defined
+///           scalars.
+/// Options   attn_lstm_options; if the weights are packed, those given to attn_lstm_weights.
+/// Score     any attention_score in place of the sum above; its arguments include the last alignment.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
-///           [0, S]). What a score throws passes through.
-/// Order     as lstm: the bits of a row depend on nothing but the row; a sequence in pieces, with Y_h, Y_c,
-///           Y_attention and, if the score reads it, Y_alignment handed on, gives the bits of one call (float
-///           and wider types).
+///           [0, S]). A score's exceptions propagate.
+/// Order     as lstm: the bits of a row depend only on the row; a sequence in pieces, with Y_h, Y_c,
+///           Y_attention and, if the score reads it, Y_alignment passed on, is bitwise equal to one call
+///           (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
-///           Rounding of the scores changes an alignment by at most 2^-21 sum |V| of itself. Where sum |V| is
-///           above 64 each score is a sum of tanh, which keeps the digits of those near 0. NaN stays NaN.
-///           Values beyond a row's lengths are not read; a memory of length 0 gives alignments and a context
-///           of zeros.
-/// Cost      multiply-adds of T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A, for shorter rows
-///           fewer, and T N D S A times a multiplication and a division for the scores, a tanh where sum |V|
-///           is above 64. Packing is a pass over the weights; attn_lstm_weights are packed once.
+///           Rounding of the scores changes an alignment by a relative error of at most 2^-21 sum |V|. Where
+///           sum |V| is above 64, each score is a sum of tanh, which keeps the digits of terms near 0. NaN
+///           stays NaN. Values beyond a row's lengths are not read; a memory of length 0 gives alignments and
+///           a context of zeros.
+/// Cost      T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A multiply-adds, fewer for shorter
+///           rows, and, for the scores, T N D S A times a multiplication and a division, or a tanh where sum
+///           |V| is above 64. Packing is a pass over the weights; attn_lstm_weights are packed once.
 /// Differs   from ONNX Runtime: softmax subtracts the maximum, NaN is not clipped to a number, lengths of 0
-///           and T, N, S = 0 are defined, ThresholdedRelu keeps x >= alpha, all types work. hidden_size may
-///           be left out.
+///           and T, N, S = 0 are defined, ThresholdedRelu keeps x >= alpha, all types are supported,
+///           hidden_size is optional.
 /// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.
 /// Example
 /// ```cpp
@@ -296,7 +298,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& 
     return detail::run_attn_lstm<Item>(X, weights, start, bahdanau(), policy);
 }
 
-/// With weights as they are: packs them first.
+/// Computes AttnLSTM with unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
     attn_lstm_options const& options = {}, Policy const& policy = {})
@@ -304,7 +306,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
     return attn_lstm(X, inputs, bahdanau(), options, policy);
 }
 
-/// With a score of your own.
+/// Computes AttnLSTM with a user-defined score.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
@@ -313,7 +315,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& 
     return detail::run_attn_lstm<Item>(X, weights, start, score, policy);
 }
 
-/// With a score of your own, and weights as they are.
+/// Computes AttnLSTM with a user-defined score and unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
@@ -324,14 +326,14 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
     return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
-/// large enough.
+/// Computes AttnLSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
 ///
-/// Errors    as attn_lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an
-///           input or another output; but Y_h, Y_c, Y_attention and Y_alignment may be the very tensors
-///           initial_h and so on, so that a stream carries its state.
-/// Cost      as attn_lstm; alignments, Y_attention and Y_alignment want the attention of the last step too,
-///           which is left out otherwise.
+/// Errors    as attn_lstm; shape_error: an output's shape; overlap_error: an output shares memory with an
+///           input or another output. Y_h, Y_c, Y_attention and Y_alignment may be the same tensors as
+///           initial_h and so on, so that a stream updates its state in place.
+/// Cost      as attn_lstm; alignments, Y_attention and Y_alignment also require the attention of the last
+///           step, which is omitted otherwise.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
@@ -346,8 +348,8 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and so many
-/// threads.
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and
+/// the policy's threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau,

@@ -8,23 +8,23 @@
 
 namespace xloom {
 
-/// One step of one direction of AttnLSTM, for N rows with a memory each: what attn_lstm does from step to
-/// step, bit for bit.
+/// One step of one direction of AttnLSTM for N rows with a memory each, bitwise equal to a step of attn_lstm.
 ///
 ///     h, c = lstm_step([x_t, attention], h, c)
-///     alignment = softmax(score(M MW, h QW))  # of what memory_seq_lens leaves of each row's memory
+///     alignment = softmax(score(M MW, h QW))  # over memory_seq_lens[n] steps of memory
 ///     attention = [h, alignment M] AW if AW else alignment M
 ///     y_t = h
 ///
 /// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t
 ///           [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved
-///           from has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or not d.
-/// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step
-///           allocates nothing.
-/// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
-/// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    com.microsoft AttnLSTM-1. examples/attention_reader/reader.hpp steps with it.
+/// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
+///           moved-from cell has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or
+///           no direction d.
+/// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
+///           nothing.
+/// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
+/// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
+/// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1});
@@ -46,7 +46,7 @@ class attn_lstm_cell {
     using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
 
 public:
-    /// With the weights of direction d. M is read now and not kept.
+    /// Constructs a cell with the weights of direction d. M is read by the constructor only.
     attn_lstm_cell(attn_lstm_weights<Item> weights,
         detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
         detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
@@ -65,14 +65,14 @@ public:
     attn_lstm_cell(attn_lstm_cell const&) = default;
     attn_lstm_cell(attn_lstm_cell&&) = default;
     attn_lstm_cell& operator=(attn_lstm_cell&&) = default;
-    /// Copies first: without memory for the copy the cell stays as it is.
+    /// Copies `other` first, so that the cell is unchanged if allocation fails.
     attn_lstm_cell& operator=(attn_lstm_cell const& other)
         requires std::is_copy_assignable_v<Score>
     {
         return *this = attn_lstm_cell(other);
     }
 
-    /// Another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
+    /// Sets another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
     void set_memory(detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
         detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {})
     {
@@ -82,12 +82,12 @@ public:
             detail::shape_if_given(M), memory_seq_lens.is_given(), std::nullopt, std::nullopt);
         detail::check_rows(name, weights_.sizes(), N);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
-        memory_.rows.reserve(N); // before N is counted up to: an M without items may claim any
+        memory_.rows.reserve(N); // before loops over N: an M without items may have any N
         detail::memory_operand<Item> const memory{M, memory_seq_lens, S};
         std::size_t longest = 0;
         for (std::size_t n = 0; n < N; ++n)
             longest = (std::max)(longest, memory.length(n));
-        // Keys and values of all rows, then scratch for making them.
+        // Keys and values of all rows, then scratch for computing them.
         auto const take_memory = [&](kernel::arena<T>& numbers, auto const& keep) {
             for (std::size_t n = 0; n < N; ++n)
                 keep(n, kernel::take_memory(parameters(), memory.length(n), numbers));
@@ -96,7 +96,7 @@ public:
         kernel::arena<T> size, step_size;
         take_memory(size, [](std::size_t, auto const&) {});
         take_scratch(N, longest, step_size);
-        // What may throw comes first: until then the cell is as it was.
+        // Allocations come first: if one fails, the cell is unchanged.
         numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
 
@@ -116,7 +116,7 @@ public:
     std::size_t batch_size() const noexcept { return N_; }
     std::size_t memory_steps() const noexcept { return S_; }
 
-    /// h, c and attention become the next state.
+    /// Updates h, c and attention to the next state.
     template <class Hidden, class Cell, class Attention, class Element>
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
@@ -130,7 +130,7 @@ public:
         }
     }
 
-    /// The same, and y_t = h: the body of a scan over x_t.
+    /// Updates h, c and attention to the next state and writes y_t = h: the body of a scan over x_t.
     template <class Hidden, class Cell, class Attention, class Element, class Output>
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
@@ -145,7 +145,8 @@ public:
         }
     }
 
-    /// With the alignment as a state too: the score sees it, and it becomes the next one.
+    /// Updates h, c, attention and alignment to the next state and writes y_t = h. The score reads the last
+    /// alignment.
     template <class Hidden, class Cell, class Attention, class Alignment, class Element, class Output>
     void operator()(
         Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
@@ -171,7 +172,7 @@ private:
         T* sums;
     };
 
-    /// Keys and values of all rows, and the numbers that they point to. A copy points to its own.
+    /// The keys and values of all rows, and the numbers that they point to. A copy points to its own numbers.
     struct held_memory {
         aligned_vector<T> numbers;
         std::vector<kernel::attending_row<T, Item>> rows;
@@ -252,7 +253,7 @@ private:
     std::size_t d_;
     detail::row_count N_;
     std::size_t S_ = 0;
-    std::size_t longest_ = 0; ///< of the rows' memories
+    std::size_t longest_ = 0; ///< the maximum length of the rows' memories
     held_memory memory_;
     aligned_vector<T> numbers_;
 };

@@ -1,13 +1,12 @@
 #pragma once
-// GRU: ONNX's, over a batch of sequences.
+// ONNX's GRU over a batch of sequences.
 
 #include <xloom/run/recurrent/gru_weights.hpp>
 #include <xloom/run/recurrent/single_state.hpp>
 
 namespace xloom {
 
-/// The inputs of a GRU under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
-/// layout.
+/// The inputs of a GRU under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct gru_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -17,7 +16,7 @@ struct gru_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
-/// The inputs that stay the same from call to call.
+/// The inputs of a GRU that are constant over calls.
 template <class Item>
 struct gru_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -25,28 +24,28 @@ struct gru_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
 };
 
-/// The inputs that do not.
+/// The inputs of a GRU, except X, that vary from call to call.
 template <class Item>
 struct gru_start {
     detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
-/// Where gru_into writes; {} is an output that is not wanted.
+/// The outputs of gru_into; {} omits one.
 template <class Item>
 struct gru_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
     detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
 };
 
-/// What gru returns, shaped as its comment says.
+/// The outputs of gru, in the shapes given there.
 template <class Item>
 struct gru_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h;
 };
 
-/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+/// ONNX's attributes of a GRU. Names and lists are read only during the call that they are passed to.
 struct gru_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations>
@@ -54,16 +53,16 @@ struct gru_options {
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
-    bool linear_before_reset = false;          ///< r meets R h + Rb instead of h
+    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
+    bool linear_before_reset = false;          ///< r is applied to R h + Rb instead of h
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// Weights and attributes of a GRU, checked and laid out once for many calls. Copies share the memory, moves
-/// copy; const is thread-safe.
+/// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory,
+/// moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as gru.
-/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class gru_weights : public detail::packed_weights<kernel::gru_parameters<detail::compute_t<Item>>> {
     using T = detail::compute_t<Item>;
@@ -88,7 +87,7 @@ private:
     {}
 };
 
-/// ONNX's GRU.
+/// Computes ONNX's GRU.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         z, r = act_f(split(W[d][z, r] x_t + Wb[d] + R[d][z, r] h + Rb[d], 2))
@@ -101,12 +100,11 @@ private:
 ///           N, H] -> Y [T, D, N, H], Y_h [D, N, H]; gates in the order z, r, h. Layout 1: X [N, T, I], Y [N,
 ///           T, D, H], states [N, D, H]. Any strides.
 /// Types     as lstm.
-/// Options   gru_options; given with the weights, if these are packed.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Options   gru_options; if the weights are packed, those given to gru_weights.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
-/// Order     as lstm: the bits of a row depend on nothing but the row.
-/// Cost      T N D 3H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
-///           weights.
+/// Order     as lstm: the bits of a row depend only on the row.
+/// Cost      T N D 3H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
 /// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.
 /// Example
@@ -125,7 +123,7 @@ gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights,
         Item>("xloom::gru", X, weights, start, policy);
 }
 
-/// With weights as they are: packs them first.
+/// Computes ONNX's GRU with unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs,
     gru_options const& options = {}, Policy const& policy = {})
@@ -134,11 +132,11 @@ gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> cons
     return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
-/// large enough.
+/// Computes ONNX's GRU into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
 ///
-/// Errors    as gru; shape_error: an output's shape.  overlap_error: an output shares memory with an input or
-///           another output; but Y_h may be the very tensor initial_h.
+/// Errors    as gru; shape_error: an output's shape; overlap_error: an output shares memory with an input or
+///           another output. Y_h may be the same tensor as initial_h.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void gru_into(Input const& X, gru_weights<Item> const& weights,
     std::type_identity_t<gru_start<Item>> const& start,
@@ -153,7 +151,8 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
         input, weights, batch, start, outputs, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
+/// threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>

@@ -1,5 +1,5 @@
 #pragma once
-// LSTM: ONNX's, over a batch of sequences.
+// ONNX's LSTM over a batch of sequences.
 
 #include <array>
 #include <optional>
@@ -10,8 +10,7 @@
 
 namespace xloom {
 
-/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
-/// layout.
+/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -23,7 +22,7 @@ struct lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
 };
 
-/// The inputs that stay the same from call to call.
+/// The inputs of an LSTM that are constant over calls.
 template <class Item>
 struct lstm_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -32,7 +31,7 @@ struct lstm_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
 };
 
-/// The inputs that do not.
+/// The inputs of an LSTM, except X, that vary from call to call.
 template <class Item>
 struct lstm_start {
     detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
@@ -40,7 +39,7 @@ struct lstm_start {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
 };
 
-/// Where lstm_into writes; {} is an output that is not wanted.
+/// The outputs of lstm_into; {} omits one.
 template <class Item>
 struct lstm_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
@@ -48,14 +47,14 @@ struct lstm_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y_c> Y_c{};
 };
 
-/// What lstm returns, shaped as its comment says.
+/// The outputs of lstm, in the shapes given there.
 template <class Item>
 struct lstm_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h, Y_c;
 };
 
-/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+/// ONNX's attributes of an LSTM. Names and lists are read only during the call that they are passed to.
 struct lstm_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations>
@@ -63,16 +62,16 @@ struct lstm_options {
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
     bool input_forget = false;                 ///< f = 1 - i
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory,
-/// moves copy; const is thread-safe.
+/// The weights and attributes of an LSTM, checked and packed once for many calls. Copies share the memory,
+/// moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as lstm.
-/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class lstm_weights : public detail::packed_weights<kernel::lstm_parameters<detail::compute_t<Item>>> {
     using T = detail::compute_t<Item>;
@@ -100,7 +99,7 @@ private:
 
 namespace detail {
 
-/// The states of an LSTM's rows, before and after.
+/// The initial and final states of an LSTM's rows.
 template <class Item>
 struct lstm_states {
     using T = compute_t<Item>;
@@ -175,7 +174,7 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 
 } // namespace detail
 
-/// ONNX's LSTM.
+/// Computes ONNX's LSTM.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         i, o, f, g = split(W[d] x_t + Wb[d] + R[d] h + Rb[d], 4)
@@ -188,20 +187,20 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 ///           initial_c [D, N, H], P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i,
 ///           o, f, g, peepholes i, o, f. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. D is 2 for
 ///           bidirectional, else 1. Any strides.
-/// Types     X's: float, double; float16 and its like, computed as float and rounded in Y, Y_h and Y_c only;
-///           scalars of your own.
-/// Options   lstm_options; given with the weights, if these are packed.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y,
+///           Y_h and Y_c only; user-defined scalars.
+/// Options   lstm_options; if the weights are packed, those given to lstm_weights.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
-/// Order     each sum is bias, then W's products, then R's, in chains of 128. So the bits of a row depend on
-///           nothing but the row: not on the batch, the threads, nor on how a sequence is cut into calls
-///           (float and wider types).
+/// Order     each sum is bias, then the products of W, then those of R, in dependency chains of 128 products.
+///           So the bits of a row depend only on the row: not on the batch, the threads, or how a sequence is
+///           split into calls (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
-///           NaN stays NaN. What lies beyond a row's length is not read.
-/// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
-///           weights; lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
-/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of
-///           length 0 keeps its states.
+///           NaN stays NaN. Steps beyond a row's length are not read.
+/// Cost      T N D 4H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights;
+///           lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
+/// Differs   from ONNX: nothing known. Unspecified there: clip does not apply to c, and a row of length 0
+///           keeps its states.
 /// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
 /// Example
 /// ```cpp
@@ -227,7 +226,7 @@ lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
     return result;
 }
 
-/// With weights as they are: packs them first.
+/// Computes ONNX's LSTM with unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
     lstm_options const& options = {}, Policy const& policy = {})
@@ -236,12 +235,12 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
     return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
-/// large enough.
+/// Computes ONNX's LSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
 ///
-/// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input
-///           or another output; but Y_h and Y_c may be the very tensors initial_h and initial_c, so that a
-///           stream carries its state in place.
+/// Errors    as lstm; shape_error: an output's shape; overlap_error: an output shares memory with an input or
+///           another output. Y_h and Y_c may be the same tensors as initial_h and initial_c, so that a stream
+///           updates its state in place.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
@@ -255,7 +254,8 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
+/// threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>

@@ -8,7 +8,7 @@
 
 namespace xloom {
 
-/// One step of one direction of ONNX's LSTM, for N rows: what lstm does from step to step, bit for bit.
+/// One step of one direction of ONNX's LSTM for N rows, bitwise equal to a step of lstm.
 ///
 ///     i, o, f, g = split(W x_t + Wb + R h + Rb, 4)
 ///     c = act_f(f + Pf * c) * c + act_f(i + Pi * c) * act_g(g)
@@ -17,11 +17,11 @@ namespace xloom {
 ///
 /// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
 ///           contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved
-///           from has N = 0 rows.
+/// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
+///           moved-from cell has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
-/// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
-/// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
+/// Aliasing  x_t may be h or c, y_t may be h; h and c must not overlap.
+/// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX LSTM-22.
 /// Example
 /// ```cpp
@@ -37,8 +37,8 @@ class lstm_cell {
     using T = detail::compute_t<Item>;
 
 public:
-    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a
-    /// d that is none an option_error.
+    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
+    /// a shape_error, a d that is no direction of the weights an option_error.
     explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
         : weights_(std::move(weights)), N_(N), d_(d)
     {
@@ -54,10 +54,10 @@ public:
     lstm_cell(lstm_cell const&) = default;
     lstm_cell(lstm_cell&&) = default;
     lstm_cell& operator=(lstm_cell&&) = default;
-    /// Copies first: without memory for the copy the cell stays as it is.
+    /// Copies `other` first, so that the cell is unchanged if allocation fails.
     lstm_cell& operator=(lstm_cell const& other) { return *this = lstm_cell(other); }
 
-    /// h and c become the next state.
+    /// Updates h and c to the next state.
     template <class Hidden, class Cell, class Element>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t)
     {
@@ -71,7 +71,7 @@ public:
         }
     }
 
-    /// The same, and y_t = h: the body of a scan over x_t.
+    /// Updates h and c to the next state and writes y_t = h: the body of a scan over x_t.
     template <class Hidden, class Cell, class Element, class Output>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
     {

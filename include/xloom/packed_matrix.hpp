@@ -11,19 +11,20 @@
 
 namespace xloom {
 
-/// A constant matrix B and a bias, laid out once for products with many rows, few rows, or one.
+/// A constant matrix B and a bias, packed once for products with many rows, few rows, or one.
 ///
 ///     C = A B + bias
 ///
-/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and C so many items apart, those of A
-///           overlapping if you like (the windows of a convolution). B and bias of any strides.
-/// Types     float, double, scalars of your own.
+/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and of C at a stride each, rows of A may
+///           overlap (the windows of a convolution). B and bias of any strides.
+/// Types     float, double, user-defined scalars.
 /// Errors    shape_error: the rank of B, the shape of bias, sizes that cannot be counted in bytes.
-/// Order     each sum is bias, then the products along K in chains of 128: its bits do not depend on M.
-/// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of
-///           its cache. Allocates nothing.
-/// Aliasing  C overlaps neither A nor the matrix.
-/// Threads   const is thread-safe. Copies share the memory, moves copy.
+/// Order     each sum is bias, then the products along K in dependency chains of 128: its bits do not depend
+///           on M.
+/// Cost      M K J multiply-adds; for three rows or more near the processor's peak, for fewer limited by
+///           cache bandwidth. Allocates nothing.
+/// Aliasing  C must overlap neither A nor the matrix.
+/// Threads   const members are thread-safe. Copies share the memory, moves copy.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 2> const B = {{1, 2, 3}, {4, 5, 6}};
@@ -45,7 +46,7 @@ public:
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
 
-    /// `rows` rows of A, a_step apart, to rows of C, c_step apart.
+    /// Multiplies `rows` rows of A, at a stride of a_step, into rows of C, at a stride of c_step.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
         constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
@@ -55,7 +56,7 @@ public:
         kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
         if (rest == 0)
             return;
-        // The last panel is wider than what is left of C.
+        // The last panel is wider than the remaining columns of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);

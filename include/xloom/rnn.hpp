@@ -1,13 +1,12 @@
 #pragma once
-// RNN: ONNX's simple recurrent network, over a batch of sequences.
+// ONNX's RNN, the simple recurrent network, over a batch of sequences.
 
 #include <xloom/run/recurrent/rnn_weights.hpp>
 #include <xloom/run/recurrent/single_state.hpp>
 
 namespace xloom {
 
-/// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
-/// layout.
+/// The inputs of an RNN under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct rnn_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -17,7 +16,7 @@ struct rnn_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
-/// The inputs that stay the same from call to call.
+/// The inputs of an RNN that are constant over calls.
 template <class Item>
 struct rnn_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -25,41 +24,42 @@ struct rnn_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
 };
 
-/// The inputs that do not.
+/// The inputs of an RNN, except X, that vary from call to call.
 template <class Item>
 struct rnn_start {
     detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
-/// Where rnn_into writes; {} is an output that is not wanted.
+/// The outputs of rnn_into; {} omits one.
 template <class Item>
 struct rnn_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
     detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
 };
 
-/// What rnn returns, shaped as its comment says.
+/// The outputs of rnn, in the shapes given there.
 template <class Item>
 struct rnn_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h;
 };
 
-/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+/// ONNX's attributes of an RNN. Names and lists are read only during the call that they are passed to.
 struct rnn_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
 namespace detail {
 
-/// ONNX's schema gives activations the default [Tanh, Tanh], for one direction too: there it means the first.
+/// Returns the options with one Tanh in place of [Tanh, Tanh] if there is one direction: ONNX's schema has
+/// that default for one direction too.
 inline rnn_options without_schema_default(rnn_options options)
 {
     auto& names = options.activations;
@@ -71,11 +71,11 @@ inline rnn_options without_schema_default(rnn_options options)
 
 } // namespace detail
 
-/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory, moves
-/// copy; const is thread-safe.
+/// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
+/// moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as rnn.
-/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class rnn_weights : public detail::packed_weights<kernel::rnn_parameters<detail::compute_t<Item>>> {
     using T = detail::compute_t<Item>;
@@ -101,7 +101,7 @@ private:
     {}
 };
 
-/// ONNX's RNN.
+/// Computes ONNX's RNN.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         h = act_f(W[d] x_t + Wb[d] + R[d] h + Rb[d])
@@ -111,12 +111,11 @@ private:
 ///           H] -> Y [T, D, N, H], Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H].
 ///           Any strides.
 /// Types     as lstm.
-/// Options   rnn_options; given with the weights, if these are packed.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Options   rnn_options; if the weights are packed, those given to rnn_weights.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
-/// Order     as lstm: the bits of a row depend on nothing but the row.
-/// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
-///           weights.
+/// Order     as lstm: the bits of a row depend only on the row.
+/// Cost      T N D H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
 /// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.
 /// Example
@@ -134,7 +133,7 @@ rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights,
         Item>("xloom::rnn", X, weights, start, policy);
 }
 
-/// With weights as they are: packs them first.
+/// Computes ONNX's RNN with unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
     rnn_options const& options = {}, Policy const& policy = {})
@@ -143,11 +142,11 @@ rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> cons
     return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
-/// large enough.
+/// Computes ONNX's RNN into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
 ///
-/// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or
-///           another output; but Y_h may be the very tensor initial_h.
+/// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
+///           another output. Y_h may be the same tensor as initial_h.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void rnn_into(Input const& X, rnn_weights<Item> const& weights,
     std::type_identity_t<rnn_start<Item>> const& start,
@@ -162,7 +161,8 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights,
         input, weights, batch, start, outputs, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
+/// threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>

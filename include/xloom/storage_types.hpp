@@ -1,9 +1,9 @@
 #pragma once
-// The element types of ONNX that C++ lacks, float16 to uint2, ready for xtensor: its where, amax, amin,
-// maximum, minimum and clip may choose between two of one type.
+// Support by xtensor for the element types of ONNX that C++ lacks, float16 to uint2: its where, amax, amin,
+// maximum, minimum and clip accept two values of one such type.
 //
-// Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one
-// says.
+// Why all_scalar and not is_scalar, on which it depends up to xtl 0.7: in xtl 0.8 it depends on
+// std::is_scalar, which must not be specialised.
 
 #include <type_traits>
 

@@ -1,5 +1,5 @@
 #pragma once
-// A policy for operators that takes its threads from oneTBB (Debian: libtbb-dev; link with TBB::tbb).
+// An execution policy that takes its threads from oneTBB (Debian: libtbb-dev; link with TBB::tbb).
 
 #include <algorithm>
 #include <memory>
@@ -12,9 +12,11 @@
 
 namespace xloom {
 
-/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling
-/// one included, nor more than the processor has. Copies share the arena, moves copy. May be used from many
-/// threads at once. Example
+/// An execution policy that runs the parts of an operator's work in a oneTBB arena of at most `concurrency`
+/// threads, the calling one included, and no more than the processor has. Copies share the arena, moves copy.
+/// Thread-safe.
+///
+/// Example
 /// ```cpp
 /// xt::xtensor<int, 1> const x = {1, 2, 3};
 /// xt::xtensor<int, 2> const indices = {{0}, {2}};
@@ -40,7 +42,8 @@ public:
     }
 
 private:
-    /// Why not the template's own work: what oneTBB is made of would be compiled for each F.
+    /// Runs part_of(f, part) for each part. Not a template, so that those of oneTBB are not instantiated for
+    /// each F.
     void run(std::size_t parts, void (*part_of)(void const*, std::size_t), void const* f) const
     {
         arena_->execute([&] {

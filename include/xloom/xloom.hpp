@@ -1,5 +1,5 @@
 #pragma once
-// Everything. xloom/tbb.hpp, which needs oneTBB, only with XLOOM_USE_TBB defined.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined.
 
 #include <xloom/activations.hpp>
 #include <xloom/attn_lstm.hpp>

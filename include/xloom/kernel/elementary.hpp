@@ -153,8 +153,8 @@ template <class V>
 V tanh_of(V const& x)
 {
     if constexpr (is_float_batch<V>) {
-        // For |x| >= 0.5494, where |tanh| is 1/2: 1 - 2 / (exp(2 |x|) + 1). Below, where that cancels: |x| +
-        // |x|^3 p(x^2), p by Remez's algorithm.
+        // For |x| >= 0.5494, that is |tanh(x)| >= 1/2: 1 - 2 / (exp(2 |x|) + 1). Below, where that cancels:
+        // |x| + |x|^3 p(x^2), p by Remez's algorithm.
         V const size = abs(x), z = x * x;
         V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);

@@ -117,8 +117,8 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
 
-/// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, with products k .. `end` -
-/// 1 in one dependency chain.
+/// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, with products [k, end) in
+/// one dependency chain.
 ///
 /// Why unrolled by 4: loop overhead is 1/7 of an iteration of one product, and SMT siblings compete for issue
 /// slots. Without unrolling, g++ also loads a row of b again for each row of a.

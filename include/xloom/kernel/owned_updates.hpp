@@ -34,7 +34,7 @@ struct owned_updates {
 };
 
 /// A map from the offset of a slice to its owner. Each aligned range of at least `neighbourhood` offsets has
-/// one owner. Ranges are hashed to groups, and groups are assigned so that all owners have about as many
+/// one owner. Ranges are hashed to groups, and groups are assigned so that all owners have about equally many
 /// updates of a sample.
 class slice_owners {
 public:

@@ -9,12 +9,12 @@
 
 namespace xloom::kernel {
 
-/// The maximum number of rows in a block: as many as the registers hold the sums of, for one panel.
+/// The maximum number of rows in a block, whose sums for one panel fit in registers.
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// A partition of `things` into as few blocks of at most `most` as possible, of nearly equal sizes. For most
-/// >= 3, no block has size 1 if there are two things or more.
+/// A partition of `things` into as few blocks of at most `most` as possible, of nearly equal sizes. If most
+/// >= 3 and there are two things or more, no block has size 1.
 struct blocks {
     std::size_t things, most;
 

@@ -6,8 +6,9 @@
 namespace xloom::kernel {
 
 /// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
-/// second. Axes of length 1 are dropped and axes that are contiguous in both arrays are merged, so that most
-/// copies are one or two loops. Cost: each item is read once and written once. Allocates nothing.
+/// second. Axes of length 1 are dropped, and adjacent axes that have a common stride in both arrays are
+/// merged, so that most copies are one or two loops. Cost: each item is read once and written once. Allocates
+/// nothing.
 class strided_copy {
 public:
     constexpr strided_copy(shape const& dims, strides const& from, strides const& to)

@@ -28,14 +28,16 @@ struct time_axis {
         }
     }
 
-    /// Returns a copy of `count` elements, from the one passed to it on, into a contiguous row-major buffer.
+    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
+    /// contiguous row-major buffer.
     strided_copy pack_copy(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
         return {dims, apart, packed};
     }
 
-    /// Returns a copy from a contiguous row-major buffer to `count` elements, from the one passed to it on.
+    /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
+    /// which is passed to it.
     strided_copy unpack_copy(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);

@@ -8,8 +8,8 @@
 
 namespace xloom::kernel {
 
-/// The indices of updates, stably sorted by slice: those of a slice are at positions first(slice) ..
-/// end(slice) - 1.
+/// The indices of updates, stably sorted by slice: those of a slice are at positions [first(slice),
+/// end(slice)).
 ///
 /// Cost: a number for each slice and each update; offsets are read twice.
 class updates_by_slice {

@@ -12,7 +12,7 @@ template <class Function, class T>
 inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
 
 /// Calls f with the function object of a reduction: `reduce` itself or, if it is a `reduction`, the one that
-/// it names. Requires that the named one can reduce values of type T. The mean is an addition; the caller
+/// it names, which must be able to reduce values of type T. For the mean it is an addition; the caller
 /// divides by the number of updates.
 template <class T, class Reduce, class F>
 void with_reduction(Reduce& reduce, F const& f)
