@@ -1,5 +1,5 @@
 #pragma once
-// Which operands may be temporaries: those whose items outlive them.
+// Traits of borrowed operands: types whose items outlive the object, so that a temporary may be passed.
 
 #include <ranges>
 #include <type_traits>
@@ -8,8 +8,8 @@
 
 namespace xt {
 
-// xtensor declares these two no earlier than it defines them, in headers that its other expressions do
-// without.
+// Declared here because xtensor declares them only in the headers that define them, which its other
+// expressions do not include.
 template <class CT, class S, layout_type L, class FST>
 class xstrided_view;
 template <class CT, class... S>
@@ -19,19 +19,19 @@ class xview;
 
 namespace xloom::detail {
 
-/// True if the items of an X outlive it: a std::span, a view of a variable, an adaptor of memory that it does
-/// not own. A container's do not, nor do those of a view or an adaptor that holds a container.
+/// True if the items of an X outlive the X: a std::span, a view of a variable, an adaptor of memory that it
+/// does not own. False for a container, and for a view or an adaptor that holds a container.
 template <class X>
 inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<X>;
 
-/// True if the items of what a view or an adaptor holds as a Closure outlive the holder.
+/// True if the items of a view or an adaptor that stores a Closure outlive that view or adaptor.
 template <class Closure>
 inline constexpr bool is_borrowed_closure =
     std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
 
 template <class T, class Shape>
 inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
-/// xtensor keeps the smart pointer that owns the memory in the allocator's place.
+/// xtensor passes a smart pointer that owns the memory as the allocator argument.
 template <class Pointer, class Allocator>
 inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> =
     !requires(Allocator owner) { owner.get(); };

@@ -1,6 +1,6 @@
 #pragma once
-// What a body gets for one element of a tensor: a row-major xtensor expression over memory that it does not
-// own.
+// The view of one element of a tensor that a body receives: a row-major xtensor expression over memory that
+// it does not own.
 
 #include <algorithm>
 #include <array>
@@ -16,12 +16,12 @@ namespace xloom {
 template <class T, class Shape>
 class basic_element_view;
 
-/// Names for the parameters of bodies that are not generic. T is const for inputs.
+/// An element view for the parameter list of a body that is not generic. T is const for inputs.
 template <class T, std::size_t Rank = dynamic_rank>
 using element_view = basic_element_view<T,
     std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
 
-/// The same for elements of xt::xtensor_fixed.
+/// An element view of a fixed shape, for the elements of an xt::xtensor_fixed.
 template <class T, std::size_t... Dims>
 using fixed_element_view = basic_element_view<T, xt::fixed_shape<Dims...>>;
 
@@ -32,7 +32,7 @@ inline constexpr bool is_fixed_shape = false;
 template <std::size_t... Dims>
 inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
 
-/// Shape and strides of a view; those of a fixed shape take no room.
+/// The shape and strides of a view; an empty class for a fixed shape.
 template <class Shape>
 struct element_geometry {
     using shape_type = Shape;
@@ -81,8 +81,8 @@ struct temporary_of<T, xt::fixed_shape<Dims...>> {
     using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
 };
 
-/// Thrown by a view that was assigned another shape; the operator that made the view says instead which
-/// operand it is, at what iteration.
+/// The exception of a view that is assigned another shape. The operator that made the view replaces it by a
+/// body_error that names the operand and the iteration.
 class element_reshaped : public body_error {
 public:
     element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
@@ -139,15 +139,15 @@ namespace xloom {
 /// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(),
 /// xt::noalias(y_t) = h + x_t.
 ///
-/// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a
-/// compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
+/// Assignment writes the values and never changes the shape: an expression of another shape is a body_error
+/// (a compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
 /// view of the same memory. swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not
-/// compile. `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates
-/// nothing.
+/// compile. `y_t = expression` evaluates into a temporary, as everywhere in xtensor; xt::noalias(y_t)
+/// allocates nothing.
 ///
-/// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger
-/// one with an untyped error, have no common way to move their pointer (xfixed_adaptor has none), and their
-/// names do not fit a body's parameter list.
+/// Why not an xtensor adaptor: adaptors silently accept another shape of the same size, throw an untyped
+/// error for a larger one, have no common function that resets the pointer (xfixed_adaptor has none), and
+/// have type names too long for a body's parameter list.
 template <class T, class Shape>
 class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
                            public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
@@ -163,7 +163,8 @@ public:
     using temporary_type = typename inner_types::temporary_type;
     using expression_tag = xt::xtensor_expression_tag;
 
-    /// Views dims' row-major items from `data` on. `dims` is ignored for a fixed shape.
+    /// Makes a view of row-major items of shape `dims` that begin at `data`. `dims` is ignored for a fixed
+    /// shape.
     basic_element_view(T* data, shape const& dims)
         : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_)
     {}
@@ -180,8 +181,8 @@ public:
         return *this;
     }
 
-    /// Deleted, so that std::swap does not compile: through a copy, which views the same memory, it would
-    /// leave both views equal.
+    /// Deleted so that std::swap does not compile: its temporary copy would view the same memory, and both
+    /// views would end up equal.
     basic_element_view& operator=(basic_element_view&&) = delete;
 
     /// Swaps the values of two elements of the same shape.
@@ -199,7 +200,7 @@ public:
         return semantic_base::operator=(expression);
     }
 
-    /// xt::noalias ends here.
+    /// Called by xt::noalias(y_t) = expression.
     template <class E>
     basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
     {
@@ -208,14 +209,14 @@ public:
         return *this;
     }
 
-    /// xt::noalias(y_t) += ... ends here; xtensor's own does not compile for fixed shapes.
+    /// Called by xt::noalias(y_t) += expression; xtensor's own function does not compile for fixed shapes.
     template <class E>
     basic_element_view& computed_assign(xt::xexpression<E> const& expression)
     {
         return assign_xexpression(expression);
     }
 
-    /// Takes the values of a temporary; xtensor's assignments end here.
+    /// Copies the values of a temporary; called by xtensor's assignment operators.
     basic_element_view& operator=(temporary_type&& values)
     {
         resize(values.shape());
@@ -229,7 +230,8 @@ public:
         return *this;
     }
 
-    /// Called by xtensor with the shape of what is assigned; there is nothing to resize, only to refuse.
+    /// Throws body_error unless `dims` equals the view's shape; xtensor calls it with the shape of an
+    /// assigned expression.
     template <class Dims>
     void resize(Dims const& dims, bool = false) const
     {
@@ -241,7 +243,7 @@ public:
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
     static constexpr bool is_contiguous() noexcept { return true; }
 
-    /// Moves the view to other memory; for the operators that hand views to bodies.
+    /// Makes the view refer to other memory; for the operators that pass views to bodies.
     void rebind(T* data) noexcept { storage_.reset_data(static_cast<T*>(data), geometry_.size_); }
 
 private:

@@ -1,16 +1,16 @@
 #pragma once
-// The names of the operands that a call lists under ONNX's names, for the compile errors that name them.
+// The operands' names in compile errors, spelt as in ONNX.
 
 #include <string_view>
 
 namespace xloom::detail {
 
-/// Compile-time errors of an operand that is referred to.
+/// A compile-time error of an operand that a tensor_ref or a lengths_ref refers to.
 enum class ref_fault { none, lazy, kind, item, integer, temporary, constant };
 
 namespace names {
 
-// The text of a static_assert is a literal, so only the preprocessor can put a name into it.
+// The message of a static_assert is a literal, so only the preprocessor can insert a name.
 #define XLOOM_NAMED_OPERAND(type, name)                                                                      \
     struct type {                                                                                            \
         static constexpr std::string_view text = name;                                                       \
@@ -39,7 +39,7 @@ namespace names {
         }                                                                                                    \
     };
 
-/// A reference that a caller makes before the call has no name yet.
+/// The name in errors of a reference made before the call, whose operand is not known yet.
 XLOOM_NAMED_OPERAND(any_tensor, "an operand")
 XLOOM_NAMED_OPERAND(any_lengths, "lengths")
 

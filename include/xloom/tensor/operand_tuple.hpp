@@ -1,6 +1,6 @@
 #pragma once
-// Packs: one value, or a flat std::tuple of values, wherever an operator takes "states", "inputs" or
-// "outputs".
+// Operand tuples (packs): one value or a flat std::tuple of values, for an operator's states, inputs or
+// outputs.
 
 #include <optional>
 #include <tuple>
@@ -29,7 +29,7 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 template <class T>
 inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
 
-/// The leaves of a pack as a std::tuple of lvalue references.
+/// Returns the values of a pack (its leaves, as in JAX) as a std::tuple of lvalue references.
 template <class Pack>
 constexpr auto leaves(Pack& pack)
 {
@@ -40,20 +40,20 @@ constexpr auto leaves(Pack& pack)
     }
 }
 
-/// The types of the leaves: std::tuple<T&...>.
+/// The tuple type of the leaves of a pack: std::tuple<T&...>.
 template <class Pack>
 using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Pack>&>()));
 
 template <class Pack>
 inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;
 
-/// False if a std::tuple stands inside a std::tuple.
+/// False if a std::tuple is nested in a std::tuple.
 template <class Pack>
 inline constexpr bool is_flat = true;
 template <class... Ts>
 inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
 
-/// True if scan outputs can be made of it: tensors and scalars.
+/// True if every value can be a scan output: a tensor or a scalar.
 template <class Pack>
 inline constexpr bool is_stackable = !has_sequence<Pack>;
 template <class... Ts>

@@ -1,5 +1,5 @@
 #pragma once
-// The operands of a call, taken from packs: inputs in memory, shapes, and where everything lies.
+// The operands of a call: inputs evaluated into memory, shapes and memory blocks.
 
 #include <array>
 #include <memory>
@@ -12,7 +12,8 @@
 
 namespace xloom::detail {
 
-/// An input is walked where it lies; a lazy expression is evaluated once, before the first iteration.
+/// The type of an input during a call: a reference to a tensor, or a container for a lazy expression, which
+/// is evaluated once, before the first iteration.
 template <class X>
 using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 
@@ -23,7 +24,7 @@ auto evaluated_inputs(Pack const& inputs)
         detail::leaves(inputs));
 }
 
-/// Requires of every operand, a tensor or a scalar, that a shape has room for its axes.
+/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank.
 template <class... Xs>
 void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
 {
@@ -55,7 +56,8 @@ memory_block memory_of(X const& value)
         return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
 }
 
-/// Where the operands lie; of those that are walked, the caller adds how.
+/// Returns the operands' memory blocks; the caller sets the time axis and the direction of inputs and
+/// outputs.
 template <class... Xs>
 std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
 {
@@ -66,7 +68,7 @@ std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& ope
         operands);
 }
 
-/// True if the operand is not const, nor a view of const memory.
+/// True if the operand is neither const nor a view of const memory.
 template <class X>
 struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
 template <tensor X>
@@ -75,8 +77,8 @@ struct is_writable<X>
                          !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
                              std::declval<X&>()))>>> {};
 
-/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of
-/// variables by value.
+/// True if no value of a pack is a temporary that owns its items: lvalues, std::tie, views of variables by
+/// value.
 template <class Pack>
 inline constexpr bool outlives_call = outlives_expression<Pack>;
 template <class... Ts>

@@ -1,5 +1,5 @@
 #pragma once
-// What counts as a tensor, and what a value is owned as.
+// The tensor concepts, and the traits of tensors: items, shape, layout, owning type.
 
 #include <concepts>
 #include <iterator>
@@ -13,7 +13,7 @@
 
 namespace xloom {
 
-/// The door for a container of your own. Specialise it with
+/// Customisation point: specialise it to use your own container as a tensor. A specialisation declares
 ///
 ///     using value_type = ...;                                  // the items' type
 ///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
@@ -22,8 +22,8 @@ namespace xloom {
 ///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
 ///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
 ///
-/// Shipped for every xtensor expression whose items lie in memory: xarray, xtensor, xtensor_fixed, their
-/// adaptors, strided views.
+/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
+/// their adaptors, strided views.
 template <class T>
 struct enable_tensor;
 
@@ -35,8 +35,8 @@ using bare = std::remove_cvref_t<T>;
 template <class T>
 concept expression = xt::is_xexpression<bare<T>>::value;
 
-/// False for a flattened view (xt::ravel) of items that an iterator alone reaches: xtensor declares a data()
-/// that does not compile.
+/// False for a flattened view (xt::ravel) whose items only an iterator can reach: xtensor declares a data()
+/// for it that does not compile.
 template <class T>
 inline constexpr bool has_items_in_storage = true;
 template <class T>
@@ -59,7 +59,7 @@ inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
 template <std::size_t... Dims>
 inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
 
-/// xtensor's containers, as opposed to its adaptors and views.
+/// True for xtensor's containers, false for its adaptors and views.
 template <class T>
 inline constexpr bool is_xcontainer = false;
 template <class Storage, xt::layout_type Layout, class Shape, class Tag>
@@ -71,7 +71,7 @@ inline constexpr bool is_xcontainer<xt::xfixed_container<T, Shape, Layout, Shara
 
 } // namespace detail
 
-/// For what of xtensor's lies in memory.
+/// The specialisation for xtensor expressions whose items are in memory.
 template <detail::strided_expression T>
 struct enable_tensor<T> {
     using value_type = std::remove_const_t<typename T::value_type>;
@@ -102,18 +102,18 @@ struct enable_tensor<T> {
         typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
 };
 
-/// A type that has come through the door.
+/// A type for which enable_tensor is specialised.
 template <class T>
 concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
 
 namespace detail {
 
-/// An xtensor expression that computes its items when asked, so that it may refer to variables that are gone
-/// by then.
+/// An xtensor expression that computes its items on access, so that it may refer to variables that no longer
+/// exist.
 template <class T>
 concept lazy = expression<T> && !tensor<T>;
 
-/// A tensor that does not own its items: an adaptor or a view of xtensor.
+/// A tensor that does not own its items: an xtensor adaptor or view.
 template <class T>
 concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
 
@@ -128,11 +128,11 @@ struct shape_type_of<T> {
     using type = typename T::shape_type;
 };
 
-/// std::array, fixed_shape, or xtensor's dynamic shape.
+/// The shape type of a tensor: std::array, fixed_shape, or xtensor's dynamic shape.
 template <tensor T>
 using shape_type_t = typename shape_type_of<bare<T>>::type;
 
-/// The type of one item; for a scalar its own.
+/// The type of one item of a tensor; for a scalar T itself.
 template <class T>
 struct item_of {
     using type = T;
@@ -148,8 +148,8 @@ struct item_of<T> {
 template <class T>
 using item_t = typename item_of<bare<T>>::type;
 
-/// What is kept of a value: containers and scalars as they are; of views, adaptors and lazy expressions a
-/// container.
+/// The type that owns a value: T itself for containers and scalars, a container for views, adaptors and lazy
+/// expressions.
 template <class T>
 struct owned {
     using type = T;
@@ -162,7 +162,7 @@ template <lazy T>
 struct owned<T> {
     using type = bare<decltype(xt::eval(std::declval<T const&>()))>;
 };
-/// Of what xtensor takes for a container, xt::eval makes none.
+/// For types derived from xt::xcontainer, which xt::eval returns unevaluated.
 template <lazy T>
     requires std::is_base_of_v<xt::xcontainer<T>, T>
 struct owned<T> {
@@ -171,13 +171,13 @@ struct owned<T> {
 template <class T>
 using owned_t = typename owned<bare<T>>::type;
 
-/// True if the items of every T lie side by side in row-major order.
+/// True if the items of every T are contiguous in row-major order.
 template <class T>
 inline constexpr bool is_always_row_major = false;
 template <strided_expression T>
 inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
 
-/// Returns the number of axes, which may be more than a shape has room for; 0 for a scalar.
+/// Returns the number of axes, which may exceed max_rank; 0 for a scalar.
 template <class T>
 std::size_t rank_of([[maybe_unused]] T const& value)
 {
@@ -191,7 +191,7 @@ std::size_t rank_of([[maybe_unused]] T const& value)
     }
 }
 
-/// Returns the text of a value's shape, whatever its rank.
+/// Returns the shape of a value of any rank as text.
 template <class T>
 std::string describe_shape([[maybe_unused]] T const& value)
 {
@@ -201,7 +201,7 @@ std::string describe_shape([[maybe_unused]] T const& value)
         return concat(shape{});
 }
 
-/// Requires a rank of at most max_rank.
+/// Returns the shape of a tensor. Requires a rank of at most max_rank.
 template <tensor T>
 shape shape_of(T const& value)
 {
@@ -216,7 +216,7 @@ strided_layout layout_of(T const& value)
     return {detail::shape_of(value), {steps.begin(), steps.end()}};
 }
 
-/// The shape in a type that is cheap to compare: an array where the rank is static.
+/// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.
 template <tensor T>
 using extents_t = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, shape,
     std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
@@ -235,7 +235,7 @@ extents_t<T> extents_of(T const& value)
     }
 }
 
-/// Compares a value's shape with a range of dimensions; a scalar has none.
+/// True if a value's shape equals a range of dimensions; a scalar has none.
 template <class T, class Dims>
 bool is_shaped_like(T const& value, Dims const& dims)
 {
@@ -248,7 +248,7 @@ bool is_shaped_like(T const& value, Dims const& dims)
     }
 }
 
-/// A rank-0 value: whatever is no tensor.
+/// Returns the shape of a scalar, which is empty. A scalar is any value that is not a tensor.
 template <class T>
     requires(!expression<T> && !tensor<T>)
 shape shape_of(T const&)
@@ -265,7 +265,7 @@ bool have_same_shape(A const& a, B const& b)
         return detail::is_shaped_like(b, shape{});
 }
 
-/// Assigns the items of one tensor to those of another of the same shape.
+/// Assigns the items of one tensor to those of another tensor of the same shape.
 template <tensor From, tensor To>
 void copy_items(From const& from, To& to)
 {

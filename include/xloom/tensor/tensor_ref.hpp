@@ -1,5 +1,5 @@
 #pragma once
-// Operands that are looked at where they lie, and may be left out.
+// References to operands in memory that may be omitted.
 
 #include <cstdint>
 #include <optional>
@@ -17,8 +17,8 @@ namespace xloom {
 
 namespace detail {
 
-/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be
-/// added to a null pointer.
+/// Returns the layout of an operand's items. An empty tensor may have a null pointer; its strides are then
+/// zeroed to avoid arithmetic on null.
 template <class X>
 strided_layout layout_at(void const* data, X const& operand)
 {
@@ -28,7 +28,7 @@ strided_layout layout_at(void const* data, X const& operand)
     return layout;
 }
 
-/// The first item of an operand that is referred to as a T: read through a const operand if T is const.
+/// Returns a pointer to the first item of an operand; accesses the operand as const if T is const.
 template <class T, class X>
 auto* data_as(X& operand)
 {
@@ -38,7 +38,7 @@ auto* data_as(X& operand)
         return enable_tensor<bare<X>>::data(operand);
 }
 
-/// `T` is the type of one item, const if it is only read.
+/// Finds the compile-time error of an operand that a tensor_ref<T> refers to.
 template <class X, class T>
 consteval ref_fault find_ref_fault()
 {
@@ -55,7 +55,8 @@ consteval ref_fault find_ref_fault()
                                                                                    : ref_fault::constant;
 }
 
-/// Finds the error of an operand that is read as lengths: a tensor of any integers.
+/// Finds the compile-time error of an operand that a lengths_ref refers to: a tensor of any integer type is
+/// valid.
 template <class X>
 consteval ref_fault find_lengths_fault()
 {
@@ -63,14 +64,14 @@ consteval ref_fault find_lengths_fault()
     return fault == ref_fault::none && !std::integral<item_t<X>> ? ref_fault::integer : fault;
 }
 
-/// The item of an operator's first operand; float for one that is refused.
+/// The item type of an operator's first operand; float if that operand is invalid.
 template <class X>
 using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
 
 } // namespace detail
 
-/// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an
-/// operand that is left out. Made from variables, adaptors and views; the tensor must outlive it.
+/// A non-owning reference to a tensor of any rank and layout: of T const to read it, of T to write it. {} is
+/// an omitted operand. Made from variables, adaptors and views; the tensor must outlive it.
 template <class T>
 class tensor_ref {
 public:
@@ -81,7 +82,7 @@ public:
     tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand))
     {}
 
-    /// Refers to an operand. Name has the sentences of its compile-time errors.
+    /// Refers to an operand. Name holds the texts of its compile-time errors.
     template <class Name, class X>
     tensor_ref(Name, X&& operand) : is_given_(true)
     {
@@ -96,7 +97,7 @@ public:
     bool is_given() const noexcept { return is_given_; }
     T* data() const noexcept { return data_; }
     std::size_t rank() const noexcept { return rank_; }
-    /// Empty if the rank is over max_rank, which an operator refuses.
+    /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.strides[axis]; }
     memory_block block() const noexcept
@@ -111,7 +112,7 @@ private:
     bool is_given_ = false;
 };
 
-/// A tensor of any integer type that is read as numbers: lengths. {} is an operand that is left out.
+/// A non-owning reference to lengths: a tensor of any integer type. {} is an omitted operand.
 class lengths_ref {
 public:
     lengths_ref() = default;
@@ -121,7 +122,7 @@ public:
     lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand))
     {}
 
-    /// Refers to an operand. Name has the sentences of its compile-time errors.
+    /// Refers to an operand. Name holds the texts of its compile-time errors.
     template <class Name, class X>
     lengths_ref(Name, X&& operand)
     {
@@ -142,14 +143,15 @@ public:
 
     bool is_given() const noexcept { return read_ != nullptr; }
     std::size_t rank() const noexcept { return rank_; }
-    /// Empty if the rank is over max_rank, which an operator refuses.
+    /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
-    /// Item n of a tensor of rank 1.
+    /// Returns item n of a tensor of rank 1.
     std::int64_t operator[](std::size_t n) const
     {
         return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
     }
-    /// The same as text. An item beyond std::int64_t, which reads as a negative number, is told as it is.
+    /// Returns item n of a tensor of rank 1 as text. An item above std::int64_t's maximum is negative in
+    /// operator[], but exact in the text.
     std::string text(std::size_t n) const
     {
         return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
@@ -170,7 +172,7 @@ private:
 
 namespace detail {
 
-/// A tensor_ref or lengths_ref that is an operand of a known name.
+/// A tensor_ref or lengths_ref to an operand of a known name.
 template <class Ref, class Name>
 class named_ref : public Ref {
 public:
@@ -189,14 +191,14 @@ public:
 template <class Item>
 using input_ref = named_ref<tensor_ref<Item const>, names::X>;
 
-/// Requires of every operand that a shape has room for its axes.
+/// Requires that every operand has a rank of at most max_rank.
 template <class... Refs, class... Names>
 void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
 {
     (check_rank(op, operands.name, operands.rank()), ...);
 }
 
-/// The shape of an operand, none if it is left out.
+/// Returns the shape of an operand; std::nullopt if it is omitted.
 template <class Ref>
 std::optional<shape> shape_if_given(Ref const& operand)
 {

@@ -1,9 +1,9 @@
 #pragma once
-// The only file that includes xtensor: its releases 0.24.3 to 0.27.1 under one roof.
+// The only file that includes xtensor, of the releases 0.24.3 to 0.27.1.
 //
-// Why: 0.26 moved every header into folders without forwarders. And up to 0.25, under C++20, g++ gives the
-// sum of two xarrays the type xtensor<T, 4> (the allocator is taken for a non-type parameter), whose
-// evaluation throws bad_array_new_length: the specialisation below names the type that was meant.
+// Why: 0.26 moved every header into folders, without forwarding headers. Up to 0.25, g++ in C++20 mode
+// deduces xtensor<T, 4> as the type of the sum of two xarrays (it takes the allocator for a non-type
+// parameter), whose evaluation throws bad_array_new_length: the specialisation below gives the intended type.
 
 #if __has_include(<xtensor/core/xtensor_config.hpp>)
 #include <xtensor/containers/xarray.hpp>

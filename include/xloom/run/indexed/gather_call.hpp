@@ -1,5 +1,5 @@
 #pragma once
-// One call of GatherND: what can be wrong with it is found first, then it is carried out.
+// A call of GatherND: the constructor checks the operands, run() executes it.
 
 #include <xloom/check/gather_nd.hpp>
 #include <xloom/core/partition.hpp>
@@ -8,7 +8,7 @@
 
 namespace xloom::detail {
 
-/// The operands of a call whose shapes and indices are right.
+/// The checked operands of a GatherND call.
 template <class Data, class Indices>
 class gather_call {
     using T = item_t<Data>;
@@ -36,7 +36,7 @@ public:
     shape const& output_shape() const { return output_shape_; }
     bool may_leave_out() const { return options_.bounds == bounds::drop; }
 
-    /// Writes the output's items, row-major, to `output`. Of data without items, everything is left out.
+    /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {

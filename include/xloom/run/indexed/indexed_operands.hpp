@@ -1,5 +1,5 @@
 #pragma once
-// The operands of ScatterND and GatherND: items side by side, and indices that lie on their axes.
+// The operands of ScatterND and GatherND: contiguous items and checked indices.
 
 #include <optional>
 
@@ -12,11 +12,12 @@ namespace xloom::detail {
 template <class X>
 inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
 
-/// True if a tensor is passed as indices, whatever its items, or one index: not a std::vector, say.
+/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index; not a
+/// std::vector.
 template <class X>
 inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
 
-/// A strided array's items, side by side.
+/// Returns a contiguous row-major copy of a strided array's items.
 template <class T>
 xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
 {
@@ -25,14 +26,14 @@ xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
     return packed;
 }
 
-/// The way back.
+/// Copies contiguous row-major items to a strided array.
 template <class T>
 void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
 {
     kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.strides)(packed.data(), items);
 }
 
-/// An operand's items in row-major order: where they lie, or, if they lie otherwise there, a copy.
+/// An operand's items in row-major order: the operand's own memory, or a copy if its layout is not row-major.
 template <class X>
 class row_major_items {
     using item = item_t<X>;
@@ -61,7 +62,7 @@ private:
     std::optional<xt::xtensor<item, 1>> copy_{};
 };
 
-/// The indices outside their axes.
+/// Returns the positions and values of all indices outside their axes.
 template <std::integral Index>
 fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
 {
@@ -76,8 +77,8 @@ fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape cons
     return outside;
 }
 
-/// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed
-/// ones are looked at in debug builds.
+/// Requires that every index is valid under the rule for indices outside their axes, and records whether any
+/// is negative. bounds::assume is checked in debug builds only.
 template <std::integral Index>
 void check_indices(
     std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)

@@ -1,6 +1,5 @@
 #pragma once
-// What reduces in a ScatterND call: a callable, a function object of xloom's, or one that an option names at
-// run time.
+// The reduction argument of a ScatterND call: a callable, a built-in function object, or an enumerator.
 
 #include <string_view>
 #include <type_traits>
@@ -22,18 +21,18 @@ constexpr std::string_view element_name()
 template <class Reduce, class... Reductions>
 inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
 
-/// True if an option names the reduction at run time.
+/// True if the reduction is an enumerator, known at run time only.
 template <class Reduce>
 inline constexpr bool is_named = is_one_of<Reduce, reduction>;
 
-/// True if the reduction is one of xloom's. The order in which they are called, and with which type, is not
+/// True if the reduction is built in, so that the order of its calls and their argument type are not
 /// observable.
 template <class Reduce>
 inline constexpr bool is_built_in =
     is_named<Reduce> ||
     is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
 
-/// True if updates replace what is there.
+/// True if updates replace the existing values.
 template <class Reduce>
 constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
 {
@@ -43,7 +42,7 @@ constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
         return is_one_of<Reduce, reduce_none_t>;
 }
 
-/// True if values of type T have the reduction; false if it is not an enumerator.
+/// True if the reduction is defined for values of type T; false if `kind` is not an enumerator.
 template <class T>
 constexpr bool has_reduction(reduction kind)
 {
@@ -65,7 +64,7 @@ constexpr bool has_reduction(reduction kind)
     return false;
 }
 
-/// The options with the reduction that an argument names.
+/// Returns the options with the reduction that the argument names.
 template <class Reduce>
 scatter_nd_options options_with(
     std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
@@ -79,7 +78,7 @@ scatter_nd_options options_with(
     return options;
 }
 
-/// Requires that the options are valid for the element type and for a reduction of the caller's.
+/// Requires that the options are valid for the element type and for a callable reduction.
 template <class T, class Reduce>
 void check_reduction(std::string_view op, scatter_nd_options const& options)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// One call of ScatterND: all that can be wrong with it is found here, before anything is written.
+// A call of ScatterND: the constructor checks the operands and options, before anything is written.
 
 #include <xloom/check/scatter_nd.hpp>
 #include <xloom/kernel/repeated_offset.hpp>
@@ -7,8 +7,7 @@
 
 namespace xloom::detail {
 
-/// The operands of a call whose shapes, indices and promises are right. `data` may be moved or copied
-/// afterwards.
+/// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
 template <class Indices, class Updates>
 class scatter_call {
 public:
@@ -41,13 +40,13 @@ public:
     {
         return element_count(shape(data_shape_.begin() + width_, data_shape_.end()));
     }
-    /// Nothing to do: also where data has no items, for then every update is dropped.
+    /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
     bool is_empty() const { return tuples_.count == 0 || slice_size() == 0 || slices() == 0; }
 
-    /// The tuples, whose offsets are the numbers of their slices.
+    /// Returns the index tuples; their offsets are the slices' positions in row-major order.
     kernel::index_tuples<index> const& tuples() const { return tuples_; }
 
-    /// The tuples, for a tensor of data's shape with these strides.
+    /// Returns the index tuples for a tensor of data's shape with these strides.
     kernel::index_tuples<index> tuples(strides const& steps) const
     {
         kernel::index_tuples<index> placed = tuples_;
@@ -81,7 +80,7 @@ private:
 #endif
     }
 
-    /// "indices[0] names slice [2] and indices[5] names slice [2]"
+    /// Returns a text such as "indices[0] names slice [2] and indices[5] names slice [2]".
     std::string describe(kernel::tuple_pair const& pair) const
     {
         std::vector<std::string> facts;

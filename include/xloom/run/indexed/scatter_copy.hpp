@@ -1,20 +1,20 @@
 #pragma once
-// ScatterND into a copy of data: row by row while it is copied where that pays, otherwise first the copy,
-// then the updates.
+// ScatterND into a copy of data: fused with the copy where that is faster, otherwise the copy, then the
+// updates.
 
 #include <xloom/kernel/scatter_rows.hpp>
 #include <xloom/run/indexed/scatter_run.hpp>
 
 namespace xloom::detail {
 
-/// May slices be copied one after the other, into memory that nothing was written to? Not strings, and no
-/// types that set their items.
+/// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
+/// items, row-major, no fixed shape.
 template <class Data, class Reduce>
 inline constexpr bool can_go_by_row =
     is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
     !is_fixed_shape<shape_type_t<owned_t<Data>>>;
 
-/// True if something must be remembered of a slice from one update to the next.
+/// True if a count or a sum must be kept for each slice from one update to the next.
 template <class T, class Reduce>
 bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 {
@@ -22,8 +22,9 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
     return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
 }
 
-/// Data so large that it is far away again when the updates come, in slices so long that ordering them is
-/// little, many of them named, and so many that each of `threads` has some.
+/// True if fusing the copy and the updates is expected to be faster: data exceeds the cache, slices are long
+/// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
+/// of `threads` has at least 8 slices.
 template <class Call>
 bool is_going_by_row_worth(Call const& call, std::size_t threads)
 {
@@ -34,7 +35,7 @@ bool is_going_by_row_worth(Call const& call, std::size_t threads)
            updates >= slices / 4 && updates / 4 <= slices;
 }
 
-/// Slice after slice from `data` to `output`, each thread a range of them.
+/// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.
 template <class T, class Call, class Reduce, class Policy>
 void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
 {
@@ -48,8 +49,8 @@ void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Poli
     });
 }
 
-/// True if the items of a tensor and those of its copy are all different ones: not if the type is a view or
-/// shares its items, nor if strides of 0, which a copy keeps, repeat an item.
+/// True if the items of a tensor and those of its copy are all distinct: not if the type is a view or shares
+/// its items, nor if strides of 0, which a copy keeps, repeat an item.
 template <tensor Data>
 bool is_copied(Data const& data, owned_t<Data> const& copy)
 {
@@ -59,7 +60,7 @@ bool is_copied(Data const& data, owned_t<Data> const& copy)
         return is_unique(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
 }
 
-/// Data's items in memory of their own.
+/// Returns a copy of data whose items share no memory with data or with each other.
 template <tensor Data>
 owned_t<Data> copy_of(std::string_view op, Data const& data)
 {
@@ -77,7 +78,7 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
                             "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
 }
 
-/// The result in memory of its own; data stays as it is.
+/// Returns the result in newly allocated memory; data is not changed.
 template <class Call, tensor Data, class Reduce, class Policy>
 owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
 {

@@ -1,6 +1,5 @@
 #pragma once
-// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came
-// before.
+// The execution of a ScatterND call: which loop, how many threads, and whether slices are tracked.
 
 #include <xloom/core/cast.hpp>
 #include <xloom/core/partition.hpp>
@@ -12,10 +11,10 @@
 
 namespace xloom::detail {
 
-/// Threads write this many items apart, at least: more than a cache line.
+/// The minimum distance in items between the writes of two threads: more than a cache line.
 inline constexpr std::size_t thread_distance = 64;
 
-/// A part's begin, moved on until it parts no run of equal offsets. Requires sorted tuples.
+/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {
     if (begin == 0 || begin == read.count())
@@ -34,8 +33,8 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
     return begin;
 }
 
-/// True if sorting updates by owner is worth it: sorting one takes about as long as 50 items, applying it as
-/// long as its own and 11 more, `load` of which one owner has to do.
+/// True if sorting updates by owner is expected to be faster. Cost model: sorting an update costs about 50
+/// item operations, applying it slice_size + 11; one owner applies the fraction `load` of all updates.
 constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
 {
     double const sorting = 50.0 / static_cast<double>(parts);
@@ -43,7 +42,7 @@ constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, doubl
     return sorting + applying * load < 0.75 * applying;
 }
 
-/// Applies updates to slices, those of one slice in their order, on the threads of a policy where they help.
+/// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
 template <class Policy>
 class update_runner {
 public:
@@ -90,8 +89,8 @@ public:
     }
 
 private:
-    /// True if the updates may be cut between any two, or any two of different slices: between equal ones,
-    /// one left out may stand.
+    /// True if the updates can be split between any two, or between any two of different slices. Sorted
+    /// updates must not include dropped ones, which could separate two updates of the same slice.
     bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
 
     kernel::offset_reader const& read_;
@@ -102,13 +101,13 @@ private:
     std::optional<kernel::slice_owners> owner_of_{};
 };
 
-/// True if slices of items side by side are so long that every thread can take a piece of each.
+/// True if contiguous slices are long enough for every thread to update a part of each.
 constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
 {
     return parts > 1 && slice_size >= parts * thread_distance;
 }
 
-/// Applies every update to a piece of its slice on each of `parts` threads.
+/// Applies every update on each of `parts` threads, each to its own part of the slice.
 template <class T, class Reduce, class Policy>
 void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
     Reduce& reduce, Policy const& policy, std::size_t parts)
@@ -121,7 +120,7 @@ void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, s
     });
 }
 
-/// What the options ask for of a reduction.
+/// Returns the tracking of slices that the options require.
 inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
 {
     return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
@@ -133,7 +132,8 @@ constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
     return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
 }
 
-/// Tracked slices lie side by side; others are tracked in a copy of data.
+/// Applies updates to tracked slices, which must be contiguous: data of another layout is copied and copied
+/// back.
 template <class Sum, class Call, tensor Data, class Reduce, class Policy>
 void run_tracked(
     Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
@@ -187,7 +187,8 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
             kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
 }
 
-/// Updates `data` in place; it has the shape that the call was checked with, and memory of its own.
+/// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
+/// operand shares.
 template <class Call, tensor Data, class Reduce, class Policy>
 void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {

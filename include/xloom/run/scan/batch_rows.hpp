@@ -1,5 +1,5 @@
 #pragma once
-// A batch row by row: its states, cursors over its inputs, and the outputs that are stacked of its elements.
+// The rows of a batch: their states, cursors over their inputs, and their stacked outputs.
 
 #include <tuple>
 #include <utility>
@@ -24,7 +24,7 @@ consteval auto row_type()
         return std::type_identity<typename temporary_of<item_t<X>, row_shape_t<X>>::type>{};
 }
 
-/// One row of each state, as the body carries it.
+/// The std::tuple of one row of each state, as the body carries it.
 template <class Leaves>
 struct row_tuple;
 template <class... Xs>
@@ -32,7 +32,7 @@ struct row_tuple<std::tuple<Xs...>> {
     using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
 };
 
-/// Where row b of an operand begins, and the axis of its rows, which holds the layout of each.
+/// Returns a pointer to row b of an operand, and the axis of its rows, which holds the layout of each row.
 template <class X>
 auto row_of(X& operand, std::size_t b)
 {
@@ -61,7 +61,7 @@ void store_row(State& state, std::size_t b, Row const& row)
     output_writer<item_t<State>>(first, rows).push(row);
 }
 
-/// Cursors over one row of each input: the body sees neither axis.
+/// Cursors over one row of each input; the elements have neither the batch axis nor the time axis.
 template <class Leaves>
 struct batch_cursors;
 template <class... Xs>
@@ -91,7 +91,7 @@ private:
     }
 };
 
-/// The scan outputs of a batch: [N, T, element...], zeros where a row is shorter.
+/// The scan outputs of a batch: [N, T, element...], zeros after the end of a shorter row.
 template <class Outputs>
 class batch_outputs;
 template <class... Ys>

@@ -1,5 +1,5 @@
 #pragma once
-// What can be said at compile time of operands and of the body that will be called with them.
+// Compile-time traits of operands and bodies, and the call of a body on the current elements.
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace xloom::detail {
 
-/// Is the body callable with these arguments, and with what result?
+/// The result type of a body called with these arguments, if it is callable.
 template <class Body, class Arguments>
 struct call_of {
     static constexpr bool is_valid = false;
@@ -31,7 +31,7 @@ template <template <class> class Condition, class... Xs>
 inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
     (Condition<std::remove_reference_t<Xs>>::value && ...);
 
-/// A scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
+/// True for a scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
 template <class X>
 struct is_scan_input : std::bool_constant<lazy<X>> {};
 template <tensor X>
@@ -43,7 +43,7 @@ using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
 template <class X>
 concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
 
-/// False for contiguous memory that is no tensor here: a std::vector, an Eigen matrix.
+/// False for contiguous memory that is not a tensor here, such as a std::vector or an Eigen matrix.
 template <class X>
 struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
 template <class X>
@@ -53,7 +53,7 @@ struct is_no_foreign_memory<X> : std::true_type {};
 template <class X>
 using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
 
-/// The static length of axis 0: of fixed shapes a number, otherwise dynamic_length.
+/// The static length of axis 0; dynamic_length unless the shape is fixed.
 template <class X>
 struct leading_length : std::integral_constant<std::size_t, dynamic_length> {};
 template <std::size_t First, std::size_t... Rest>
@@ -78,7 +78,7 @@ struct static_length<std::tuple<X, Xs...>> {
     static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
 };
 
-/// Cursors over operands, and what a body sees of them.
+/// Cursors over operands, and the argument types that a body receives from them.
 template <class Leaves, bool LeadingAxis>
 struct cursor_set;
 template <class... Xs, bool LeadingAxis>
@@ -89,7 +89,7 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
     using output_arguments = std::tuple<
         decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
 
-    /// Requires places of these operands, checked.
+    /// Returns cursors over the operands. Requires the operands' own `places`, checked.
     template <class Places>
     static cursors start(std::tuple<Xs...> const& operands, Places const& places, std::size_t length)
     {
@@ -114,7 +114,7 @@ void leave_all(std::tuple<Cursors...>& cursors)
     std::apply([](auto&... each) { (each.leave(), ...); }, cursors);
 }
 
-/// The current elements as a body sees them: inputs const, outputs not.
+/// Returns the current elements as a body's arguments: inputs are const, outputs are not.
 template <class... Cursors>
 auto input_elements(std::tuple<Cursors...>& cursors)
 {
@@ -137,15 +137,15 @@ std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
     return leaves;
 }
 
-/// body(arguments of the first tuple..., of the second..., ...)
+/// Returns body(arguments of the first tuple..., of the second tuple..., ...).
 template <class Body, class... Arguments>
 decltype(auto) call_body(Body& body, Arguments&&... arguments)
 {
     return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
 }
 
-/// Turns what an output element threw when it was assigned another shape into a body_error, if it is one of
-/// these.
+/// Throws a body_error that names the output if the element that was assigned another shape is one of these
+/// outputs.
 template <class... Cursors>
 void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
     std::size_t iteration)
@@ -160,8 +160,8 @@ void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, ele
     });
 }
 
-/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is
-/// what it says itself.
+/// Runs a function that calls the body. Without exceptions, element_reshaped is reported as it is, without
+/// the output's name.
 template <class Cursors, class Iteration, class Run>
 void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
     [[maybe_unused]] Iteration const& iteration, Run const& run)

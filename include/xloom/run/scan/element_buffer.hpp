@@ -1,5 +1,5 @@
 #pragma once
-// Buffers for elements whose items are not contiguous: a body sees them contiguous.
+// Buffers that make elements with strided items contiguous for a body.
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,13 +14,12 @@
 
 namespace xloom::detail {
 
-/// Items in aligned memory, uninitialised if their type is trivial.
+/// A container of items in aligned memory, uninitialised if their type is trivial.
 template <class T>
 using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
 
-/// Holds the current element of an output and writes it back when its iteration has ended, so that the next
-/// one reads it there. Why none is held longer: a body may read, through a variable that it captured, what it
-/// wrote in earlier iterations.
+/// A buffer for the current element of an output. Each element is written back at the end of its iteration,
+/// because a body may read, through a captured variable, what earlier iterations wrote.
 template <class T>
 class element_buffer {
 public:
@@ -31,8 +30,8 @@ public:
           scatter_(time.unpack_copy(1))
     {}
 
-    /// Lets every element begin with what its place holds, for an input that is the same tensor. Returns the
-    /// place of that input's items.
+    /// Initialises every element from the tensor, for an input that is the same tensor. Returns the address
+    /// of the buffered items.
     T* start_from_input()
     {
         gather_.emplace(time_.pack_copy(1));
@@ -62,8 +61,7 @@ private:
     std::optional<kernel::strided_copy> gather_{};
 };
 
-/// Holds elements of an input, several at a time: neighbours in time that share a cache line then fetch it
-/// once.
+/// A buffer for several elements of an input: consecutive elements that share a cache line load it once.
 template <class T>
 class element_buffer<T const> {
 public:
@@ -87,8 +85,8 @@ public:
     void leave() { ++position_; }
 
 private:
-    /// The elements that share a cache line; 1 where copying items may throw, so that it throws in the
-    /// iteration that needs the item.
+    /// Returns the number of elements that share a cache line; 1 where copying items may throw, so that it
+    /// throws in the iteration that needs the item.
     static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
     {
         constexpr std::size_t most_bytes = std::size_t{1} << 20;

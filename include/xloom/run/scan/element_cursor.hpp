@@ -1,5 +1,5 @@
 #pragma once
-// Hands a body one element of an operand after the other.
+// Cursors over the elements of an operand along time, and the states and shapes that go with them.
 
 #include <limits>
 #include <memory>
@@ -10,10 +10,11 @@
 
 namespace xloom::detail {
 
-/// What an element is: of a statically rank-1 operand one item, otherwise a view with this shape type.
+/// Element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
+/// shape type.
 struct item_element {};
 
-/// The element of an operand whose time axis is known at run time only, or (LeadingAxis) is axis 0.
+/// The shape type of an operand's elements. The time axis is axis 0 (LeadingAxis) or known at run time only.
 template <class Shape, bool LeadingAxis>
 struct element_shape {
     using type = xt::dynamic_shape<std::size_t>;
@@ -31,8 +32,8 @@ template <std::size_t... Dims>
 struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
-/// Walks an operand along time, where each element's items lie side by side. T is const for an input.
-/// The last argument of the constructors is the number of elements.
+/// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
+/// an input. The last argument of the constructors is the number of elements.
 template <class T, class ElementShape>
 class element_cursor {
 public:
@@ -40,16 +41,17 @@ public:
         : data_(data), at_(time.first), step_(time.step), view_(data, time.element.dims)
     {}
 
-    /// Before the body: makes element() the current one.
+    /// Makes element() the current one; called before the body.
     void enter() { view_.rebind(data_ + at_); }
 
-    /// After the body.
+    /// Advances to the next element; called after the body.
     void leave() { at_ += step_; }
 
     auto& element() { return view_; }
-    /// Is it the element itself that was assigned another shape?
+    /// True if the view that was assigned another shape is this cursor's element.
     bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
-    /// A copy of it? An outer operator's element can begin at the same item, but not have the same shape.
+    /// True if that view is a copy of this cursor's element. An outer operator's element can begin at the
+    /// same item, but cannot have the same shape.
     bool is_copy(element_reshaped const& found) const
     {
         return found.data() == view_.data() &&
@@ -63,10 +65,10 @@ protected:
     basic_element_view<T, ElementShape> view_;
 };
 
-/// The same where they may lie apart: such elements are carried through a buffer.
+/// A cursor over elements whose items may be strided; strided elements are copied through a buffer.
 ///
-/// Why the buffer stands apart, and its copies out of line: while no function sees a cursor, the compiler
-/// keeps it in registers.
+/// Why the buffer is a separate object with copies out of line: the compiler keeps a cursor in registers only
+/// as long as its address is not passed to a function.
 template <class T, class ElementShape>
 class buffered_cursor : public element_cursor<T, ElementShape> {
     using base = element_cursor<T, ElementShape>;
@@ -93,8 +95,8 @@ public:
         base::leave();
     }
 
-    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its
-    /// buffer, if it has one.
+    /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
+    /// if the output has a buffer.
     template <class OutputShape>
     void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
     {
@@ -135,7 +137,8 @@ template <class T, class ElementShape, bool Contiguous>
 using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
     element_cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
 
-/// Slices across the leading axis of a row-major tensor are row-major.
+/// True if an operand's elements are contiguous: slices along the leading axis of a row-major tensor are
+/// row-major.
 template <class X, bool LeadingAxis>
 inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
 
@@ -144,9 +147,9 @@ template <class X, bool LeadingAxis>
 using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
     typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
 
-/// A state while a loop runs. An arithmetic one lives in a local variable and goes home at the end, also when
-/// the body throws: through the caller's reference the compiler would have to store and reload it around
-/// every write to an output.
+/// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
+/// during unwinding: through the caller's reference the compiler would have to store and reload the state
+/// around every write to an output.
 template <class State>
 class local_state {
 public:
@@ -170,7 +173,7 @@ private:
     State value_;
 };
 
-/// In debug builds an output element that the body forgets to write stands out.
+/// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
 template <class T>
 void poison([[maybe_unused]] T& item)
 {
@@ -188,7 +191,7 @@ void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
 #endif
 }
 
-/// Remembers the shape that a state must keep; of scalars and fixed shapes there is nothing to remember.
+/// The shape that a state must keep; not stored for scalars and fixed shapes.
 template <class State>
 class shape_guard {
 public:

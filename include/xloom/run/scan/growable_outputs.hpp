@@ -1,5 +1,5 @@
 #pragma once
-// Stacks outputs whose number is not known before the end.
+// Stacked outputs of a loop whose number of iterations is unknown until its end.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace xloom::detail {
 
-/// Scan outputs along axis 0, of at most `limit` iterations.
+/// Scan outputs stacked along axis 0, for at most `limit` iterations.
 ///
-/// Room for all of them is taken at once where they are certain to come, and where it is at most a mebibyte
-/// that nothing is written to: a loop that reaches such a limit copies nothing. Otherwise the room begins
-/// small and doubles, and at most 3 times the final size is held at any time: a limit is often a guard, far
-/// above the iterations that come.
+/// The full capacity is allocated at once if the iterations are guaranteed, or if it is at most 1 MiB of
+/// uninitialised memory: a loop that reaches such a limit copies nothing. Otherwise the capacity starts small
+/// and doubles, with at most 3 times the final size allocated at any time, because a limit is often far above
+/// the actual number of iterations.
 template <class Outputs>
 class growable_outputs {
 public:
@@ -28,7 +28,7 @@ public:
           is_certain_(certain == limit)
     {}
 
-    /// Takes the outputs of one iteration, a tuple of references.
+    /// Appends the outputs of one iteration, a tuple of references.
     template <class Values>
     void push(Values const& values, std::int64_t iteration)
     {
@@ -54,7 +54,8 @@ public:
     }
 
 private:
-    /// xtensor leaves the items of trivial types unwritten.
+    /// True if the full capacity is at most 1 MiB of uninitialised memory; xtensor does not initialise items
+    /// of trivial types.
     template <class Values>
     bool is_cheap_to_reserve(Values const& values) const
     {

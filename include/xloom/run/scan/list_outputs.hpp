@@ -1,5 +1,5 @@
 #pragma once
-// The outputs of operators over lists, whose number is known at run time.
+// The scan outputs of operators over lists, whose number is known at run time only.
 
 #include <cstddef>
 #include <string_view>
@@ -11,13 +11,13 @@
 
 namespace xloom::detail {
 
-/// True for lists of tensors that own what they hold.
+/// True for lists of tensors that own their items.
 template <class T>
 inline constexpr bool is_output_list = false;
 template <tensor Y>
 inline constexpr bool is_output_list<std::vector<Y>> = is_self_contained<Y>;
 
-/// What a body returned as many of as it must.
+/// Requires that a body returned as many values as expected.
 inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned,
     std::size_t expected, std::size_t iteration)
 {
@@ -26,7 +26,7 @@ inline void check_list_count(std::string_view op, std::string_view what, std::si
             returned, " at iteration ", iteration, ". Return as many in every iteration.");
 }
 
-/// The scan outputs of a list: made when the first elements show their shapes, then filled.
+/// The scan outputs of a list, allocated when the first elements determine the shapes.
 template <tensor Y>
 class list_outputs {
 public:
@@ -49,8 +49,8 @@ public:
             writers_[k].push(values[k]);
     }
 
-    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but
-    /// [0].
+    /// Returns the outputs. After zero iterations the dimensions that the type does not fix are 0; a dynamic
+    /// rank gives [0].
     std::vector<stacked> finish() &&
     {
         if (length_ == 0)

@@ -1,5 +1,5 @@
 #pragma once
-// When a loop ends: the options, the status, and the one place that decides.
+// The termination of a loop: its options, its status, and the test for another iteration.
 
 #include <xloom/check/loop.hpp>
 #include <xloom/core/stop_token.hpp>
@@ -7,16 +7,16 @@
 
 namespace xloom {
 
-/// When a loop ends. ONNX's omitted inputs are std::nullopt.
+/// The conditions that end a loop. ONNX's omitted inputs are std::nullopt.
 struct loop_options {
-    std::optional<std::int64_t> max_trip_count{}; ///< at most so many iterations; negative counts as 0
+    std::optional<std::int64_t> max_trip_count{}; ///< maximum number of iterations; negative counts as 0
     std::optional<bool> cond =
-        true; ///< tested before each iteration; std::nullopt: true, and what the body says is ignored
-    stop_token stop{}; ///< asked before each iteration
+        true; ///< tested before each iteration; std::nullopt: true, and the body's condition is ignored
+    stop_token stop{}; ///< polled before each iteration
 };
 
-/// How a loop ended. `cond` is the last condition, true if it was omitted; `stopped` tells that options.stop
-/// ended it.
+/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
+/// if options.stop ended the loop.
 struct loop_status {
     bool cond;
     std::int64_t trip_count;
@@ -25,11 +25,11 @@ struct loop_status {
 
 namespace detail {
 
-/// The one place that decides whether another iteration follows.
+/// The state of a running loop, which decides whether another iteration follows.
 class loop_control {
 public:
-    /// `limit` comes from check_loop. Why it is not called here: a constructor that the compiler does not
-    /// inline keeps the members in memory during the whole loop.
+    /// Requires a `limit` from check_loop. Why check_loop is not called here: a constructor that is not
+    /// inlined keeps the members in memory during the whole loop.
     loop_control(std::int64_t limit, loop_options const& options)
         : limit_(limit),
           has_cond_(options.cond.has_value()),
@@ -39,7 +39,7 @@ public:
           cond_(options.cond.value_or(true))
     {}
 
-    /// Does another iteration follow, among the first `end`? Asks the stop token.
+    /// True if another iteration follows, among the first `end`. Polls the stop token.
     bool next(std::int64_t end)
     {
         if (!may_continue(end))
@@ -48,10 +48,10 @@ public:
         return !stopped_;
     }
 
-    /// The same of a loop that has no stop token; of others false.
+    /// Like next(), without polling; false if the loop has a stop token.
     ///
-    /// Why a loop inside the loop asks this: it holds no atomic operation, after which the compiler reloads
-    /// all that lies in memory.
+    /// Why: an inner loop on this condition has no atomic operation, after which the compiler would reload
+    /// all values in memory.
     bool next_without_stop_token(std::int64_t end) const { return !can_stop_ && may_continue(end); }
 
     void finish_iteration(bool cond)
@@ -61,7 +61,8 @@ public:
     }
 
     std::int64_t limit() const { return limit_; }
-    /// The iterations that nothing can prevent.
+    /// Returns the number of iterations that are guaranteed: 0 if a condition or a stop token can end the
+    /// loop.
     std::int64_t guaranteed_trips() const { return is_certain_ ? limit_ : 0; }
     loop_status status() const { return {cond_, trip_count_, stopped_}; }
 
@@ -78,7 +79,7 @@ private:
     bool stopped_ = false;
 };
 
-/// Checks the options.
+/// Checks the options and returns the maximum number of iterations.
 inline std::int64_t limit_of(std::string_view op, loop_options const& options)
 {
     return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());

@@ -1,5 +1,5 @@
 #pragma once
-// What the body of a pure scan returns, and the iterations that scan and scan_batched share.
+// The step and the result of a pure scan, and the iterations that scan and scan_batched share.
 
 #include <xloom/run/scan/body_call.hpp>
 #include <xloom/run/scan/step.hpp>
@@ -7,10 +7,10 @@
 
 namespace xloom {
 
-/// What the body of scan returns: the next states, and this iteration's outputs. Lazy xtensor expressions are
-/// evaluated right here, inside the body, so that none of them outlives the body's variables. A body with
-/// several returns names one type, for a container and a lazy expression make two different ones: `->
-/// xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
+/// The value that the body of scan returns: the next states, and this iteration's outputs. The constructor
+/// evaluates lazy xtensor expressions inside the body, so that none of them outlives the body's variables. A
+/// body with several return statements must name one type, because a container and a lazy expression deduce
+/// two: `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
 template <class State, class ScanOutputs = std::tuple<>>
 struct scan_step {
     State state;
@@ -21,7 +21,8 @@ scan_step(State&&) -> scan_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
 
-/// What three and more values make, which scan refuses: states and outputs are not told apart.
+/// The step deduced from three or more values, which scan rejects: states and outputs cannot be
+/// distinguished.
 template <>
 struct scan_step<detail::loose_values> {
     explicit scan_step(auto const&...) {}
@@ -29,7 +30,7 @@ struct scan_step<detail::loose_values> {
 template <class A, class B, class C, class... More>
 scan_step(A const&, B const&, C const&, More const&...) -> scan_step<detail::loose_values>;
 
-/// What scan and scan_batched return: the states after the last iteration, and the stacked outputs.
+/// The result of scan and scan_batched: the states after the last iteration, and the stacked outputs.
 template <class State, class ScanOutputs>
 struct scan_result {
     State final_state;
@@ -54,8 +55,8 @@ void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan
     }
 }
 
-/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left
-/// them.
+/// Runs the iterations of a pure scan over cursors; `push` receives the outputs of each. The final states are
+/// left in `states`.
 template <class Step, class Body, class States, class Elements, class Push>
 void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
     Push&& push, std::optional<std::size_t> row = {})

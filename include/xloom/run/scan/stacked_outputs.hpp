@@ -1,5 +1,5 @@
 #pragma once
-// Builds scan outputs: stacks what the body returned in each iteration along a new axis.
+// Stacked outputs: the values that a body returned in all iterations, along a new axis.
 
 #include <array>
 #include <utility>
@@ -33,12 +33,12 @@ consteval auto stacked_type()
 }
 
 /// The container that stacks values of type Y: the same family with one rank more; scalars give an
-/// xt::xtensor<Y, 1>. Where the number of iterations is part of the types, scalars and fixed values give an
+/// xt::xtensor<Y, 1>. With a static number of iterations, scalars and values of fixed shape give an
 /// xt::xtensor_fixed.
 template <class Y, std::size_t Length>
 using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
 
-/// Writes one element after the other into a tensor made for them.
+/// A writer of elements, one by one, into a tensor allocated for them.
 template <class Item>
 class output_writer {
 public:
@@ -55,7 +55,7 @@ public:
 
     shape const& element_shape() const { return element_.dims; }
 
-    /// Requires is_shaped_like(y, element_shape()) and room for another element.
+    /// Writes the next element. Requires is_shaped_like(y, element_shape()) and space for another element.
     template <class Y>
     void push(Y const& y)
     {
@@ -90,13 +90,14 @@ shape output_element_shape(std::string_view op, std::size_t k, Y const& value)
     return detail::shape_of(value);
 }
 
-/// The rank of an element; dynamic_rank if its type does not tell.
+/// The rank of an element; dynamic_rank if its type does not fix it.
 template <class Y>
 inline constexpr std::size_t element_rank = 0;
 template <tensor Y>
 inline constexpr std::size_t element_rank<Y> = enable_tensor<Y>::rank;
 
-/// What is known of an element without one: a fixed shape's dimensions, 0 for those of a static rank.
+/// Returns the shape that is known from an element's type: a fixed shape's dimensions, 0 for those of a
+/// static rank.
 template <class Y>
 shape shape_of_type()
 {
@@ -109,7 +110,7 @@ shape shape_of_type()
         return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
 }
 
-/// Gives a result its shape; a fixed one has it.
+/// Allocates a result of the given shape; does nothing if the shape is fixed.
 template <class Stacked>
 void make_shape(Stacked& result, shape const& dims)
 {
@@ -132,7 +133,7 @@ struct stacked_tuple<std::tuple<Ys...>, Length> {
     static constexpr std::array<std::size_t, sizeof...(Ys)> ranks = {element_rank<Ys>...};
 };
 
-/// The scan outputs of a run: made when the first elements show their shapes, then filled.
+/// The scan outputs of a run, allocated when the first elements determine the shapes.
 template <class Outputs, std::size_t Length>
 class stacked_outputs {
     using pack = stacked_tuple<Outputs, Length>;
@@ -143,7 +144,7 @@ public:
     /// The ranks of the elements.
     static constexpr auto const& ranks = pack::ranks;
 
-    /// Makes room for `length` elements like those of `values`, a tuple of references.
+    /// Allocates `length` elements of the shapes of `values`, a tuple of references.
     template <class Values>
     void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
     {
@@ -164,8 +165,8 @@ public:
         });
     }
 
-    /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank
-    /// nothing is known but [0].
+    /// Allocates the outputs of zero iterations: the dimensions that the types do not fix are 0; a dynamic
+    /// rank gives [0].
     void open_empty(std::string_view op, scan_options const& options)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
@@ -192,7 +193,7 @@ public:
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
 
-    /// Gives every result, stacked along axis 0, room for `length` elements and keeps the first `kept`.
+    /// Reallocates every result, stacked along axis 0, for `length` elements and keeps the first `kept`.
     void resize(std::string_view op, std::size_t length, std::size_t kept)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {

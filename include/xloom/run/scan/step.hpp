@@ -1,5 +1,5 @@
 #pragma once
-// What the pure bodies return by value, and how a carried value takes over what was returned.
+// The values that pure bodies return, and their assignment to carried values.
 
 #include <utility>
 
@@ -9,11 +9,11 @@
 
 namespace xloom::detail {
 
-/// What a step stores of a value that a body computed: lazy expressions and views become containers while the
-/// body's variables live.
+/// The type that a step stores for a value: lazy expressions and views become containers while the body's
+/// variables exist.
 ///
-/// Why std::allocator: xtensor's own takes aligned memory from the system, three to five times as slow for
-/// the small tensors that bodies return; the values are copied on into states and outputs at once.
+/// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
+/// the small tensors that bodies return. The values are copied into states and outputs at once.
 template <class T>
 struct stored {
     using type = owned_t<T>;
@@ -45,7 +45,7 @@ struct stored<std::tuple<Ts...>> {
 template <class T>
 using stored_t = typename stored<bare<T>>::type;
 
-/// False for what may refer to variables of a body that has returned: lazy expressions and views.
+/// False if a value may refer to variables of a body that has returned: lazy expressions and views.
 template <class T>
 inline constexpr bool is_self_contained = !lazy<T> && !tensor_view<T>;
 template <class... Ts>
@@ -55,14 +55,14 @@ inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>
 template <class T, class Allocator>
 inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
 
-/// True for a reference, and for a tuple that has one.
+/// True for a reference, and for a tuple that contains one.
 template <class T>
 inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
 template <class... Ts>
 inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
 
-/// True if the containers that stack values of type Y can make, copy and align its items; xtensor's with
-/// xsimd align all items alike.
+/// True if the containers that stack values of type Y can construct, copy and align its items; xtensor with
+/// xsimd uses one alignment for all items.
 template <class Y>
 inline constexpr bool every_item_stacks =
     std::is_default_constructible_v<item_t<Y>> && std::is_copy_constructible_v<item_t<Y>> &&
@@ -72,8 +72,7 @@ inline constexpr bool every_item_stacks =
 template <class... Ys>
 inline constexpr bool every_item_stacks<std::tuple<Ys...>> = (every_item_stacks<Ys> && ...);
 
-/// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that
-/// it replaces.
+/// A compile-time error of a step, or of a returned value (From) that replaces a carried value (To).
 enum class step_fault {
     none,
     reference,
@@ -87,7 +86,7 @@ enum class step_fault {
     fixed_shape
 };
 
-/// The type of an optional's value; of others their own.
+/// The value type of an optional; T itself for other types.
 template <class T>
 struct value_in {
     using type = T;
@@ -151,8 +150,8 @@ consteval step_fault find_step_fault()
     }
 }
 
-/// False if the type of `to` fixes a shape or a rank that `from` does not have; types that differ in it have
-/// a step_fault.
+/// False if the type of `to` has a fixed shape or static rank that differs from `from`'s. Two static ones
+/// that differ are a step_fault.
 template <class To, class From>
 bool has_room_for(To const& to, From const& from)
 {
@@ -167,8 +166,8 @@ bool has_room_for(To const& to, From const& from)
         return enable_tensor<To>::rank == detail::shape_of(from).size();
 }
 
-/// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is
-/// copied. Requires a pair without a step_fault, and has_room_for(to, from).
+/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires types without a
+/// step_fault, and has_room_for(to, from).
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Memory for what a body returns by value: the same blocks in every iteration, taken from the system once.
+// A memory pool for values that a body returns: every iteration reuses the same blocks.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace xloom::detail {
 
-/// Keeps the blocks that values of one running operator give back, for the next iteration's values: as many
-/// as were in use at once, the newest. The others are freed, so that blocks of sizes that no longer occur do
-/// not stay; the rest when the operator returns. Each operator on a thread's stack has its own; values that
-/// outlive it use the system's memory as usual.
+/// A pool of the blocks that values of one running operator free, for the next iteration's values. It keeps
+/// at most as many blocks as were in use at once, the newest; older ones are freed, so that blocks of sizes
+/// that no longer occur do not accumulate. The destructor frees the rest, when the operator returns. Each
+/// operator on a thread's stack has its own pool; values that outlive it use operator new and delete.
 class step_memory_pool {
 public:
     step_memory_pool() : outer_(current) { current = this; }
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// A block that is not in use holds its place in a list, from the oldest to the newest.
+    /// A free block, which stores its own node of a list from the oldest to the newest.
     struct block {
         block* older;
         block* newer;
@@ -63,7 +63,7 @@ private:
 
     void keep(void* memory, std::size_t bytes) noexcept
     {
-        if (in_use_ != 0) // values of an outer operator may end here
+        if (in_use_ != 0) // values of an outer operator may be freed here
             --in_use_;
         block* const added = ::new (memory) block{newest_, nullptr, bytes};
         (newest_ ? newest_->newer : oldest_) = added;
@@ -96,7 +96,7 @@ private:
     step_memory_pool* outer_;
 };
 
-/// std::allocator over the running operator's step_memory_pool.
+/// A standard allocator over the running operator's step_memory_pool.
 template <class T>
 struct step_memory_allocator {
     using value_type = T;

@@ -1,6 +1,6 @@
 #pragma once
-// What a compile error names of a step that does not fit: which state, its type and the type that the body
-// returned for it.
+// The types that a compile error names for an invalid step: the index of the state, its type and the returned
+// type.
 
 #include <concepts>
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace xloom::detail {
 
-/// A carried value by its number, with its type, or that of its items, at first and as the body returned it.
-/// A compiler prints these with a static_assert that reads `fits`.
+/// A carried value's index, with its initial and its returned type (of its items, if these differ). A
+/// compiler prints these in the error of a static_assert on `fits`.
 template <std::size_t StateNumber, class InitialType, class ReturnedType, step_fault Fault>
 struct carried_state {
     static constexpr bool fits(step_fault asked) noexcept { return asked != Fault; }
 };
 
-/// The carried value that is at fault first, of those from number I on.
+/// The first carried value with an error, from index I.
 template <class To, class From, std::size_t I = 0>
 struct first_at_fault {
     using type = carried_state<I, void, void, step_fault::none>;
@@ -33,7 +33,8 @@ struct first_at_fault<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I>
         first_at_fault<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1>, std::type_identity<found>>::type;
 };
 
-/// As first_at_fault; none if it is not the types of carried values that are wrong.
+/// The first carried value with an error; none if the step's error does not concern the types of carried
+/// values.
 template <class State, class Step, step_fault Wrong>
 struct carried_at_fault {
     using type = carried_state<0, void, void, step_fault::none>;
@@ -43,10 +44,10 @@ template <class State, class Step, step_fault Wrong>
 struct carried_at_fault<State, Step, Wrong>
     : first_at_fault<leaves_t<State>, leaves_t<decltype(Step::state)>> {};
 
-/// Stands for the values of a step that were not put into tuples: scan_step{a, b, y}.
+/// A tag for the values of a step that were not grouped in tuples: scan_step{a, b, y}.
 struct loose_values {};
 
-/// Stands for a state beside a condition that is no bool.
+/// A tag for the state of a step whose condition is not a bool.
 struct no_bool {};
 
 } // namespace xloom::detail
