@@ -1,5 +1,5 @@
 #pragma once
-// GatherND: the slices that indices name.
+// The GatherND operator: gathers the slices that indices name.
 
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What a GatherND call can be found guilty of at compile time.
+/// A compile-time error of a gather_nd or gather_nd_into call.
 enum class gather_nd_fault {
     none,
     data,
@@ -59,12 +59,12 @@ consteval gather_nd_fault find_gather_nd_into_fault()
         return outlives_call<Output> ? gather_nd_fault::none : gather_nd_fault::output_temporary;
 }
 
-/// The container of a gathered result: of Data's family, with this rank.
+/// The container of a gathered result: Data's family with this rank.
 template <class Data, std::size_t Rank>
 using gathered_t = typename enable_tensor<owned_t<Data>>::template rebind<Rank>;
 
-/// Through a row-major copy if output is laid out otherwise. What is left out of the gathering stays as it
-/// is.
+/// Gathers into output, through a row-major copy if its layout is not row-major. Dropped slices keep their
+/// values.
 template <class Call, tensor Output, class Policy>
 void gather_to(Call const& call, Output& output, Policy const& policy)
 {
@@ -147,22 +147,22 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 
 } // namespace detail
 
-/// The slices of data that indices name.
+/// Returns the slices of data that indices name.
 ///
 ///     for i in ndindex(indices.shape[:-1]):
 ///         output[i] = data[i[:b] + indices[i]]                    # b = batch_dims
 ///
-/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes equally long; q, r >= 1, b <
-///           min(q, r), b + k <= r. The output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray,
-///           with gather_nd<Rank> an xt::xtensor of that rank; of a container of your own one of its family,
-///           with gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes of equal lengths; q, r >= 1, b
+///           < min(q, r), b + k <= r. The output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray,
+///           with gather_nd<Rank> an xt::xtensor of that rank; for your own container one of its family, with
+///           gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
-/// Options   batch_dims (0). bounds (check); with drop, what is left out is T{}.
+/// Options   batch_dims (0). bounds (check); with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
 /// Errors    shape_error, option_error, index_error (all offending positions and values).
-/// Cost      indices read twice, the slices that are named read, the output written once; a copy of indices
-///           that are not row-major.
-/// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
+/// Cost      indices read twice, the indexed slices read, the output written once; a copy of indices that are
+///           not row-major.
+/// Differs   from ONNX: k = 0 is valid, and gives a whole batch entry for each empty tuple.
 /// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.
 /// Example
 /// ```cpp
@@ -177,7 +177,7 @@ auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const
     return detail::gather_nd<Rank>(data, indices, serial, options);
 }
 
-/// On the threads of a policy.
+/// Runs gather_nd on the threads of a policy.
 template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
 auto gather_nd(
     Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options = {})
@@ -185,10 +185,11 @@ auto gather_nd(
     return detail::gather_nd<Rank>(data, indices, policy, options);
 }
 
-/// The same into the caller's output, of any layout; with bounds::drop, what is left out stays as it is.
+/// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
+/// their values.
 ///
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
-///           output shares memory with data or indices, or its items with each other.
+///           output shares memory with data or indices, or its items share memory with each other.
 template <class Data, class Indices, class Output>
 void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, gather_nd_options const& options = {})
@@ -196,7 +197,7 @@ void gather_nd_into(
     detail::gather_nd_into(data, indices, std::forward<Output>(output), serial, options);
 }
 
-/// On the threads of a policy.
+/// Runs gather_nd_into on the threads of a policy.
 template <class Data, class Indices, class Output, execution_policy Policy>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
     gather_nd_options const& options = {})

@@ -1,5 +1,5 @@
 #pragma once
-// If: one of two branches runs.
+// The If operator: runs one of two branches.
 
 #include <string_view>
 
@@ -9,7 +9,7 @@ namespace xloom {
 
 namespace detail {
 
-/// ONNX's condition: a bool, or a tensor of any rank with exactly one element.
+/// True if ONNX's condition holds: a bool, or a tensor of any rank with exactly one element.
 template <class Cond>
 bool is_true(std::string_view op, Cond const& cond)
 {
@@ -49,15 +49,15 @@ consteval if_fault find_if_fault()
 
 } // namespace detail
 
-/// Runs then_branch() if `cond` holds, otherwise else_branch(), and returns what it returned.
+/// Runs then_branch() if `cond` holds, otherwise else_branch(), and returns its result.
 ///
 /// A branch takes no arguments and returns one value or a flat std::tuple of values: tensors, scalars,
 /// sequences, optionals.
 ///
 /// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types;
 ///           their shapes may differ.
-/// Errors    shape_error: cond has no or several elements. What a branch throws passes through.
-/// Cost      a branch.
+/// Errors    shape_error: cond does not have exactly one element. Exceptions of a branch propagate.
+/// Cost      that of the branch.
 /// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.
 /// Example
 /// ```cpp
@@ -87,7 +87,7 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
             return result(then_branch());
         return result(else_branch());
     } else {
-        return 0; // A value, so that the one mistake is one error.
+        return 0; // a value, so that one mistake gives one error
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Loop: a body runs while a condition holds, carries values of any shape and stacks outputs. With loop_into.
+// The Loop operator: runs a body while a condition holds, carries values of any shape and stacks outputs.
+// Includes loop_into.
 
 #include <utility>
 
@@ -12,9 +13,9 @@
 
 namespace xloom {
 
-/// What the body of loop returns: whether to go on, the next carried values, and this iteration's outputs.
-/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the
-/// body's variables.
+/// The value that the body of loop returns: whether to continue, the next carried values, and this
+/// iteration's outputs. Construction evaluates lazy xtensor expressions inside the body, so that none of them
+/// outlives the body's variables.
 template <class State, class ScanOutputs = std::tuple<>>
 struct loop_step {
     bool cond;
@@ -26,7 +27,8 @@ loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
 
-/// What four and more values make, which loop refuses: carried values and outputs are not told apart.
+/// The step deduced from four or more values, which loop rejects: carried values and outputs cannot be
+/// distinguished.
 template <>
 struct loop_step<detail::loose_values> {
     explicit loop_step(auto const&...) {}
@@ -34,17 +36,17 @@ struct loop_step<detail::loose_values> {
 template <class A, class B, class C, class... More>
 loop_step(bool, A const&, B const&, C const&, More const&...) -> loop_step<detail::loose_values>;
 
-/// What a condition that is no bool makes, such as a tensor of rank 0: loop refuses it.
+/// The step deduced from a condition that is not a bool, such as a tensor of rank 0; loop rejects it.
 template <>
 struct loop_step<detail::no_bool> {
     explicit loop_step(auto const&...) {}
 };
-/// Makes the step that loop refuses.
+/// Deduces the step that loop rejects.
 template <class Cond, class... Values>
     requires(!std::is_convertible_v<Cond const&, bool>)
 loop_step(Cond const&, Values const&...) -> loop_step<detail::no_bool>;
 
-/// What loop returns: the carried values at its end, the stacked outputs, and how it ended (loop_status).
+/// The result of loop: the carried values at its end, the stacked outputs, and the members of loop_status.
 template <class State, class ScanOutputs>
 struct loop_result {
     State final_state;
@@ -65,7 +67,7 @@ inline constexpr bool is_loop_step<loop_step<loose_values>> = false;
 template <>
 inline constexpr bool is_loop_step<loop_step<no_bool>> = false;
 
-/// What loop's arguments can be found guilty of at compile time.
+/// A compile-time error of a loop call.
 enum class loop_fault { none, pack, arity, loose, condition, result };
 
 template <class Body, class State>
@@ -86,8 +88,8 @@ consteval loop_fault find_loop_fault()
     }
 }
 
-/// A carried value may take any shape that its type has room for: a fixed shape no other, a static rank none
-/// of another rank.
+/// Requires that a carried value's type can hold the new shape: a fixed shape and a static rank cannot
+/// change.
 template <class To, class From>
 void require_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
 {
@@ -128,7 +130,7 @@ auto run_loop(Body& body, State state, loop_options const& options)
 
 } // namespace detail
 
-/// Runs `body` while a condition holds, carries values and stacks what it returns.
+/// Runs `body` while a condition holds, carries values and stacks its scan outputs.
 ///
 ///     states, cond = init, options.cond
 ///     for iteration in range(max_trip_count):
@@ -143,16 +145,15 @@ auto run_loop(Body& body, State state, loop_options const& options)
 ///
 /// Shapes    carried values may change their shapes from one iteration to the next, never their item types.
 ///           Output k: [trips, element...].
-/// Options   max_trip_count (none), cond (true; std::nullopt ignores what the body says), stop (never): see
+/// Options   max_trip_count (none), cond (true; std::nullopt ignores the body's condition), stop (never): see
 ///           loop_options.
-/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What
-///           the body throws passes through.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape.
+///           Exceptions of the body propagate.
 /// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration:
-///           states = init, outputs of length 0, dimensions that no type tells 0, an xarray's shape [0].
-/// Cost      outputs: room for max_trip_count iterations at once where these are certain to come or take at
-///           most 1 MiB, otherwise doubled: at most 3 times the final size.
-/// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is
-///           ignored.
+///           states = init, outputs of length 0, dimensions that no type fixes 0, an xarray's shape [0].
+/// Cost      outputs: max_trip_count iterations are allocated at once if they are guaranteed or take at most
+///           1 MiB; otherwise the capacity doubles, with at most 3 times the final size allocated.
+/// Differs   from ONNX Runtime, which applies the body's cond where cond is omitted: by ONNX it is ignored.
 /// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.
 /// Example
 /// ```cpp

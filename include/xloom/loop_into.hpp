@@ -8,7 +8,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What loop_into's arguments can be found guilty of at compile time.
+/// A compile-time error of a loop_into call.
 enum class loop_into_fault {
     none,
     pack,
@@ -91,20 +91,21 @@ loop_status run_loop_into(
 
 } // namespace detail
 
-/// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
+/// Runs a loop in place: the body updates the caller's carried values and writes the caller's outputs.
 ///
-/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is
-/// the caller's own variable (a scalar one a copy that goes home at the end) and may change its shape. The
-/// leading axis of an output is room for iterations, of which the first status.trip_count are written; an
-/// output element is as in scan_into.
+/// body(std::int64_t iteration, carried value&..., output&...) -> bool, true to continue. A carried value is
+/// the caller's variable (a scalar is a copy of it, written back at the end) and may change its shape. The
+/// leading axis of an output is its capacity in iterations, of which the first status.trip_count are written;
+/// an output element is as in scan_into.
 ///
-/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first
-///           write. shape_error: the room is used up and the loop goes on. body_error: an output element was
-///           assigned another shape. After these, and what the body throws, carried values and outputs hold
-///           what was written so far; of the element of that iteration this may be nothing.
-/// Aliasing  any overlap is an overlap_error. A body that captured an output's tensor finds the elements of
-///           earlier iterations in it; what it finds there of the current one is unspecified.
-/// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
+/// Errors    before the first write: option_error, overlap_error, shape_error if the capacity is too small
+///           for the guaranteed iterations. shape_error: the capacity is used up and the loop continues.
+///           body_error: an output element was assigned another shape. After these, and after an exception of
+///           the body, carried values and outputs hold the values written so far; the element of that
+///           iteration may be unwritten.
+/// Aliasing  any overlap is an overlap_error. A body that captures an output's tensor reads the elements of
+///           earlier iterations from it; the current element in it is unspecified.
+/// Cost      that of a hand-written loop over the same body; nothing is allocated after set-up.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp

@@ -1,5 +1,5 @@
 #pragma once
-// Loop over lists: as many carried values and outputs as there are at run time.
+// Loop over lists, whose numbers of carried values and outputs are known at run time only.
 
 #include <span>
 #include <utility>
@@ -66,8 +66,8 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
 
 } // namespace detail
 
-/// Loop where the numbers of carried values and outputs are known at run time only: lists in place of tuples.
-/// For interpreters; a program that knows them has loop, which costs less.
+/// Runs loop over lists in place of tuples: the numbers of carried values and outputs are known at run time
+/// only. For interpreters; loop costs less if the numbers are known at compile time.
 ///
 ///     while iteration < max_trip_count and cond:
 ///         cond, states, y_t = body(iteration, cond, states)
@@ -75,15 +75,15 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
 ///     return states, [stack(y_k) for y_k in y], cond, iteration
 ///
 /// body(std::int64_t iteration, bool cond, std::span<V const> states) -> loop_step{bool, std::vector<V>,
-/// std::vector<Y>}. All carried values are of one type, such as a std::variant; what is in them may change.
+/// std::vector<Y>}. All carried values are of one type, such as a std::variant, whose alternative may change.
 /// All outputs are of one type.
 ///
-/// Shapes    as loop. `outputs` is the number of outputs, which no iteration tells if there is none.
+/// Shapes    as loop. `outputs` is the number of outputs; required because no body may run.
 /// Types     V any type that can be moved; Y a tensor.
-/// Errors    as loop; body_error: another number of carried values or outputs.
+/// Errors    as loop; body_error: a different number of carried values or outputs.
 /// Order     as loop.
-/// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice
-///           their memory.
+/// Cost      the outputs' elements are kept until the end and then stacked, which briefly doubles their
+///           memory.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp

@@ -1,6 +1,6 @@
 #pragma once
-// Scan: a body runs over the elements of its inputs in order, carries states and stacks outputs. With
-// scan_into and scan_batched.
+// The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
+// Includes scan_into and scan_batched.
 
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What scan's arguments can be found guilty of at compile time.
+/// A compile-time error of a scan call.
 enum class scan_fault { none, pack, state, foreign, input, lengths, arity, loose, result };
 
 template <class Body, class State, class Inputs, bool LeadingAxis>
@@ -41,7 +41,8 @@ consteval scan_fault find_scan_fault()
     }
 }
 
-/// The pure scan of a checked body. Length is the number of iterations where the types tell it.
+/// Runs a pure scan whose body is valid. Length is the number of iterations if it is static, else
+/// dynamic_length.
 template <class Step, std::size_t Length, bool LeadingAxis, class Body, class State, class Inputs>
 auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const& options)
 {
@@ -139,7 +140,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 
 } // namespace detail
 
-/// Runs `body` over the elements of `scan_inputs` in order, carries states and stacks what it returns.
+/// Runs `body` over the elements of `scan_inputs` in order, carries states and stacks its scan outputs.
 ///
 ///     states = init
 ///     for t in range(T):
@@ -148,9 +149,9 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 ///     return states, y
 ///
 /// init, scan_inputs and the two members of a step are each one value or a flat std::tuple of values
-/// (std::tie for variables, std::tuple{} for none). The body gets them flat, in ONNX's order: body(state
-/// const&..., element const&...) -> scan_step. An element is an element_view, or one item where the input's
-/// rank is statically 1. Other values are captured.
+/// (std::tie for variables, std::tuple{} for none). The body receives them as separate arguments, in ONNX's
+/// order: body(state const&..., element const&...) -> scan_step. An element is an element_view, or one item
+/// where the input's rank is statically 1. Other values are captured.
 ///
 /// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init.
 ///           Output k stacks its elements along output_axes[k]. K outputs for M inputs, any K and M; without
@@ -159,14 +160,13 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 ///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in
 ///           give fixed shapes out.
 /// Errors    before the first iteration: shape_error, option_error (see check_scan). body_error: a state or
-///           an output element changed its shape. What the body throws passes through; nothing of the
-///           caller's is changed.
-/// Order     t = 0 .. T-1; a reverse input shows element T-1-t, a reverse output is filled from its end. The
-///           two are independent. T = 0 is legal: states = init, outputs of length 0; dimensions that no type
-///           tells are 0, an xarray's shape is [0].
-/// Cost      one pass; the outputs are allocated once, elements that do not lie side by side go through a
-///           buffer, and what the body returns lives in recycled memory. scan_into with an in-place body does
-///           without that.
+///           an output element changed its shape. Exceptions of the body propagate; the caller's variables
+///           are unchanged.
+/// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
+///           two are independent. T = 0 is valid: states = init, outputs of length 0; dimensions that no type
+///           fixes are 0, an xarray's shape is [0].
+/// Cost      one pass; the outputs are allocated once, strided elements are copied through a buffer, and
+///           values that the body returns use a memory pool. scan_into with an in-place body needs no pool.
 /// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
 /// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
 /// Example
@@ -184,7 +184,8 @@ auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
     return detail::scan<true>(body, static_cast<Init&&>(init), scan_inputs, {});
 }
 
-/// With axes, directions or a length. Axes are then known at run time only, so fixed shapes give xtensors.
+/// Runs scan with axes, directions or a length. Axes are known at run time only, so fixed shapes give
+/// xtensors.
 template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
 {

@@ -20,16 +20,18 @@ struct as_tuple<std::tuple<Ys...>> {
     using type = std::tuple<Ys...>;
 };
 
-/// A state or scan input of a batch: a tensor that is not known to lack the axes.
+/// True for a state of a batch: a tensor that is not statically known to lack the batch axis.
 template <class X>
 using has_batch_axis = std::bool_constant<is_scan_output<X>::value>;
+/// True for a scan input of a batch: a tensor that is not statically known to lack batch and time axes, or a
+/// lazy expression.
 template <class X>
 struct has_batch_and_time_axes : std::bool_constant<lazy<X>> {};
 template <tensor X>
 struct has_batch_and_time_axes<X>
     : std::bool_constant<enable_tensor<bare<X>>::rank != 0 && enable_tensor<bare<X>>::rank != 1> {};
 
-/// The length of each row: integers, or nothing.
+/// True for the type of sequence_lens: a tensor of integers of rank 1, or std::nullopt.
 template <class X>
 inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
 template <tensor X>
@@ -65,7 +67,7 @@ consteval scan_batched_fault find_scan_batched_fault()
     }
 }
 
-/// sequence_lens as numbers; T for every row where it is absent.
+/// Checks sequence_lens and returns it as a vector; T for every row if it is omitted.
 template <class Lens>
 auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
 {
@@ -122,7 +124,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 
 } // namespace detail
 
-/// Runs an independent scan over each row of a batch, each of its own length.
+/// Runs an independent scan over each row of a batch; the rows may have different lengths.
 ///
 ///     for b in range(N):
 ///         states = init[b]
@@ -130,8 +132,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 ///             states, y[b, t] = body(states, x[b, t])
 ///         final_state[b] = states
 ///
-/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body sees
-/// neither.
+/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body's
+/// elements have neither.
 ///
 /// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
@@ -139,9 +141,9 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 ///           start at 0.
 /// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
 ///           [0, T]. body_error as in scan.
-/// Order     rows in order, each from its first iteration to its last.
-/// Differs   from ONNX Runtime: a sequence length of 0 is legal. The text leaves the tail undefined; zeros as
-///           in ONNX Runtime.
+/// Order     rows in order, each from its first to its last iteration.
+/// Differs   from ONNX Runtime: a sequence length of 0 is valid. ONNX leaves the tail undefined; it is zero
+///           here, as in ONNX Runtime.
 /// Source    ONNX Scan-8; infer_scan has the shape rule.
 /// Example
 /// ```cpp

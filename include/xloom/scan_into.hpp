@@ -8,7 +8,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What scan_into's arguments can be found guilty of at compile time.
+/// A compile-time error of a scan_into call.
 enum class scan_into_fault {
     none,
     pack,
@@ -62,8 +62,8 @@ consteval scan_into_fault find_scan_into_fault()
     }
 }
 
-/// Gives an input and an output that are one tensor one memory for the current element. That of packed
-/// elements is one already.
+/// Makes an input and an output of the same tensor share the memory of the current element. Contiguous
+/// elements share it already.
 template <class Input, class Output>
 void share_element(Input&, Output&)
 {}
@@ -73,8 +73,8 @@ void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<
     input.share_buffer_of(output);
 }
 
-/// Finds the outputs that are an input's own tensor, whose elements must not be touched before the body, and
-/// lets the body see its writes to them through the input. Requires check_overlap.
+/// Finds the outputs that are the same tensor as an input, whose elements must not be written before the body
+/// runs, and makes the body's writes to them visible through the input. Requires check_overlap.
 template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
 std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places,
     std::tuple<Inputs...>& inputs, std::array<placed_operand, K> const& output_places,
@@ -186,28 +186,29 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 
 } // namespace detail
 
-/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is
+/// Runs a scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is
 /// allocated in the loop.
 ///
 ///     for t in range(T):
 ///         body(states, x[t], y[t])
 ///
-/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one
-/// a copy of it that is written back at the end. An output element is an element_view, or one item where the
-/// output's rank is statically 1. It is unspecified at first (NaN in debug builds), so write all of it; that
-/// of an input's own tensor is the input's element. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's variable; a scalar state
+/// is a copy of it, written back at the end. An output element is an element_view, or one item where the
+/// output's rank is statically 1. It is unspecified at first (NaN in debug builds), so write all of it; if
+/// the output is the same tensor as an input, it is the input's element. `xt::noalias(y_t) = ...` and raw
+/// loops allocate nothing.
 ///
-/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
-/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an
-///           iteration: a state or an output element changed its shape. After a body_error or what the body
-///           throws, states and outputs hold what was written so far; of the element of that iteration this
-///           may be nothing.
-/// Aliasing  an output may be an input's own tensor on the same axis in the same direction: x_t and y_t are
-///           then one memory, whatever the layout. Any other overlap is an overlap_error. A body that
-///           captured an output's tensor finds the elements of earlier iterations in it; what it finds there
-///           of the current one is unspecified.
-/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands
-///           that are lazy expressions and for elements whose items do not lie side by side.
+/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are arbitrary.
+/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
+///           iteration: a state or an output element changed its shape. After a body_error or an exception of
+///           the body, states and outputs hold the values written so far; the element of that iteration may
+///           be unwritten.
+/// Aliasing  an output may be the same tensor as an input, on the same axis in the same direction: x_t and
+///           y_t then share memory, whatever the layout. Any other overlap is an overlap_error. A body that
+///           captures an output's tensor reads the elements of earlier iterations from it; the current
+///           element in it is unspecified.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands and for strided elements.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -225,7 +226,7 @@ void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&
         body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
 }
 
-/// With axes, directions or a length.
+/// Runs scan_into with axes, directions or a length.
 template <class Body, class States, class Inputs, class Outputs>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
     scan_options const& options)

@@ -1,5 +1,5 @@
 #pragma once
-// Scan over lists: as many states, inputs and outputs as there are at run time.
+// Scan over lists, whose numbers of states, inputs and outputs are known at run time only.
 
 #include <span>
 #include <utility>
@@ -13,10 +13,10 @@ namespace xloom {
 
 namespace detail {
 
-/// What scan_list's arguments can be found guilty of at compile time.
+/// A compile-time error of a scan_list call.
 enum class scan_list_fault { none, input, arity, result };
 
-/// The element that a body sees of an input of type X.
+/// The type of the elements that a body receives of inputs of type X.
 template <class X>
 using list_element = bare<decltype(std::declval<cursor_for<X const, false>&>().element())>;
 
@@ -40,7 +40,7 @@ consteval scan_list_fault find_scan_list_fault()
     }
 }
 
-/// Inputs that are walked together.
+/// Cursors over all inputs of a list, which advance together.
 template <class X>
 class list_cursors {
     using cursor = cursor_for<X const, false>;
@@ -111,8 +111,8 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 
 } // namespace detail
 
-/// Scan where the numbers of states, inputs and outputs are known at run time only: lists in place of tuples.
-/// For interpreters; a program that knows them has scan, which costs less.
+/// Runs scan over lists in place of tuples: the numbers of states, inputs and outputs are known at run time
+/// only. For interpreters; scan costs less if the numbers are known at compile time.
 ///
 ///     for t in range(T):
 ///         states, y_t = body(states, [x[t] for x in scan_inputs])
@@ -122,12 +122,12 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 /// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>,
 /// std::vector<Y>}. All states are of one type, all inputs of one type, all outputs of one type.
 ///
-/// Shapes    as scan. `outputs` is the number of outputs, which no iteration tells if T = 0.
-/// Types     S any value whose shape can be told, X a tensor whose elements are tensors (not of a static rank
-///           1), Y a tensor.
-/// Errors    as scan; body_error: another number of states or outputs.
+/// Shapes    as scan. `outputs` is the number of outputs; required because T = 0 runs no body.
+/// Types     S any type whose values have a shape, X a tensor whose elements are tensors (not of a static
+///           rank 1), Y a tensor.
+/// Errors    as scan; body_error: a different number of states or outputs.
 /// Order     as scan.
-/// Cost      as scan, and whatever the body's lists cost.
+/// Cost      as scan, plus the body's lists.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp

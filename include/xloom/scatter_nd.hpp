@@ -1,5 +1,5 @@
 #pragma once
-// ScatterND: updates written to, or reduced into, the slices that indices name.
+// The ScatterND operator: writes updates to, or reduces them into, the slices that indices name.
 
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What a ScatterND call can be found guilty of at compile time.
+/// A compile-time error of a scatter_nd or scatter_nd_into call.
 enum class scatter_nd_fault {
     none,
     data,
@@ -21,7 +21,7 @@ enum class scatter_nd_fault {
     reduction
 };
 
-/// reduce(old item, update item) gives a new one.
+/// A callable reduce(old item, update item) that returns the new item.
 template <class Reduce, class T>
 concept reduces_items =
     requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
@@ -54,8 +54,8 @@ template <class Data>
 inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
                                     !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
 
-/// In place, in a copy of data, or in data that is moved in: then it moves on when all is done, so that no
-/// error loses it.
+/// Runs ScatterND in place, in a copy of data, or in data that is moved in; the latter is moved into the
+/// result last, so that no error loses it.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
 auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
     Reduce& reduce, Policy const& policy, scatter_nd_options const& options)
@@ -102,7 +102,7 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     }
 }
 
-/// A fourth argument that is neither a policy nor the options.
+/// A reduction as the fourth argument: neither a policy nor the options.
 template <class F>
 concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
 
@@ -123,30 +123,31 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///           may be a plain number. Any layout.
 /// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the
 ///           end of its axis.
-/// Options   reduction (none): named at run time; an option_error where it means nothing for the type. mean
+/// Options   reduction (none): chosen at run time; an option_error if it is not defined for the type. mean
 ///           divides the sum of the old value and the updates by their number. bounds (check). duplicates
-///           (last). include_self (true). accumulate_in_float (false): else 16-bit and smaller floats are
-///           rounded after each update. unique, sorted (false): promises, verified in debug builds, that
-///           spare threads the sorting by owner.
-/// Reduce    instead of options.reduction a reduction (reduction::add), any callable reduce(old item, update
+///           (last). include_self (true). accumulate_in_float (false): if false, 16-bit and smaller floats
+///           are rounded after each update. unique, sorted (false): promises, verified in debug builds, with
+///           which threads need not sort the updates by owner.
+/// Reduce    instead of options.reduction: a reduction (reduction::add), any callable reduce(old item, update
 ///           item) -> new item, or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that
 ///           lacks the operation is a compile error.
-/// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order:
-///           the bits are those of serial. Threads are used where they help: for long slices from two on, for
-///           single items from eight on unless most updates go to a few slices, or with a promise. Several
-///           threads may call a callable at once, never for the same item: a long slice is cut among them.
-/// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error,
-///           index_error (all offending positions and values), overlap_error, std::bad_alloc. What a callable
-///           throws passes through; then data that was moved in holds what scatter_nd_into's would.
-/// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
-/// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data
-///           unless it is moved in, and of operands that are not row-major. duplicates::first, include_self =
-///           false, mean: a count for each slice besides; duplicates::error, and unique in debug builds: a
-///           number for each slice, or two for each update where these are few. Where many long slices are
-///           copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are
-///           read a third time, and one allocation holds a number for each slice and update.
-///           accumulate_in_float: also a float for each item. Threads: at most 128 KiB for each.
-/// Aliasing  data that is moved in shares no memory with indices or updates.
+/// Policy    serial, or one with threads (xloom/tbb.hpp). The updates of a slice are applied in order, so
+///           results are bitwise equal to those of serial. Threads are used where that is faster: for long
+///           slices from two on, for single items from eight on unless most updates go to a few slices, or
+///           with a promise. Several threads may call a callable at once, never for the same item: a long
+///           slice is split among them.
+/// Errors    before the first write, with data unchanged even if moved in: shape_error, option_error,
+///           index_error (all offending positions and values), overlap_error, std::bad_alloc. Exceptions of a
+///           callable propagate; data that was moved in is then left as by scatter_nd_into.
+/// Order     row-major; with reduction::none the last of several updates of a slice takes effect (unspecified
+///           in ONNX).
+/// Cost      indices read twice, updates once, the indexed slices read and written; a copy of data unless it
+///           is moved in, and of operands that are not row-major. duplicates::first, include_self = false,
+///           mean: also one count per slice; duplicates::error, and unique in debug builds: one integer per
+///           slice, or two per update where updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and
+///           updates may be fused: one more pass over indices and one allocation of an integer per slice and
+///           update. accumulate_in_float: also a float per item. Threads: at most 128 KiB each.
+/// Aliasing  data that is moved in must share no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
 /// Example
 /// ```cpp
@@ -166,7 +167,7 @@ auto scatter_nd(
         options.reduction, serial, options);
 }
 
-/// On the threads of a policy.
+/// Runs scatter_nd on the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
     scatter_nd_options const& options = {})
@@ -175,7 +176,7 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Pol
         options.reduction, policy, options);
 }
 
-/// With a callable as the reduction.
+/// Runs scatter_nd with a callable as the reduction.
 template <class Data, class Indices, class Updates, detail::reduces Reduce>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     scatter_nd_options const& options = {})
@@ -184,7 +185,7 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
         detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
 }
 
-/// With a callable as the reduction, on the threads of a policy.
+/// Runs scatter_nd with a callable as the reduction, on the threads of a policy.
 template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     Policy const& policy, scatter_nd_options const& options = {})
@@ -193,14 +194,14 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
         detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
 }
 
-/// The same in place: data is the caller's variable, or a view of one, of any layout.
+/// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
 ///
-/// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as
-///           in a broadcast view. After what a callable throws, data holds what was written so far (nothing,
-///           if slices are counted in a copy of data that is not row-major; an item that the callable took by
-///           value may have been moved from).
-/// Cost      as scatter_nd without the copy of data; allocates nothing but what is named there.
-/// Aliasing  data shares no memory with indices or updates.
+/// Errors    as scatter_nd, before the first write; overlap_error also if items of data share memory, as in a
+///           broadcast view. After an exception of a callable, data holds the values written so far (none, if
+///           slices are tracked in a copy of data that is not row-major; an item that the callable took by
+///           value may be moved-from).
+/// Cost      as scatter_nd without the copy of data; nothing else is allocated.
+/// Aliasing  data must share no memory with indices or updates.
 template <class Data, class Indices, class Updates>
 void scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
@@ -209,7 +210,7 @@ void scatter_nd_into(
         options.reduction, serial, options);
 }
 
-/// On the threads of a policy.
+/// Runs scatter_nd_into on the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
     scatter_nd_options const& options = {})
@@ -218,7 +219,7 @@ void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates
         options.reduction, policy, options);
 }
 
-/// With a callable as the reduction.
+/// Runs scatter_nd_into with a callable as the reduction.
 template <class Data, class Indices, class Updates, detail::reduces Reduce>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     scatter_nd_options const& options = {})
@@ -227,7 +228,7 @@ void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates
         detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
 }
 
-/// With a callable as the reduction, on the threads of a policy.
+/// Runs scatter_nd_into with a callable as the reduction, on the threads of a policy.
 template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     Policy const& policy, scatter_nd_options const& options = {})

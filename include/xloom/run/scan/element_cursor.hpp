@@ -10,7 +10,7 @@
 
 namespace xloom::detail {
 
-/// Element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
+/// The element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
 /// shape type.
 struct item_element {};
 
@@ -50,8 +50,8 @@ public:
     auto& element() { return view_; }
     /// True if the view that was assigned another shape is this cursor's element.
     bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
-    /// True if that view is a copy of this cursor's element. An outer operator's element can begin at the
-    /// same item, but cannot have the same shape.
+    /// True if the view that was assigned another shape is a copy of this cursor's element. An outer
+    /// operator's element can begin at the same item, but cannot have the same shape.
     bool is_copy(element_reshaped const& found) const
     {
         return found.data() == view_.data() &&

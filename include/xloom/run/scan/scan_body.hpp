@@ -7,7 +7,7 @@
 
 namespace xloom {
 
-/// The value that the body of scan returns: the next states, and this iteration's outputs. The constructor
+/// The value that the body of scan returns: the next states, and this iteration's outputs. Construction
 /// evaluates lazy xtensor expressions inside the body, so that none of them outlives the body's variables. A
 /// body with several return statements must name one type, because a container and a lazy expression deduce
 /// two: `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
