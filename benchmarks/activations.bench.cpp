@@ -1,4 +1,4 @@
-// activate against loops over <cmath>, against xtensor's expressions, which use SIMD too, and against ONNX
+// Compares activate with loops over <cmath>, with xtensor's expressions, which use SIMD too, and with ONNX
 // Runtime. An iteration is one item.
 
 #include <limits>

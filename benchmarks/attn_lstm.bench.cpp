@@ -1,4 +1,4 @@
-// attn_lstm_into and attn_lstm against ONNX Runtime.
+// Compares attn_lstm_into and attn_lstm with ONNX Runtime.
 
 #include <xloom/tbb.hpp>
 

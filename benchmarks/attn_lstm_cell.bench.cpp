@@ -1,6 +1,6 @@
-// attn_lstm_cell, which takes a sequence step by step as it comes, against attn_lstm_into and ONNX Runtime,
-// which need to have all of it. The keys of the memory, which a stream makes once, are made in every call of
-// every series.
+// Compares attn_lstm_cell, which processes a sequence step by step as it arrives, with attn_lstm_into and
+// ONNX Runtime, which require all of it. The keys of the memory, which a stream computes once, are computed
+// in every call of every series.
 
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/scan_into.hpp>

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-/// L is 0 without AW: then the attention is the context.
+/// The sizes of a case. L is 0 without AW: then the attention is the context.
 struct attn_lstm_sizes {
     std::size_t T, N, I, H, S, E, A, L;
 

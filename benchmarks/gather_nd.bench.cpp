@@ -1,4 +1,4 @@
-// gather_nd_into against hand-written loops behind a bounds check, plain xtensor, and ONNX Runtime.
+// Compares gather_nd_into with hand-written loops after a bounds check, plain xtensor, and ONNX Runtime.
 
 #include <xloom/gather_nd.hpp>
 
@@ -101,7 +101,7 @@ onnx_graph gather_model(Operands& o)
         {.op = "GatherND"}, {bound("data", o.data), bound("indices", o.indices)}, {bound("output", o.y)});
 }
 
-/// The peer knows 64-bit indices only.
+/// The peer supports 64-bit indices only.
 template <class Make, class Operands = std::invoke_result_t<Make>>
 void add_gather(std::string const& work, Make const& make, std::vector<series<Operands>> all)
 {

@@ -1,5 +1,5 @@
-// What a call costs as the work grows: LSTM and AttnLSTM with T, N and H, ScatterND with the number of
-// updates, beside ONNX Runtime.
+// The cost of a call as the work grows: LSTM and AttnLSTM with T, N and H, ScatterND with the number of
+// updates, compared with ONNX Runtime.
 
 #include "attn_lstm_operands.hpp"
 #include "lstm_operands.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace bench;
 
-/// What the others are while one grows.
+/// The values of the other sizes while one grows.
 struct sizes {
     std::size_t T = 32, N = 8, H = 64;
 };
@@ -30,7 +30,7 @@ void add_recurrent(std::string const& grown, sizes const& s)
         {{"xloom", xloom_attn_lstm<policy>}, {.impl = "onnxruntime", .model = attn_lstm_model<policy>}});
 }
 
-/// Sums into a million items, the copy of these included.
+/// Sums into a million items, including the copy of these.
 void add_scatter(std::size_t count)
 {
     using operands = items<float, std::int64_t>;

@@ -1,4 +1,4 @@
-// gru_into and gru against ONNX Runtime, and against loops as one writes them down.
+// Compares gru_into and gru with ONNX Runtime and straightforward loops.
 
 #include <xloom/gru.hpp>
 
@@ -44,7 +44,7 @@ struct gru_operands : recurrent_operands {
 
     xloom::gru_options options() const { return {.linear_before_reset = size.linear_before_reset}; }
 
-    /// There is no Y_c.
+    /// A GRU has no Y_c.
     bool is_close_to(recurrent_results const& expected) const
     {
         return is_close(y.Y, expected.Y) && is_close(y.Y_h, expected.Y_h);

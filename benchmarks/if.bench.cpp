@@ -1,4 +1,4 @@
-// if_ inside a loop against C++'s own branch, and against ONNX Runtime.
+// Compares if_ inside a loop with C++'s if statement and with ONNX Runtime.
 
 #include <xloom/if.hpp>
 #include <xloom/loop_into.hpp>
@@ -9,7 +9,7 @@ namespace {
 
 using namespace bench;
 
-/// Each iteration adds x to h or takes it away; x tells which, so that no compiler can know.
+/// Each iteration adds x to h or subtracts it, depending on x, so that no compiler can resolve the branch.
 struct rows : operands<vector, vector> {
     bool is_up(std::size_t t) const { return x(t % x.size()) > 0.0f; }
 };
@@ -38,8 +38,8 @@ void xloom_rows(rows& o)
         o.h, {}, {.max_trip_count = o.trips()});
 }
 
-/// With numbers: h goes down by x where it is above 0, else up by 1, so that the branch depends on the
-/// iteration before.
+/// Scalar case: h decreases by x where it is above 0, else increases by 1, so that the branch depends on the
+/// previous iteration.
 using items = operands<float, float>;
 
 void hand_items(items& o)

@@ -21,7 +21,7 @@ struct list_operands {
     std::optional<lists>
         returned{}; ///< for a series that returns new tensors and reuses the memory of the last
 
-    /// An input of each shape.
+    /// One input of each shape.
     list_operands(std::size_t T, std::size_t n, typename Input::shape_type const& shape)
         : x{made_up<Input>(shape), Input(0.5f * made_up<Input>(shape))},
           iterations(T),
@@ -32,7 +32,7 @@ struct list_operands {
 
     std::int64_t trips() const { return static_cast<std::int64_t>(iterations); }
     lists results() const { return returned ? *returned : lists(h, y); }
-    /// Makes sure that the results are a series' own.
+    /// Clears the results, so that every series computes its own.
     void clear()
     {
         returned.reset();

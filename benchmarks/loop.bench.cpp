@@ -1,4 +1,4 @@
-// loop_into and loop against a hand-written loop around the same body, and against ONNX Runtime.
+// Compares loop_into and loop with a hand-written loop around the same body and with ONNX Runtime.
 
 #include <xloom/loop.hpp>
 #include <xloom/loop_into.hpp>
@@ -126,7 +126,7 @@ void xloom_pure_add_less(items& o)
               .final_state;
 }
 
-/// The condition goes through as it is: less to do than the others have.
+/// The body passes the condition through: less work than in the other series.
 onnx_graph rows_model(rows& o)
 {
     return loop_model(o,

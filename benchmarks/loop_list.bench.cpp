@@ -1,6 +1,6 @@
-// What it costs that the numbers of carried values and outputs are known at run time only: loop_list against
-// loop on the same two of each, against hand-written loops, and against ONNX Runtime, which knows them at run
-// time only, too.
+// The cost of numbers of carried values and outputs that are known at run time only: compares loop_list with
+// loop on the same two of each, with hand-written loops, and with ONNX Runtime, which also knows them at run
+// time only.
 
 #include <xloom/loop.hpp>
 #include <xloom/loop_list.hpp>
@@ -52,7 +52,7 @@ void xloom_list(lists& o)
     o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
 }
 
-/// The condition goes through as it is: less to do than the others have.
+/// The body passes the condition through: less work than in the other series.
 onnx_graph model(lists& o)
 {
     onnx_graph const body{.inputs = {scalar<std::int64_t>("iteration"), scalar<bool>("cond"),

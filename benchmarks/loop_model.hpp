@@ -5,9 +5,9 @@
 
 namespace bench {
 
-/// A Loop of o.iterations turns around a body that is given without what every body has: the iteration and
-/// `cond` before its inputs, `next_cond` before its outputs. One value is carried, and starts as o.h0. Of the
-/// names of `captured` the body makes use.
+/// A Loop of o.iterations iterations around a body given without its common parts: the iteration and `cond`
+/// before its inputs, `next_cond` before its outputs. One value is carried, initially o.h0. The body uses the
+/// names in `captured`.
 template <class Operands>
 onnx_graph loop_model(Operands& o, onnx_graph body, std::vector<onnx_operand> const& captured,
     std::vector<onnx_operand> const& outputs)

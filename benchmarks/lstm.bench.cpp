@@ -1,4 +1,4 @@
-// lstm_into and lstm against ONNX Runtime, and against loops as one writes them down.
+// Compares lstm_into and lstm with ONNX Runtime and straightforward loops.
 
 #include <xloom/tbb.hpp>
 

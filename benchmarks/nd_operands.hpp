@@ -1,5 +1,5 @@
 #pragma once
-// What the benchmarks of ScatterND and GatherND share: random indices, and the bounds check of the
+// Shared by the benchmarks of ScatterND and GatherND: random indices, and the bounds check of the
 // hand-written loops.
 
 #include <random>
@@ -11,7 +11,7 @@ namespace bench {
 template <class Index>
 using index_table = xt::xtensor<Index, 2>;
 
-/// Tuples of indices below `length`, any of them more than once.
+/// Tuples of indices below `length`; a tuple may occur more than once.
 template <class Index>
 index_table<Index> random_tuples(std::size_t count, std::size_t width, std::size_t length)
 {
@@ -22,7 +22,7 @@ index_table<Index> random_tuples(std::size_t count, std::size_t width, std::size
     return indices;
 }
 
-/// A pass over all indices, before anything is written.
+/// Checks all indices in one pass, before anything is written.
 template <class Index>
 void require_in_range(index_table<Index> const& indices, std::size_t length)
 {
@@ -36,7 +36,7 @@ void require_in_range(index_table<Index> const& indices, std::size_t length)
         std::abort();
 }
 
-/// So many items before its turn, a hand-written loop asks for the memory of one.
+/// The prefetch distance of a hand-written loop, in items.
 inline constexpr std::size_t items_ahead = 32;
 
 template <class Index>

@@ -7,7 +7,7 @@ namespace {
 
 void fill(onnx::GraphProto& proto, onnx_graph const& graph, std::string const& name);
 
-/// Writes the value of an attribute where its type belongs.
+/// Writes the value of an attribute to the field of its type.
 struct attribute_writer {
     onnx::AttributeProto& proto;
 

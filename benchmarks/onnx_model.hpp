@@ -24,7 +24,7 @@ inline constexpr int onnx_type<bool> = 9;
 template <>
 inline constexpr int onnx_type<double> = 11;
 
-/// An operand of a graph, and where its items lie, in row-major order. One without a name is left out.
+/// An operand of a graph and its row-major items in memory. An operand without a name is omitted.
 struct onnx_operand {
     std::string name;
     bool is_weight = false; ///< its items stand in the model
@@ -70,7 +70,7 @@ onnx_operand weight(std::string name, Tensor& tensor)
     return operand;
 }
 
-/// What a body sees of a tensor that is walked along an axis: its type and its other dimensions.
+/// The element that a body receives of a tensor scanned along an axis: its type and its other dimensions.
 template <class Tensor>
 onnx_operand element(std::string name, Tensor& tensor, std::ptrdiff_t axis = 0)
 {

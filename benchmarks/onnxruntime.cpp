@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-/// All that is called here has been there since the API's first version.
+/// The first version of the API has every function called here.
 constexpr std::uint32_t api_version = 1;
 
 struct runtime {

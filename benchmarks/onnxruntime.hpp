@@ -13,12 +13,12 @@
 
 namespace bench {
 
-/// Whether the peer is there. Loads it, or says once on stderr why it is left out.
+/// True if the peer is available. Loads it, or reports once on stderr why its series are omitted.
 bool has_onnxruntime();
 
-/// A model ready to run, on the operands that it is bound to: they must stay where they are. Asks for the
-/// peer's best: all graph optimisations, the arena, nothing else at the same time. Stops the program if the
-/// peer refuses something.
+/// A model that is ready to run on the operands bound to it, whose addresses must not change. Configured for
+/// speed: all graph optimisations, the arena, no parallel execution of nodes. Stops the program on an error
+/// of the peer.
 class onnxruntime_session {
 public:
     onnxruntime_session(onnx_graph const& model, std::size_t threads);

@@ -1,4 +1,4 @@
-// In the place of onnxruntime.cpp where its header or the library for ONNX files is missing.
+// Replaces onnxruntime.cpp where its header or the library for ONNX files is missing.
 
 #include "onnxruntime.hpp"
 

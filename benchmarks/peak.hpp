@@ -1,5 +1,5 @@
 #pragma once
-// What a core can do at most: the measure of how much is left.
+// The peak performance of a core, which the benchmarks' figures are compared with.
 
 #include <algorithm>
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace bench {
 
-/// The most that one core multiplies and adds, in GFLOP/s of float: the best of many short loops over sums
-/// that need not wait for each other.
+/// Returns the peak multiply-add throughput of one core in GFLOP/s of float: the best of many short loops
+/// over independent sums.
 inline double fma_peak()
 {
     static double const peak = [] {

@@ -1,5 +1,5 @@
 #pragma once
-// How much memory a piece of work takes.
+// The peak memory of a function.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// The most memory in kB that a process holds which does this and nothing else: a child of this one, so that
-/// it begins with what this one holds already. 0 if there can be no child.
+/// Returns the peak memory in kB of a process that runs only this function: a forked child, which starts with
+/// the memory of this process. 0 if fork fails.
 template <class F>
 long peak_kilobytes_of(F const& work)
 {

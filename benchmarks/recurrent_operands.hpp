@@ -1,5 +1,6 @@
 #pragma once
-// What the benchmarks of lstm and attn_lstm share: operands, when results agree, what is told about a series.
+// Shared by the benchmarks of lstm and attn_lstm: operands, the comparison of results, and the counters of a
+// series.
 
 #include <cmath>
 #include <limits>
@@ -14,17 +15,17 @@ namespace bench {
 using matrix = xt::xtensor<float, 2>;
 using cube = xt::xtensor<float, 3>;
 
-/// How large the weights of a cell with H states are: its sums stay as large as a state.
+/// The magnitude of the weights of a cell with H states, which keeps its sums as large as a state.
 inline double weight_limit(std::size_t H) { return 1.0 / std::sqrt(static_cast<double>(H)); }
 
-/// sums += item * row: of the loops by hand.
+/// sums += item * row, for the hand-written loops.
 inline void add_product(float* __restrict sums, float item, float const* __restrict row, std::size_t count)
 {
     for (std::size_t j = 0; j < count; ++j)
         sums[j] += item * row[j];
 }
 
-/// What every recurrent operator gives.
+/// The outputs of every recurrent operator.
 struct recurrent_results {
     xt::xtensor<float, 4> Y;
     cube Y_h, Y_c;
@@ -54,7 +55,7 @@ bool is_close(Tensor const& one, Tensor const& other)
                [](float a, float b) { return std::abs(a - b) <= tolerance; }); // not so for NaN
 }
 
-/// How much there is to do in a call: what the times are measured against.
+/// The amount of work in a call, which the times are related to.
 struct recurrent_work {
     double flops;        ///< additions and multiplications of the products; nothing else is counted
     double step_weights; ///< bytes of weights that a call reads, counting those that each step reads anew
@@ -62,15 +63,15 @@ struct recurrent_work {
     std::size_t threads = 1;
 };
 
-/// A recurrent operator's case. The peer writes into the same results as the others, which stay where they
-/// are.
+/// A recurrent operator's case. The peer and the other series write to the same results, whose addresses do
+/// not change.
 struct recurrent_operands {
     recurrent_results y;
     recurrent_work work;
     bool is_row; ///< a batch of one, which is as fast as weights are read
 
     auto const& results() const { return y; }
-    /// Makes sure that the results are a series' own.
+    /// Clears the results, so that every series computes its own.
     void clear() { y.fill(std::numeric_limits<float>::quiet_NaN()); }
     bool is_close_to(recurrent_results const& expected) const
     {
@@ -89,7 +90,7 @@ struct recurrent_operands {
         return all;
     }
 
-    /// Copied: the peer's outputs stay where they are.
+    /// Copies a result; the addresses of the peer's outputs must not change.
     template <class Result>
     void keep(Result const& result)
     {

@@ -1,5 +1,5 @@
 #pragma once
-// Memory for results that are made anew in each call.
+// An allocator for results that are allocated again in each call.
 
 #include <cstddef>
 #include <map>
@@ -9,9 +9,9 @@
 
 namespace bench {
 
-/// Gives out again what was given back, by size: the pages are there already, as a peer's are that writes
-/// into the memory it was given. malloc often takes new ones, which cost more than the copy that fills them:
-/// it cuts what an aligned block leaves over off the free one.
+/// An allocator that reuses freed blocks by size: their pages are mapped already, as for a peer that writes
+/// to preallocated outputs. malloc often takes new pages, which cost more than the copy that fills them: it
+/// splits the remainder of an aligned block off the free one.
 template <class T>
 struct reusing_allocator {
     using value_type = T;
@@ -35,7 +35,7 @@ struct reusing_allocator {
     friend bool operator==(reusing_allocator const&, reusing_allocator const&) { return true; }
 
 private:
-    /// For as long as the program runs.
+    /// Returns the freed blocks by size; never destroyed.
     static std::map<std::size_t, std::vector<T*>>& given_back()
     {
         static auto& blocks = *new std::map<std::size_t, std::vector<T*>>;

@@ -1,4 +1,4 @@
-// scan_into and scan against a hand-written time loop around the same body, and against ONNX Runtime.
+// Compares scan_into and scan with a hand-written time loop around the same body and with ONNX Runtime.
 
 #include <xloom/scan.hpp>
 #include <xloom/scan_into.hpp>
@@ -87,7 +87,7 @@ void xloom_pure_items(items& o)
     o.returned.emplace(result.final_state, std::move(result.scan_outputs));
 }
 
-/// x and y are [n, T], walked along axis 1.
+/// x and y are [n, T], scanned along axis 1.
 struct columns : rows {};
 
 void hand_columns(columns& o)
@@ -105,7 +105,7 @@ void xloom_columns(columns& o)
         o.h, o.x, o.y, {.input_axes = {1}, .output_axes = {1}});
 }
 
-/// x and y are [8, T, n], walked along axis 1.
+/// x and y are [8, T, n], scanned along axis 1.
 using planes = operands<matrix, cube>;
 
 void hand_planes(planes& o)

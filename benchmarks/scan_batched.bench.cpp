@@ -1,5 +1,5 @@
-// scan_batched on rows of many lengths against hand-written loops, against a scan_into for each row, and
-// against ONNX Runtime's Scan-8.
+// Compares scan_batched on rows of many lengths with hand-written loops, with one scan_into per row, and with
+// ONNX Runtime's Scan-8.
 
 #include <xloom/scan_batched.hpp>
 #include <xloom/scan_into.hpp>
@@ -13,14 +13,14 @@ using namespace bench;
 using matrix = xt::xtensor<float, 2>;
 using cube = xt::xtensor<float, 3>;
 
-/// h is [N, n], x and y are [N, T, n]; an iteration is a step of a row.
+/// h is [N, n], x and y are [N, T, n]; an iteration is one time step of a row.
 struct batch : operands<matrix, cube> {
     xt::xtensor<std::int64_t, 1> lengths;
 
     std::size_t length(std::size_t row) const { return static_cast<std::size_t>(lengths(row)); }
 };
 
-/// The lengths lie between 1 and T.
+/// The lengths are between 1 and T.
 batch make_batch(std::size_t N, std::size_t T, std::size_t n)
 {
     auto lengths = xt::xtensor<std::int64_t, 1>::from_shape({N});

@@ -1,6 +1,6 @@
-// What it costs that the numbers of states, inputs and outputs are known at run time only: scan_list against
-// scan on the same two of each, against hand-written loops, and against ONNX Runtime, which knows them at run
-// time only, too.
+// The cost of numbers of states, inputs and outputs that are known at run time only: compares scan_list with
+// scan on the same two of each, with hand-written loops, and with ONNX Runtime, which also knows them at run
+// time only.
 
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>

@@ -1,5 +1,5 @@
-// scatter_nd_into and scatter_nd against hand-written loops behind a bounds check, plain xtensor, and ONNX
-// Runtime.
+// Compares scatter_nd_into and scatter_nd with hand-written loops after a bounds check, plain xtensor, and
+// ONNX Runtime.
 
 #include <xloom/tbb.hpp>
 
@@ -74,7 +74,7 @@ void xtensor_rows(rows<T>& o)
     }
 }
 
-/// Ahead: so many updates before its turn, the memory of a slice is asked for.
+/// A hand-written loop that prefetches a slice `Ahead` updates in advance.
 template <std::size_t Ahead>
 void hand_cells(cells& o)
 {
@@ -95,8 +95,8 @@ void hand_cells(cells& o)
     }
 }
 
-/// The case in place, and under /copying the one that copies the data first; the peer, which knows 64-bit
-/// indices only, always copies.
+/// Registers the case in place, and under /copying the one that copies the data first; the peer, which
+/// supports 64-bit indices only, always copies.
 template <xloom::reduction Kind, auto Hand, class Make, class Operands = std::invoke_result_t<Make>>
 void add_scatter(std::string const& work, Make const& make, std::vector<series<Operands>> in_place = {})
 {
@@ -147,7 +147,7 @@ void xloom_counts(counts& o)
     xloom::scatter_nd_into(o.y, o.indices, o.updates, threads, {.reduction = xloom::reduction::add});
 }
 
-/// Each update adds 1 to a count: how many of them get lost where threads meet.
+/// Each update adds 1 to a count; counts the updates lost to data races.
 benchmark::UserCounters lost_additions(counts& o, std::function<void()> const& run)
 {
     constexpr std::size_t runs = 20;

@@ -53,7 +53,7 @@ void xloom_in_place(Operands& o)
     xloom::scatter_nd_into(o.y, o.indices, o.updates, {.reduction = Kind, .bounds = Bounds});
 }
 
-/// First the data goes to the output that is there, as the peer does it.
+/// Copies the data to an existing output first, as the peer does.
 template <class Operands, void (*InPlace)(Operands&)>
 void copying(Operands& o)
 {
@@ -61,7 +61,7 @@ void copying(Operands& o)
     InPlace(o);
 }
 
-/// The copy is a new tensor, in the memory that the last one gave back.
+/// Copies the data to a new tensor, which reuses the memory of the previous one.
 template <class Operands, xloom::reduction Kind>
 void xloom_returned(Operands& o)
 {

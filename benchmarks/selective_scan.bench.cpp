@@ -52,8 +52,8 @@ struct selective_operands {
     auto const& results() const { return y; }
     void clear() { y.fill(std::numeric_limits<float>::quiet_NaN()); }
 
-    /// Each exp is a rounding or two off, and what a state took in decays: the series differ by 1.2e-7, of
-    /// sums up to 0.6.
+    /// Each exp has an error of one or two roundings, and contributions to a state decay: the series differ
+    /// by 1.2e-7, of sums up to 0.6.
     bool is_close_to(matrix const& expected) const
     {
         return std::equal(expected.begin(), expected.end(), y.begin(),
@@ -61,7 +61,7 @@ struct selective_operands {
     }
 };
 
-/// What one step works on.
+/// The operands of one time step.
 struct step_operands {
     float* h;
     float const *A, *x, *dt, *B, *C;
@@ -69,7 +69,7 @@ struct step_operands {
     std::size_t d, n;
 };
 
-/// As one writes it down.
+/// The straightforward loop.
 void plain_step(step_operands const& o)
 {
     for (std::size_t i = 0; i < o.d; ++i) {
@@ -96,7 +96,7 @@ void plain_turned_step(step_operands const& o)
 using batch = xloom::kernel::batch_t<float>;
 using namespace xloom::kernel;
 
-/// Takes the states of a batch a step on.
+/// Computes the next states of a batch.
 batch next_states(float* h, float const* A, batch const& dt, batch const& taken)
 {
     using std::exp;
@@ -105,7 +105,7 @@ batch next_states(float* h, float const* A, batch const& dt, batch const& taken)
     return next;
 }
 
-/// With SIMD; n is a multiple of what a batch holds.
+/// A SIMD loop; n is a multiple of the batch size.
 void simd_step(step_operands const& o)
 {
     for (std::size_t i = 0; i < o.d; ++i) {
@@ -119,7 +119,7 @@ void simd_step(step_operands const& o)
     }
 }
 
-/// d is a multiple of what a batch holds.
+/// A SIMD loop; d is a multiple of the batch size.
 void simd_turned_step(step_operands const& o)
 {
     for (std::size_t i = 0; i < o.d; i += batch_size<float>) {
@@ -152,11 +152,11 @@ void xloom_selective(selective_operands& o)
         o.h, std::tie(o.x, o.dt, o.B, o.C), o.y);
 }
 
-/// What a model walks along, as an input and as what a body sees of it.
+/// A scan input of a model and the element that its body receives.
 struct sequence {
     onnx_operand whole, element;
 
-    /// Elements of shape [length, 1] if they are to meet the rows of the states, else [length].
+    /// Elements of shape [length, 1] if they are broadcast along the rows of the states, else [length].
     sequence(std::string const& name, matrix& tensor, bool is_column)
         : whole(bound(name, tensor)), element(bench::element(name + "_t", tensor))
     {

@@ -1,6 +1,5 @@
 #pragma once
-// What the benchmarks share: the body, the sizes, and how the series of a case are compared with each other
-// and then timed.
+// Shared by the benchmarks: the body, the sizes, and the comparison and timing of the series of a case.
 
 #include <chrono>
 #include <cstdint>
@@ -26,7 +25,7 @@ namespace bench {
 
 inline constexpr std::size_t lengths[] = {1'000, 10'000, 100'000};
 
-/// The sizes of the elements that are tried with so many iterations: x and y take no more than 160 MB each.
+/// The element sizes for a number of iterations: x and y take no more than 160 MB each.
 inline std::vector<std::size_t> sizes_of(std::size_t length)
 {
     std::vector<std::size_t> sizes{1, 16, 64, 256};
@@ -35,7 +34,7 @@ inline std::vector<std::size_t> sizes_of(std::size_t length)
     return sizes;
 }
 
-/// No running sum gets here; a loop that tests for it does not end early.
+/// A bound that no running sum reaches; a loop that tests for it does not end early.
 inline constexpr float limit = 1e9f;
 
 using vector = xt::xtensor<float, 1>;
@@ -50,7 +49,7 @@ inline void add_step(float* __restrict h, float const* __restrict x, float* __re
     }
 }
 
-/// The same where the items of x and y lie `stride` apart.
+/// The running sum over items of x and y with stride `stride`.
 inline void add_step(float* h, float const* x, float* y, std::size_t n, std::size_t stride)
 {
     for (std::size_t i = 0; i < n; ++i) {
@@ -82,8 +81,8 @@ H zero_like(H const& h)
         return H(xt::zeros_like(h));
 }
 
-/// What a case works on: a state h, inputs x, room for the outputs y. All of it stays where it is, for the
-/// peer is bound to it.
+/// The operands of a case: a state h, inputs x, memory for the outputs y. Their addresses do not change,
+/// because the peer is bound to them.
 template <class H, class X, class Y = X>
 struct operands {
     H h;
@@ -96,7 +95,7 @@ struct operands {
 
     std::int64_t trips() const { return static_cast<std::int64_t>(iterations); }
     std::pair<H, Y> results() const { return returned ? *returned : std::pair<H, Y>(h, y); }
-    /// Makes sure that the results are a series' own.
+    /// Clears the results, so that every series computes its own.
     void clear()
     {
         returned.reset();
@@ -104,20 +103,20 @@ struct operands {
     }
 };
 
-/// One way to do the work of a case: a function, or a model for ONNX Runtime, with which the series is left
-/// out where that is not there. It leaves its results in the operands: the same as the others, if clear()
-/// came before.
+/// A series: one implementation of a case, which is a function or a model for ONNX Runtime; a model's series
+/// is omitted where ONNX Runtime is not available. It writes its results to the operands: the same as the
+/// other series, if clear() was called before.
 template <class Operands>
 struct series {
     char const* impl;
     void (*run)(Operands&) = nullptr;
     onnx_graph (*model)(Operands&) = nullptr;
-    /// Of a series that is known to be wrong at times, which is not compared with the others: how wrong it
-    /// is.
+    /// Counts the errors of a series that is known to be wrong at times, which is not compared with the
+    /// others.
     benchmark::UserCounters (*count_errors)(Operands&, std::function<void()> const& run) = nullptr;
 };
 
-/// The same bit for bit, unless the operands say themselves what is close enough.
+/// True if the results are bitwise equal, or close enough by the operands' own comparison.
 template <class Operands, class Results>
 bool has_results(Operands const& operands, Results const& expected)
 {
@@ -127,7 +126,7 @@ bool has_results(Operands const& operands, Results const& expected)
         return operands.results() == expected;
 }
 
-/// The case whose series are timed at present.
+/// The case whose series are currently timed.
 struct open_case {
     std::string name;
     std::shared_ptr<void> operands;
@@ -184,15 +183,15 @@ Operands& open(
 
 using benchmark::Counter;
 
-/// Seconds for one of so many equal parts of a call.
+/// Returns a counter of the seconds per part, for a call of `parts` equal parts.
 inline Counter seconds_each(double parts)
 {
     return Counter(parts, Counter::kIsIterationInvariantRate | Counter::kInvert);
 }
 
-/// What is told beside the time. Every series has `call`, the seconds of all the work that the case is named
-/// after. Where the work is a row of equal parts (the iterations of a loop, updates, slices), `iteration` is
-/// the seconds of one of them.
+/// Returns the counters reported with the time. Every series has `call`, the seconds of all the work that the
+/// case is named after. Where the work is a sequence of equal parts (the iterations of a loop, updates,
+/// slices), `iteration` is the seconds of one of them.
 template <class Operands>
 benchmark::UserCounters counters_of(Operands const& operands)
 {
@@ -204,8 +203,8 @@ benchmark::UserCounters counters_of(Operands const& operands)
 }
 
 /// Registers the series of a case as work/impl:..., or work/threads:2/impl:... Its operands are made, and the
-/// results compared, before the first of them is timed, and dropped when another case comes. With threads the
-/// wall's time counts, else the processor's.
+/// results compared, before the first of them is timed, and freed when another case starts. With threads
+/// wall-clock time counts, else processor time.
 template <class Make, class Operands = std::invoke_result_t<Make>>
 void add_case(std::string const& work, Make make, std::vector<series<Operands>> all, std::size_t threads = 1)
 {
@@ -231,7 +230,7 @@ void add_case(std::string const& work, Make make, std::vector<series<Operands>> 
     }
 }
 
-/// What the programs were built with, for the report.
+/// The build configuration of the programs, for the report.
 inline void add_versions()
 {
     auto const text = [](int major, int minor, int patch) {
@@ -244,8 +243,7 @@ inline void add_versions()
 
 inline int run_cases(int argc, char** argv)
 {
-    // Freed memory stays with the program: a page that comes anew from the system costs more than the steps
-    // that fill it.
+    // Freed memory is not returned to the system: mapping a new page costs more than the steps that fill it.
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, -1);
     benchmark::Initialize(&argc, argv);

@@ -25,7 +25,7 @@ std::string read_file(std::string const& path)
 
 std::string path_of(std::string const& model) { return VOICE_ACTIVITY_MODELS "/" + model + ".onnx"; }
 
-/// What a series needs it makes when it runs for the first time: so that the memory that it takes is its own.
+/// A series allocates its operands at its first run, so that its peak memory includes only its own.
 struct recording_operands {
     std::string model;
     xt::xtensor<float, 2> chunks = read_recording(VOICE_ACTIVITY_RECORDING).chunks;
@@ -33,7 +33,7 @@ struct recording_operands {
     std::optional<detector> detect{};
     std::unique_ptr<runner::voice_activity_model> runner_model{};
 
-    // What the peer is bound to: the last samples of the chunk before and the chunk, the LSTM's state, the
+    // The peer's bound operands: the last samples of the previous chunk and the chunk, the LSTM's state, the
     // sample rate.
     xt::xtensor<float, 2> input = xt::zeros<float>({std::size_t{1}, context_size + chunk_size});
     xt::xtensor<float, 3> state = xt::zeros<float>({2, 1, 128}), next_state = xt::zeros<float>({2, 1, 128});
@@ -48,7 +48,7 @@ struct recording_operands {
         return std::equal(expected.begin(), expected.end(), probability.begin(),
             [](float a, float b) { return std::abs(a - b) <= 1e-5f; });
     }
-    /// A chunk counts as a call.
+    /// Counts a chunk as a call.
     benchmark::UserCounters counters() const
     {
         return {{"call", Counter(static_cast<double>(chunks.shape(0)),

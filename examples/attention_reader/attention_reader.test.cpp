@@ -1,5 +1,5 @@
-// Runs the program of examples/attention_reader: what it reads is known from the paces, and so is where it
-// looks.
+// Runs the program of examples/attention_reader: the letters read and the attended positions follow from the
+// paces.
 
 #include <cmath>
 #include <sstream>
@@ -23,7 +23,7 @@ std::string reads(std::string const& text)
     return done.out;
 }
 
-/// What the equations of reader.hpp say, in float64.
+/// The equations of reader.hpp in float64.
 std::string expected(std::string const& text)
 {
     std::string letters;

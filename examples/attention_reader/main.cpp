@@ -20,8 +20,8 @@
 
 namespace {
 
-/// A line for each step, a number for each letter, all of its digits; and the letters of the text, one a
-/// line.
+/// Writes a line for each step with a number for each letter, in full precision; and the letters of the text,
+/// one per line.
 void write_plot(std::string const& folder, std::string const& text, reading const& read)
 {
     std::ofstream alignments(folder + "/alignments.dat"), letters(folder + "/text.dat");

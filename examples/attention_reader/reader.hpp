@@ -2,12 +2,12 @@
 // An AttnLSTM with weights made by hand: it reads a text letter by letter and lingers on vowels.
 //
 // The memory of the text is a row [position, pace, 1] for each letter. The LSTM has one unit, whose cell is
-// the position that it looks at:
+// the attended position:
 //
 //     c = c + pace of what the attention found          (gates i, f and o are open, g and h are the identity)
 //     scores[m] = 8 * (tanh(2 (m - c) + 1) - tanh(2 (m - c) - 1))     a bump around c: two units of attention
 //
-// What it finds decides how far it goes on: the attention feeds back.
+// The attended pace determines the next position: the attention feeds back.
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ inline float pace_of(char letter)
     return std::string_view("aeiou").find(letter) != std::string_view::npos ? 0.4f : 1.0f;
 }
 
-/// A row for each letter: where it stands, how far to go on from it, 1.
+/// Returns a row for each letter: its position, its pace, 1.
 inline xt::xtensor<float, 3> memory_of(std::string const& text)
 {
     xt::xtensor<float, 3> M({1, text.size(), 3});
@@ -41,8 +41,8 @@ inline xt::xtensor<float, 3> memory_of(std::string const& text)
 
 inline xloom::attn_lstm_weights<float> reader_weights()
 {
-    // One input, which is not looked at; then the attention: position, pace, 1. The gates are i, o, f, g;
-    // only g listens.
+    // One input, which is ignored; then the attention: position, pace, 1. The gates are i, o, f, g; only g
+    // depends on the attention.
     xt::xtensor<float, 3> const W{{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 1, 0}}};
     xt::xtensor<float, 3> const R{{{0}, {0}, {0}, {0}}};
     xt::xtensor<float, 2> const B{{20, 20, 20, 0, 0, 0, 0, 0}};
@@ -63,7 +63,7 @@ inline char letter_at(std::string const& text, float const* alignment)
     return text[static_cast<std::size_t>(std::max_element(alignment, alignment + text.size()) - alignment)];
 }
 
-/// Reads `T` steps at once, of which those count that the text lasts.
+/// Reads `T` steps at once; only the steps within the text count.
 inline reading read_text(std::string const& text, std::size_t T)
 {
     xt::xtensor<float, 3> const X = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}}),
@@ -78,7 +78,7 @@ inline reading read_text(std::string const& text, std::size_t T)
     return result;
 }
 
-/// Reads step by step, and stops where the text does, after at most `T` steps: the same bits.
+/// Reads step by step and stops at the end of the text, after at most `T` steps; bitwise equal to read_text.
 inline reading stream_text(std::string const& text, std::size_t T)
 {
     xt::xtensor<float, 3> const M = memory_of(text);

@@ -14,6 +14,6 @@ struct flight_graph {
     xt::xtensor<double, 1> count;            ///< [E], how many flights there were; at least 1
 };
 
-/// Reads a CSV file with the columns origin, destination and count; a row without flights is left out. Throws
-/// std::exception, in one line, for anything else and where there are no flights at all.
+/// Reads a CSV file with the columns origin, destination and count; rows without flights are omitted. Throws
+/// std::exception with a one-line message for any other file, and if there are no flights.
 flight_graph read_flights(std::string const& path);

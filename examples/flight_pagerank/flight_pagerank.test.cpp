@@ -177,7 +177,7 @@ TEST_CASE("ranks that are known")
     CHECK(largest_difference(run_on_routes("A,H,5\nH,A,2\nB,H,1\nH,B,2\nC,H,7\nH,C,2\n").rank,
               {{"H", hub}, {"A", spoke}, {"B", spoke}, {"C", spoke}}) <= 1e-9);
 
-    // Nothing leaves B, so that what is there is spread: A = (1 - d) / 2 + d * B / 2
+    // B has no departures, so its rank is distributed: A = (1 - d) / 2 + d * B / 2
     CHECK(largest_difference(run_on_routes("A,B,1\n").rank, {{"A", 1 / (2 + d)}, {"B", (1 + d) / (2 + d)}}) <=
           1e-10);
 }

@@ -1,4 +1,4 @@
-// Which airports does one come by most? PageRank over flights.
+// PageRank over flights: the airports that a traveller visits most.
 //
 //   read_flights -> page_rank -> print, write_json
 //
@@ -25,7 +25,7 @@
 
 namespace {
 
-/// The numbers of all airports, the highest rank first.
+/// Returns the indices of all airports, the highest rank first.
 std::vector<std::size_t> by_rank(xt::xtensor<double, 1> const& rank)
 {
     std::vector<std::size_t> order(rank.size());

@@ -1,5 +1,5 @@
 #pragma once
-// PageRank: how often a traveller who always takes the next flight, whichever it is, comes by each airport.
+// PageRank: how often a traveller who takes a random flight each time visits each airport.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +25,8 @@ struct page_rank_result {
 ///
 ///     rank = (1 - d) / N + d * (what arrives by the routes + the rank of airports without departures / N)
 ///
-/// where d = 0.85 is how likely the traveller takes a flight (else he starts again anywhere), and a route
-/// carries so much of its origin's rank as it has of its origin's flights.
+/// where d = 0.85 is the probability that the traveller takes a flight (else he restarts at a random
+/// airport), and a route carries the share of its origin's rank that it has of its origin's flights.
 inline page_rank_result page_rank(flight_graph const& graph)
 {
     constexpr double d = 0.85;

@@ -73,7 +73,7 @@ void write_plot_data(std::string const& path, mesh const& shape, xt::xtensor<dou
     auto const write_row = [&](xt::xtensor<double, 2> const& rows, std::size_t i) {
         file << rows(i, 0) << ' ' << rows(i, 1) << ' ' << rows(i, 2) << ' ';
     };
-    // gnuplot fills quadrangles, two lines of two points each: a triangle's last corner stands there twice.
+    // gnuplot fills quadrangles, two lines of two points each: a triangle's last corner is written twice.
     for (std::size_t f = 0; f < shape.cells.shape(0); ++f) {
         for (std::size_t const corner : {0u, 1u, 2u, 2u}) {
             std::size_t const vertex = shape.cells(f, corner);

@@ -1,5 +1,5 @@
 #pragma once
-// A triangle mesh, and the files it comes from and goes to.
+// A triangle mesh, and its input and output files.
 
 #include <cstddef>
 #include <string>

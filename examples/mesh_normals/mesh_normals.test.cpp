@@ -29,7 +29,7 @@ program_under_test const& program()
 
 double length(vector3 const& v) { return std::hypot(v[0], v[1], v[2]); }
 
-/// What the program makes of a mesh.
+/// The program's output for a mesh.
 vectors normals_of(std::string const& path)
 {
     outcome const done = program().run({path, "--json", program() / "normals.json"});
@@ -100,7 +100,7 @@ TEST_CASE("an octahedron's normals point from its centre to its corners")
 
 TEST_CASE("a large face counts for more than a small one")
 {
-    // Vertex 0 is a corner of a box of sides 1, 2 and 3: around it lie triangles of area 1 (z), 1.5 (y) and 3
+    // Vertex 0 is a corner of a box of sides 1, 2 and 3, shared by triangles of area 1 (z), 1.5 (y) and 3
     // (x).
     vectors const normals =
         normals_of({{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}}, {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}});

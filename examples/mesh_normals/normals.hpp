@@ -13,8 +13,8 @@
 #include <xloom/gather_nd.hpp>
 #include <xloom/scatter_nd.hpp>
 
-/// -> [F, 3], each twice as long as its face is large, towards the side from which the corners go round
-/// counterclockwise. Throws xloom::index_error for a vertex that is not there.
+/// Returns the normals of the faces, [F, 3]: each is twice as long as its face's area and points to the side
+/// from which the corners are counterclockwise. Throws xloom::index_error for a vertex that does not exist.
 inline xt::xtensor<double, 2> face_normals(
     xt::xtensor<double, 2> const& positions, xt::xtensor<std::size_t, 2> const& cells)
 {
@@ -34,8 +34,8 @@ inline xt::xtensor<double, 2> face_normals(
     return normals;
 }
 
-/// What face_normals gives -> [vertex_count, 3]: for each vertex the sum over the faces around it, made 1
-/// long. So a large face counts for more than a small one. Zero where there is no face.
+/// Returns the normals of the vertices, [vertex_count, 3], from those of the faces: for each vertex the
+/// normalised sum over the faces around it, weighted by their areas. Zero if there is no face.
 inline xt::xtensor<double, 2> vertex_normals(xt::xtensor<double, 2> const& of_faces,
     xt::xtensor<std::size_t, 2> const& cells, std::size_t vertex_count)
 {
