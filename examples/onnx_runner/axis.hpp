@@ -1,5 +1,6 @@
 #pragma once
-// Axes: counted from the front or the back, and a tensor seen as [outer, length, inner] around one.
+// Axes: non-negative or negative (counted from the last), and a tensor viewed as [outer, length, inner]
+// around one.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ inline std::size_t axis_of(std::int64_t axis, std::size_t rank)
     return xloom::wrap_axis(axis, rank);
 }
 
-/// Which of `rank` axes are in a list; none may be there twice.
+/// Returns a mask of the axes in a list, by axis; throws if one is there twice.
 inline std::vector<bool> marked_axes(std::vector<std::int64_t> const& list, std::size_t rank)
 {
     std::vector<bool> marks(rank, false);
@@ -30,8 +31,8 @@ inline std::vector<bool> marked_axes(std::vector<std::int64_t> const& list, std:
     return marks;
 }
 
-/// What a node says about axes: in its attribute `axes`, and from an opset on in its input 1 instead. None:
-/// it says nothing.
+/// Returns a node's axes: its attribute `axes`, from an opset on its input 1 instead. std::nullopt if
+/// omitted.
 inline std::optional<std::vector<std::int64_t>> named_axes(call const& c, std::int64_t input_since)
 {
     if (c.opset() >= input_since)
@@ -39,7 +40,7 @@ inline std::optional<std::vector<std::int64_t>> named_axes(call const& c, std::i
     return c.has_attribute("axes") ? std::optional(c.integers("axes")) : std::nullopt;
 }
 
-/// The product of the dimensions first .. last - 1.
+/// Returns the product of the dimensions first .. last - 1.
 inline std::size_t items_between(xloom::shape const& dims, std::size_t first, std::size_t last)
 {
     xloom::shape const part(dims.begin() + first, dims.begin() + last);
@@ -48,7 +49,7 @@ inline std::size_t items_between(xloom::shape const& dims, std::size_t first, st
     return xloom::element_count(part);
 }
 
-/// A shape that a model gives as numbers.
+/// Returns a shape that a model gives as integers.
 inline xloom::shape shape_of(std::vector<std::int64_t> const& numbers)
 {
     if (numbers.size() > xloom::max_rank)

@@ -1,5 +1,5 @@
 #pragma once
-// What If, Loop and Scan have in common: graphs as bodies, what their outputs stack up to, and their types.
+// Shared by If, Loop and Scan: graphs as bodies, their stacked outputs and their types.
 
 #include <optional>
 #include <string_view>
@@ -13,22 +13,22 @@
 
 namespace runner {
 
-/// Throws unless the body has at least so many outputs.
+/// Throws unless the body has at least `least` outputs.
 void require_outputs(graph const& body, std::size_t least);
 
-/// What is known of a node's outputs from number `first` on.
+/// Returns the known types of a node's outputs from index `first` on.
 types expected_from(call const& node, std::size_t first);
 
-/// Stacked rows of bytes get the types of the elements that they are made of.
+/// A converter of stacked rows of bytes to tensors of the elements' types.
 class typed_outputs {
 public:
-    /// For the body's outputs from number `first` on, which are stacked to values of the types `wholes`, as
-    /// far as these are known.
+    /// Converts the body's outputs from index `first` on, which are stacked to values of the types `wholes`,
+    /// as far as these are known.
     typed_outputs(graph const& body, std::size_t first, types const& wholes = {});
 
     std::size_t count() const { return elements_.size(); }
 
-    /// An iteration's output, as what is stacked of it.
+    /// Returns an iteration's output in the form in which it is stacked.
     tensor stackable(std::size_t k, tensor const& element);
     tensor typed(std::size_t k, tensor const& stacked, std::int64_t axis) const;
 
@@ -41,17 +41,17 @@ private:
     string_table table_{};
 };
 
-/// As many as xloom's inference takes; none: there are more, or of one it is not known what it holds.
+/// Returns the types as a list for xloom's inference; std::nullopt if there are too many, or one is unknown.
 std::optional<xloom::type_list> known_list(types const& all);
 
-/// Throws unless the operator takes all of them at the opset.
+/// Throws unless the operator allows all types at the opset.
 void require_allowed(xloom::control_flow op, std::int64_t opset, xloom::type_list const& all);
 
-/// What xloom's inference, which calls it as its body, gets for the outputs of a node's body. What is not
-/// known of one output is said of none.
+/// Returns the types of the outputs of a node's body, for xloom's inference; empty if one of them is unknown.
 xloom::type_list infer_body(typing const& node, xloom::type_list const& given);
 
-/// What is left where the inputs tell too little, or are too many: the body by what it declares itself.
+/// Infers the body from its own declarations, for inputs of unknown types or too many inputs. Returns no
+/// types.
 types types_of_unknown(typing const& node);
 
 } // namespace runner

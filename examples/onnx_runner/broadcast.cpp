@@ -67,7 +67,7 @@ void rows::next()
     for (std::size_t a = outer_.size(); a-- > 0;) {
         axis& each = outer_[a];
         bool const wraps = ++each.position == each.dim;
-        // At its end an axis steps back to its beginning.
+        // At its end an axis returns to its beginning.
         std::ptrdiff_t const steps = wraps ? 1 - static_cast<std::ptrdiff_t>(each.dim) : 1;
         for (std::size_t n = 0; n < most_operands; ++n)
             offsets_[n] += steps * each.steps[n];

@@ -1,5 +1,5 @@
 #pragma once
-// NumPy's broadcasting, and the one way to walk tensors that are broadcast, transposed or sliced.
+// NumPy's broadcasting, and iteration over tensors that are broadcast, transposed or sliced.
 
 #include <array>
 #include <initializer_list>
@@ -8,15 +8,15 @@
 
 namespace runner {
 
-/// The shape that both have after broadcasting.
+/// Returns the common shape of both after broadcasting.
 xloom::shape broadcast(xloom::shape const& a, xloom::shape const& b);
 
-/// The steps of a row-major tensor of the shape `from` that is seen in the shape `to`: 0 where it repeats
-/// itself, or is empty.
+/// Returns the strides of a row-major tensor of shape `from` broadcast to shape `to`: 0 for a broadcast or
+/// empty axis.
 xloom::strides broadcast_steps(xloom::shape const& from, xloom::shape const& to);
 
-/// A walk through several operands in the row-major order of one shape, row by row: a row is the longest run
-/// along which each operand moves by a constant step. Steps and offsets count items.
+/// An iteration over several operands in the row-major order of one shape, row by row: a row is the longest
+/// run along which each operand has a constant stride. Strides and offsets count items.
 ///
 ///     for (rows walk(dims, {a_steps, b_steps}); !walk.done(); walk.next())
 ///         for (std::size_t i = 0; i < walk.length(); ++i)

@@ -1,6 +1,6 @@
 #pragma once
-// What models may take of the machine. They come from files, which may lie: a number in one must not be worth
-// all memory, or a day.
+// Limits on the resources of models. Model files are untrusted: no number in one may exhaust memory or run
+// for a day.
 
 #include <chrono>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace runner {
 
-/// As the programs set it, unless they are told otherwise.
+/// The limits of a model; the defaults are those of the programs.
 struct budget {
     using seconds = std::chrono::duration<double>;
     static constexpr std::uint64_t any_steps = std::numeric_limits<std::uint64_t>::max();
@@ -21,10 +21,10 @@ struct budget {
     seconds time{60}; ///< from the moment when the budget is set
 };
 
-/// The budget of the process: nothing but memory is limited until one is set.
+/// Returns the budget of the process: only memory is limited until one is set.
 budget const& current_budget();
 
-/// Another budget while it lives, its steps and time not spent yet.
+/// A scope with another budget, of which no steps and no time are spent yet.
 class with_budget {
 public:
     explicit with_budget(budget const& own);
@@ -38,14 +38,14 @@ private:
     std::chrono::steady_clock::time_point start_before_;
 };
 
-/// A node or a graph that runs is a step. Throws a runner_error if there are no more, or no more time.
+/// Spends steps; one node or graph that runs is a step. Throws a runner_error if no steps or no time is left.
 void spend_steps(std::uint64_t count = 1);
-/// So are 2^16 products of numbers: tensors that are small enough may have very many.
+/// Spends a step per 2^16 products of numbers: tensors of allowed size may have very many.
 void spend_products(double count);
-/// Throws a runner_error if there is no more time. To be called now and then in long loops.
+/// Throws a runner_error if no time is left. Call it periodically in long loops.
 void require_time();
 
-/// Bytes that are taken while it lives. Throws a runner_error if there are not so many left.
+/// A reservation of bytes of the budget during its lifetime. Throws a runner_error if too few are left.
 class reservation {
 public:
     explicit reservation(std::size_t bytes = 0) { grow(bytes); }

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a node is one that ONNX has: before anything is inferred of it, or made of it.
+// The check that a node is valid in ONNX, before it is inferred or prepared.
 
 #include <cstdint>
 

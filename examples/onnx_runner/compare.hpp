@@ -1,5 +1,5 @@
 #pragma once
-// Is a value as a test expects it?
+// The comparison of a value with the one that a test expects.
 
 #include <string>
 
@@ -7,16 +7,16 @@
 
 namespace runner {
 
-/// How float16 and bfloat16 are compared. Operators that only move them must give every bit.
+/// The comparison of float16 and bfloat16 items. Operators that only copy them must be bitwise exact.
 enum class small_floats { closely, exactly };
 
-/// The first difference in one line; empty if there is none. Types and shapes, and items that are not
-/// computed with, must be equal; float and double, and float16 and bfloat16 if so asked, may differ by a
-/// little, but not where one of them is infinite. NaN equals NaN.
+/// Returns the first difference in one line; empty if there is none. Types, shapes, and items that are not
+/// computed with must be equal; float and double, and with small_floats::closely float16 and bfloat16, may
+/// differ slightly, but not where one of them is infinite. NaN equals NaN.
 std::string difference(
     value const& got, value const& expected, small_floats compared = small_floats::closely);
 
-/// An item of a tensor as a text: 0.5, (1, 2), "a", true.
+/// Returns an item of a tensor as text: 0.5, (1, 2), "a", true.
 std::string item_text(tensor const& t, std::size_t i);
 
 } // namespace runner

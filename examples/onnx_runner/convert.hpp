@@ -9,8 +9,8 @@
 
 namespace runner {
 
-/// A number as ONNX's Cast converts it. What C++ leaves open, a floating-point number out of range, becomes
-/// the nearest number there is; NaN becomes 0.
+/// Returns a number as ONNX's Cast converts it. A floating-point number out of range, undefined in C++,
+/// becomes the nearest representable number; NaN becomes 0.
 template <class To, class From>
 To to_number(From x, xloom::cast_options options = {})
 {
@@ -25,7 +25,7 @@ To to_number(From x, xloom::cast_options options = {})
     }
 }
 
-/// Every item so. Types: all but the complex ones; strings are read and written as decimal numbers.
+/// Converts every item. Types: all but the complex ones; strings are read and written as decimal numbers.
 tensor convert(tensor const& from, element_type to, xloom::cast_options options = {});
 
 } // namespace runner

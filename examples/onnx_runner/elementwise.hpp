@@ -1,5 +1,5 @@
 #pragma once
-// One loop for all functions of one item, one for all functions of two.
+// The element-wise loops for all functions of one item and of two items.
 
 #include "broadcast.hpp"
 #include "graph.hpp"
@@ -9,7 +9,7 @@
 
 namespace runner {
 
-/// f of each item.
+/// Returns f applied to each item.
 template <class Result, class A, class F>
 tensor map_items(tensor const& a, F f)
 {
@@ -22,7 +22,7 @@ tensor map_items(tensor const& a, F f)
     return result;
 }
 
-/// f of each pair of items, after broadcasting.
+/// Returns f applied to each pair of items, after broadcasting.
 template <class Result, class A, class B, class F>
 tensor map_items(tensor const& a, tensor const& b, F f)
 {
@@ -49,7 +49,7 @@ tensor map_items(tensor const& a, tensor const& b, F f)
     return result;
 }
 
-/// A number as + - * take it: 16-bit floats as float; whole numbers without sign, so that they wrap around.
+/// Converts a number for + - *: 16-bit floats to float; integers to unsigned ones, so that they wrap around.
 template <class T>
 constexpr auto modular(T x)
 {
@@ -60,7 +60,7 @@ constexpr auto modular(T x)
         return +x;
 }
 
-/// The larger and the smaller of two; NaN if one of them is.
+/// Function objects for the larger and the smaller of two numbers; NaN if one of them is NaN.
 struct larger {
     template <class T>
     T operator()(T a, T b) const
@@ -76,8 +76,8 @@ struct smaller {
     }
 };
 
-/// Input 1 of an operator of two, in the shape that broadcasting asks for. Up to opset 6 a model says so with
-/// attributes: `broadcast`, and `axis` where B's first axis is to meet one of A's.
+/// Returns input 1 of a binary operator in the shape for broadcasting. Up to opset 6 the attributes
+/// `broadcast` and `axis` give it; `axis` is the axis of A that B's first axis is aligned with.
 inline tensor second_operand(call const& c)
 {
     tensor const& a = c.tensor_at(0);

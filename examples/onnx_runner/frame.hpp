@@ -1,5 +1,5 @@
 #pragma once
-// Places for what a graph knows by name: resolved once, before it runs.
+// Slots for the named values of a graph, resolved once before it runs.
 
 #include <cstddef>
 #include <optional>
@@ -9,21 +9,20 @@
 
 namespace runner {
 
-/// Where a name is found from inside a graph: how many graphs outward, and its place there.
+/// The slot of a name as seen from a graph: the number of graphs outward, and the index there.
 struct slot {
     std::size_t depth = 0;
     std::size_t place = 0;
 };
 
-/// The names of a graph, then those around it. A graph may use a name of its own that stands for something
-/// else outside.
+/// The names of a graph and of the enclosing graphs. A graph's own name hides the same name outside.
 class name_table {
 public:
     explicit name_table(name_table const* outer = nullptr)
         : outer_(outer), depth_(outer == nullptr ? 0 : outer->depth_ + 1)
     {}
 
-    /// How many graphs are around it.
+    /// Returns the number of enclosing graphs.
     std::size_t depth() const { return depth_; }
     std::size_t size() const { return places_.size(); }
 
@@ -35,7 +34,7 @@ public:
                 return slot{depth, found->second};
         return std::nullopt;
     }
-    /// Its own place for a name, new or not.
+    /// Returns the graph's own index for a name, which is added if it is new.
     std::size_t place_of(std::string const& name)
     {
         return places_.emplace(name, places_.size()).first->second;
@@ -48,7 +47,7 @@ private:
     std::unordered_map<std::string, std::size_t> places_{};
 };
 
-/// What stands at the places of a graph and of those around it.
+/// The values in the slots of a graph and of the enclosing graphs.
 template <class T>
 struct frame {
     frame const* outer = nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// A graph that is ready to run: every operator found, every name resolved, every type inferred that can be.
+// A graph that is ready to run: operators and names are resolved, types are inferred as far as possible.
 
 #include <cstdint>
 #include <deque>
@@ -23,30 +23,30 @@ using opsets = std::map<std::string, std::int64_t>;
 
 struct operation;
 class call;
-/// An operator: its outputs from its inputs and attributes.
+/// The function of an operator: computes the outputs from the inputs and attributes.
 using run_function = std::function<std::vector<value>(call const&)>;
 
-/// The values of a graph that is being run; null: not made yet.
+/// The values of a running graph; null if not computed yet.
 using scope = frame<value const*>;
 
 class graph {
 public:
-    /// Names that come from around it are in `outer`. Throws if an operator, a name or an initializer is not
-    /// as it must be.
+    /// Prepares a graph; `outer` has the names of the enclosing graphs. Throws if an operator, a name or an
+    /// initializer is invalid.
     graph(onnx::GraphProto const& proto, opsets const& versions, name_table const* outer = nullptr);
 
     onnx::GraphProto const& proto() const { return proto_; }
 
-    /// Infers the types of all values, of bodies too, from what is given of the inputs' (untyped where
-    /// nothing is) and what the graph declares; every run is then checked against them. Nodes that only see
-    /// constants run now, and never again. The outputs' types, in their order. Throws if types contradict
-    /// each other.
+    /// Infers the types of all values, of bodies too, from the given input types (untyped where unknown) and
+    /// the graph's declarations; every run is then checked against them. Nodes with constant inputs are
+    /// evaluated now, once. Returns the outputs' types in order. Throws if types contradict each other.
     types infer(types const& inputs, facts const* outer = nullptr);
 
-    /// What it said of the outputs.
+    /// Returns the inferred types of the outputs.
     types const& output_types() const { return output_types_; }
 
-    /// The outputs, in their order. Inputs in theirs; those that are missing must have initializers.
+    /// Runs the graph on inputs in order and returns the outputs in order. Missing inputs must have
+    /// initializers.
     std::vector<value> run(std::vector<value> const& inputs, scope const* outer = nullptr) const;
 
 private:
@@ -63,8 +63,8 @@ private:
 
     void add_step(onnx::NodeProto const& node, opsets const& versions, name_table& names);
     void keep_constant(std::size_t place, value v);
-    /// Runs a node that is the same in every run: its inputs are constants. False: it is not, or it fails, as
-    /// it would where it is reached.
+    /// Evaluates a node whose inputs are constants. Returns false if they are not, or if it fails; a run then
+    /// fails where it reaches the node.
     bool fold(step const& each, std::vector<fact const*> const& inputs, facts& known);
 
     onnx::GraphProto const& proto_;
@@ -94,7 +94,7 @@ public:
     tensor const& tensor_at(std::size_t i) const { return at(i).as_tensor(); }
     std::vector<std::int64_t> integers_at(std::size_t i) const { return integers_of(tensor_at(i)); }
 
-    /// What was inferred of output k, and declared.
+    /// Returns the inferred and declared type of output k.
     xloom::partial_type const& expected_at(std::size_t k) const
     {
         return k < expected_.size() ? expected_[k] : xloom::untyped;

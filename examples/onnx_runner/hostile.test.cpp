@@ -1,4 +1,4 @@
-// Files that lie: each must give an error within a second, and take little memory.
+// Malformed files: each must give an error within a second, and take little memory.
 
 #include <limits>
 #include <sstream>
@@ -16,7 +16,7 @@ using namespace runner;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-/// What one node says to these initializers, a and so on.
+/// Returns the error of one node for these initializers, a and so on.
 template <class... Lists>
 std::string of_integers(char const* type, Lists const&... lists)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Models that are put together by hand, for tests of what the runner refuses.
+// Hand-built models for tests of errors.
 
 #include <cstdint>
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace runner {
 
-/// How many seconds of the processor an error may take: one, and more where nothing is optimised and
-/// everything watched. Without those of the system's, which are the machine's: the budget bounds how much
-/// memory there is to fetch.
+/// The maximum processor time in seconds until an error: one, and more without optimisation or with
+/// sanitizers. System time is excluded because it depends on the machine; the budget bounds how much memory
+/// is mapped.
 #ifdef NDEBUG
 inline constexpr double patience = 1;
 #else
@@ -29,7 +29,7 @@ inline double own_seconds()
     return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
 }
 
-/// f(), which must not take longer; its error.
+/// Calls f(), which must fail within that time, and returns its error.
 template <class F>
 std::string complaint(F f)
 {
@@ -46,7 +46,7 @@ std::string complaint(F f)
     return text;
 }
 
-/// A model in the making. Its values are named by letters, "" is an input that is left out.
+/// A model builder. Values are named by letters, "" is an omitted input.
 class hostile_model {
 public:
     explicit hostile_model(std::int64_t opset = 17)

@@ -1,5 +1,5 @@
 #pragma once
-// What is known of values before a run, and how an operator says it of its outputs.
+// The types of values known before a run, and how an operator infers those of its outputs.
 
 #include <cstdint>
 #include <optional>
@@ -18,13 +18,14 @@ namespace runner {
 
 using types = std::vector<xloom::partial_type>;
 
-/// What a model declares. Its symbols live as long as `proto`. Of maps and opaque types nothing is known.
+/// Returns the type that a model declares. Its symbols live as long as `proto`. Maps and opaque types are
+/// untyped.
 xloom::partial_type type_of(onnx::TypeProto const& proto);
 
-/// All there is to know of a value. Of an empty sequence or optional that is little: untyped.
+/// Returns the full type of a value; untyped for an empty sequence or optional.
 xloom::partial_type type_of(value const& v);
 
-/// Whether a value is as it was inferred to be.
+/// True if a value has the inferred type.
 bool agrees(value const& v, xloom::partial_type const& inferred);
 
 struct fact {
@@ -33,7 +34,7 @@ struct fact {
 };
 using facts = frame<fact>;
 
-/// A node whose outputs' types are looked for.
+/// A node during type inference.
 class typing : public node_view {
 public:
     typing(node_view const& node, std::vector<fact const*> const& inputs, types const& declared,
@@ -43,22 +44,22 @@ public:
 
     std::size_t input_count() const { return inputs_.size(); }
     bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
-    /// Untyped where it is missing.
+    /// Returns the type of input i; untyped if it is omitted.
     xloom::partial_type const& at(std::size_t i) const;
     xloom::partial_shape const& shape_at(std::size_t i) const { return at(i).shape(); }
-    /// All inputs, in their order.
+    /// Returns the types of all inputs in order.
     types inputs() const;
-    /// Null: not known before a run.
+    /// Returns the value of input i; null if it is unknown before a run.
     tensor const* constant_at(std::size_t i) const;
     std::optional<std::vector<std::int64_t>> integers_at(std::size_t i) const;
 
-    /// What the graph declares of the outputs.
+    /// Returns the types that the graph declares for the outputs.
     types const& declared() const { return declared_; }
     xloom::partial_type const& declared_at(std::size_t k) const
     {
         return k < declared_.size() ? declared_[k] : xloom::untyped;
     }
-    /// The outputs of a body on inputs of which this much is known.
+    /// Returns the types of a body's outputs for inputs of the given types.
     types body_types(std::string const& name, types const& given) const;
 
 private:

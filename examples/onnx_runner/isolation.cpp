@@ -38,7 +38,7 @@ void set_limits([[maybe_unused]] limits const& allowed)
 #endif
 }
 
-/// The child's side: the verdict as a letter and a text.
+/// Runs the test in the child and writes its result to the pipe as a letter and a text.
 [[noreturn]] void report(std::function<verdict()> const& test, limits const& allowed, int pipe_end)
 {
     set_limits(allowed);
@@ -53,7 +53,7 @@ void set_limits([[maybe_unused]] limits const& allowed)
     _exit(0);
 }
 
-/// All that comes through the pipe before it is closed. False: the time is up.
+/// Reads from the pipe until it is closed. Returns false at the timeout.
 bool read_until(clock::time_point end, int pipe_end, std::string& text)
 {
     for (;;) {

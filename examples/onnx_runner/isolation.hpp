@@ -1,5 +1,5 @@
 #pragma once
-// A test in a process of its own: what it crashes, hangs or eats up is its own.
+// Tests in a separate process, which contains crashes, infinite loops and excessive memory use.
 
 #include <chrono>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// run_isolated: whatever a test does, its verdict comes back.
+// run_isolated: returns a result whatever a test does.
 
 #include <csignal>
 #include <cstdlib>

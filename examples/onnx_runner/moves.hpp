@@ -1,5 +1,5 @@
 #pragma once
-// Tensors that are made by moving items, whatever their type.
+// Operations that copy items of tensors, whatever their type.
 
 #include <cstdint>
 #include <type_traits>
@@ -9,48 +9,47 @@
 
 namespace runner {
 
-/// A new tensor of at most as many bytes as the budget allows for one: for sizes that a model gives as
-/// numbers.
+/// Returns a new tensor, for sizes that a model gives as numbers. Throws if it exceeds the budget for one
+/// tensor.
 tensor new_tensor(element_type type, xloom::shape const& dims);
-/// Of the same type, to be filled with copies of its items; the bytes of long strings count.
+/// Returns a new tensor of the source's type, to be filled with copies of its items; the bytes of long
+/// strings count.
 tensor new_tensor_like(tensor const& source, xloom::shape const& dims);
-/// Only throws where new_tensor_like would.
+/// Throws where new_tensor_like would; allocates nothing.
 void require_room_for(tensor const& source, xloom::shape const& dims);
 
-/// `count` items from position `at` of one tensor to position `where` of another of the same type.
+/// Copies `count` items from position `at` of one tensor to position `where` of another of the same type.
 void copy_items(tensor const& from, std::size_t at, tensor& to, std::size_t where, std::size_t count);
 
-/// Copies of an item, which is a tensor of its own.
+/// Writes copies of an item, given as a tensor.
 void fill_items(tensor& to, std::size_t where, std::size_t count, tensor const& item);
 
-/// The items of a tensor at start + the sum of position * step along each axis of `dims`.
+/// Returns the items at start + the sum of index * stride along each axis of `dims`.
 tensor strided(
     tensor const& from, std::ptrdiff_t start, xloom::shape const& dims, xloom::strides const& steps);
 
-/// The axes in another order: axis i of the result is axis order[i].
+/// Returns the transposed tensor: axis i of the result is axis order[i].
 tensor transposed(tensor const& from, std::vector<std::size_t> const& order);
 
-/// Tensors of one type, one behind the other along an axis; their other dimensions agree. There is at least
-/// one.
+/// Concatenates tensors of one type along an axis; their other dimensions agree. Requires at least one.
 tensor concatenated(std::vector<tensor> const& parts, std::int64_t axis);
 
-/// What stands between cuts across an axis; the lengths sum up to its own.
+/// Splits a tensor along an axis; the lengths sum up to the axis's length.
 std::vector<tensor> split_along(
     tensor const& from, std::size_t axis, std::vector<std::int64_t> const& lengths);
 
-/// The length of axis 0. Throws for a scalar, as the others do.
+/// Returns the length of axis 0. Throws for a scalar, as the functions below do.
 std::size_t leading_dim(tensor const& t);
-/// The slice at position i of axis 0, without that axis.
+/// Returns the slice at index i of axis 0, without that axis.
 tensor drop_leading(tensor const& t, std::size_t i);
-/// The first `count` slices.
+/// Returns the first `count` slices.
 tensor take_leading(tensor const& t, std::size_t count);
-/// Slices of zeros (empty strings) behind the others, up to `count`.
+/// Appends slices of zeros (empty strings), up to `count` slices.
 tensor pad_leading(tensor const& t, std::size_t count);
-/// Slices of one type and shape, along a new axis 0. There is at least one.
+/// Stacks slices of one type and shape along a new axis 0. Requires at least one.
 tensor stack_leading(std::vector<tensor> slices);
 
-/// f(std::type_identity<Unit>) for a type that is as large as the items: code that only moves items needs no
-/// other.
+/// Calls f(std::type_identity<Unit>) for a type of the items' size; enough for code that only copies items.
 template <class F>
 auto with_unit(tensor const& t, F&& f)
 {
@@ -73,7 +72,7 @@ auto with_unit(tensor const& t, F&& f)
     }
 }
 
-/// A tensor's items as units, for xloom's operators; those of a const tensor const.
+/// Returns a pointer to a tensor's items as units, for xloom's operators; const for a const tensor.
 template <class Unit, class Tensor>
 auto* units_of(Tensor& t)
 {
@@ -83,7 +82,7 @@ auto* units_of(Tensor& t)
         return reinterpret_cast<std::conditional_t<std::is_const_v<Tensor>, Unit const, Unit>*>(t.bytes());
 }
 
-/// Items as units: read from one tensor, written to another of the same type.
+/// A reader of a tensor's items as units; unit_target writes them to another tensor of the same type.
 template <class Unit>
 class unit_source {
 public:

@@ -36,7 +36,7 @@ public:
         return k < output_count() && !node_.output(static_cast<int>(k)).empty();
     }
 
-    /// Null: it is not there. Throws if it is there as something else.
+    /// Returns an attribute; null if it is omitted. Throws if it has another type.
     onnx::AttributeProto const* find(std::string_view name, onnx::AttributeProto::AttributeType type) const;
     bool has_attribute(std::string_view name) const;
     std::int64_t integer(std::string_view name, std::int64_t otherwise) const;

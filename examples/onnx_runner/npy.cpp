@@ -24,7 +24,7 @@ namespace runner {
 
 namespace {
 
-/// The type in the file.
+/// The item type in the file.
 template <class T>
 struct stored {
     using type = T;
@@ -43,7 +43,7 @@ inline constexpr bool is_complex = false;
 template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
 
-/// As a file's head names the type: "<f4".
+/// Returns the item type's name in a file's header: "<f4".
 template <class T>
 std::string type_name()
 {
@@ -63,7 +63,7 @@ std::string read_bytes(std::istream& file, std::size_t count)
     return bytes;
 }
 
-/// What a file tells of its items: a dictionary as Python writes it, with three keys.
+/// The header of a file: a Python dictionary with three keys.
 class npy_head {
 public:
     explicit npy_head(std::istream& file)
@@ -124,7 +124,7 @@ std::size_t bytes_left(std::istream& file)
     return static_cast<std::size_t>(end - here);
 }
 
-/// Not with xtensor's reader, which believes whatever a head says of sizes.
+/// Reads items. Why not xtensor's reader: it trusts the sizes in the header.
 template <class T>
 tensor read(std::istream& file)
 {

@@ -49,7 +49,7 @@ struct command_line {
     budget allowed{};
 };
 
-/// The options that say what the model may take; 0 lifts a limit.
+/// The options for the model's limits; 0 removes a limit.
 void add_limits(cxxopts::OptionAdder& add)
 {
     budget const usual;
@@ -202,8 +202,7 @@ private:
     std::set<std::string> written_{};
 };
 
-/// Ends the process a second after its time is up: some operators do not look at the clock, or only now and
-/// then.
+/// Ends the process a second after the timeout: some operators do not check the time, or only now and then.
 void end_process_after(budget::seconds time)
 {
     constexpr double longest = 1e9;

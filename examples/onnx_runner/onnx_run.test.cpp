@@ -106,7 +106,7 @@ TEST_CASE_FIXTURE(fixture, "limits of time, steps and memory")
     CHECK(program.complaint({large, "--memory-limit", "18446744073709551615"}) ==
           "--memory-limit is more than there can be");
 
-    // An operator that does not look at the clock: some 2^38 products.
+    // An operator that does not check the time: some 2^38 products.
     std::string const long_one = program.write(
         "long.onnx", bytes_of("g (float[61440, 1, 1] x) => (y) { w_dims = Constant<value_ints = [1, 4096, "
                               "1]>() r_dims = Constant<value_ints = [1, 4096, "

@@ -1,4 +1,4 @@
-// Runs ONNX's test folders, each in a process of its own.
+// Runs ONNX's test folders, each in a separate process.
 //
 //   PASS name
 //   FAIL name: why
@@ -99,7 +99,7 @@ std::string in_one_line(std::string text)
     return text;
 }
 
-/// Whether all of its operators are among these. A model that cannot be read may need any.
+/// True if all of the model's operators are in the set. A model that cannot be read may need any.
 bool needs_only(std::set<std::string> const& operators, test_folder const& folder)
 try {
     auto const needed = operators_of(folder);

@@ -1,7 +1,7 @@
 #pragma once
-// The table of operators. A newcomer writes two functions in one of the operators_*.cpp, or takes the second
-// from type_rules.hpp: from a call to its outputs, and from what is known of the inputs' types to what
-// follows of the outputs'. Both go to the list at that file's end.
+// The table of operators. A new operator needs two functions in one of the operators_*.cpp (the second may
+// come from type_rules.hpp): one computes the outputs of a call, one infers the outputs' types from those of
+// the inputs. Both are added to the list at the file's end.
 
 #include <functional>
 #include <string>
@@ -16,11 +16,12 @@ struct operation {
     run_function run;
     std::function<types(typing const&)>
         infer; ///< of outputs that it leaves out, or untyped, nothing is known
-    /// Of some: a run that has done before what only constants take part in; empty where it can do nothing.
+    /// Optional: returns a run function that has processed the constant inputs in advance; empty if there is
+    /// nothing to do.
     std::function<run_function(typing const&)> prepare{};
 };
 
-/// From "Add", or "com.microsoft.AttnLSTM", to what it does.
+/// The operations by name: "Add" or "com.microsoft.AttnLSTM".
 using operator_table = std::unordered_map<std::string, operation>;
 
 void add_arithmetic_operators(operator_table& table); // Add .. Pow, Abs, Sign, Max, Sum, Clip
@@ -43,9 +44,9 @@ void add_sequence_operators(operator_table& table);     // SequenceEmpty .. Sequ
 
 /// "Add", or "com.microsoft.AttnLSTM"; ONNX's own domain has two names.
 std::string full_name(std::string const& domain, std::string const& type);
-/// Null: there is none.
+/// Returns an operation; null if the operator is not implemented.
 operation const* find_operation(std::string const& domain, std::string const& type);
-/// All of them, in no order.
+/// Returns the names of all operators in unspecified order.
 std::vector<std::string> operator_names();
 
 } // namespace runner

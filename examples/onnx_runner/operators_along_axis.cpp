@@ -12,7 +12,7 @@ namespace runner {
 
 namespace {
 
-/// f(first, step) for each row along the axis: its first item's place, and the step from one to the next.
+/// Calls f(first, step) for each row along the axis: the offset of its first item, and its stride.
 template <class F>
 void for_each_row(axis_view const& view, F f)
 {

@@ -96,7 +96,7 @@ spatial_axes axes_of(call const& c, xloom::shape const& x, xloom::shape const& w
     return axes;
 }
 
-/// One row of what the kernel sees of a channel: `from` is a row of the input, null outside of it.
+/// Copies one row of a channel's window: `from` is a row of the input, null outside of it.
 template <class T>
 void copy_row(T const* from, spatial_axis const& axis, std::int64_t place, T* to)
 {
@@ -113,7 +113,7 @@ void copy_row(T const* from, spatial_axis const& axis, std::int64_t place, T* to
     }
 }
 
-/// What the kernel sees at output number `place`, channel by channel; zeros outside of the input.
+/// Copies the window at output position `place`, channel by channel; zeros outside of the input.
 template <class T>
 void copy_window(
     T const* input, std::size_t channels, spatial_axes const& axes, std::int64_t place, T* window)

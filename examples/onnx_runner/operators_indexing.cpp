@@ -35,7 +35,7 @@ xloom::reduction reduction_of(node_view const& node)
     throw runner_error("the reduction " + in_quotes(name) + " does not exist");
 }
 
-/// A copy of data whose items nobody shares.
+/// Returns a copy of data with unshared items.
 template <class T>
 tensor copy_of(tensor const& data)
 {
@@ -66,7 +66,8 @@ values scatter_nd(call const& node)
     return with_scattered_type(data.type(), run);
 }
 
-/// Whether it is known that data, input 0, is a tensor, and of what. Throws if its opset has none of these.
+/// True if data, input 0, is known to be a tensor of known item type. Throws if the opset does not allow that
+/// type.
 bool has_known_data(typing const& node, xloom::indexing op, std::int64_t opset)
 {
     partial_type const& data = node.at(0);
@@ -161,8 +162,8 @@ types gather_type(typing const& node)
     return type_like_first(node, dims);
 }
 
-/// For each item of indices: f(its number, the item of data that it names). The other coordinates are its
-/// own.
+/// Calls f(position, named item of data) for each item of indices; the other coordinates are those of the
+/// position.
 template <class F>
 void for_each_named(xloom::shape const& data, xloom::shape const& index_dims,
     std::vector<std::int64_t> const& indices, std::size_t axis, F const& f)
@@ -197,7 +198,7 @@ values gather_elements(call const& node)
 
 types gather_elements_type(typing const& node) { return type_like_first(node, node.shape_at(1)); }
 
-/// As ScatterND at the positions that the indices name: its reductions, on tuples made of them.
+/// Computes ScatterElements with ScatterND: the indices are expanded to tuples.
 values scatter_elements(call const& node)
 {
     tensor const &data = node.tensor_at(0), &updates = node.tensor_at(2);

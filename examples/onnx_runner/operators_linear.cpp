@@ -21,7 +21,7 @@ tensor widened(tensor const& x)
     return is_small ? convert(x, element_type::float_) : x;
 }
 
-/// The items of a tensor as those without sign: products wrap around.
+/// The type in which products are computed: unsigned for integers, so that they wrap around.
 template <class T>
 using product_item = decltype(modular(T()));
 
@@ -43,8 +43,8 @@ auto with_product_type(element_type type, F&& f)
         type, std::forward<F>(f));
 }
 
-/// Stacks of matrices, of two axes or more; the axes before these two are broadcast. Those of b count as
-/// transposed if you like.
+/// Returns products of stacks of matrices, of rank 2 or more; the axes before the last two are broadcast. The
+/// matrices of b may be transposed.
 tensor matrix_product(tensor const& a, tensor const& b, bool is_b_transposed = false)
 {
     auto const stack_of = [](xloom::shape const& dims) { return xloom::shape(dims.begin(), dims.end() - 2); };
@@ -83,7 +83,7 @@ tensor matrix_product(tensor const& a, tensor const& b, bool is_b_transposed = f
     return result;
 }
 
-/// A vector on the left is one row, on the right one column; that axis is not in the result.
+/// Runs MatMul. A vector on the left is one row, on the right one column; that axis is not in the result.
 std::vector<value> run_matmul(call const& c)
 {
     tensor a = widened(c.tensor_at(0)), b = widened(c.tensor_at(1));
@@ -122,7 +122,7 @@ types matmul_type(typing const& node)
     return type_like_first(node, dims);
 }
 
-/// alpha or beta for items of a type: whole for whole numbers.
+/// Returns alpha or beta as a T. Throws if T is an integer type and the number is not integral.
 template <class T>
 T factor(call const& c, char const* name)
 {

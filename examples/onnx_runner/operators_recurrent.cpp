@@ -111,11 +111,11 @@ types attn_lstm_types(typing const& node)
     return {inferred.Y, inferred.Y_h, inferred.Y_c};
 }
 
-/// Null: it is left out. Before a run only constants are there.
+/// Returns an input; null if it is omitted. Before a run only constants are available.
 tensor const* given(call const& node, std::size_t i) { return node.has(i) ? &node.tensor_at(i) : nullptr; }
 tensor const* given(typing const& node, std::size_t i) { return node.constant_at(i); }
 
-/// Optional inputs as operands that may be left out.
+/// Optional inputs as operands that may be omitted.
 template <class T, class Node>
 xloom::tensor_ref<T const> operand(Node const& node, std::size_t i)
 {
@@ -140,8 +140,7 @@ tensor tensor_of(Expression const& expression)
         {expression.shape().begin(), expression.shape().end()}, {expression.data(), expression.size()});
 }
 
-// Each operator in two halves: weights are packed from inputs that are mostly constants, and the rest is a
-// call on them.
+// Each operator has two parts: packing of the weights, whose inputs are mostly constants, and a call on them.
 
 struct lstm {
     using options = xloom::lstm_options;

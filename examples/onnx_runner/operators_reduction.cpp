@@ -114,7 +114,8 @@ struct smallest {
     }
 };
 
-/// Which axes a node reduces: those of the list; all if it is empty, or none if noop_with_empty_axes says so.
+/// Returns a mask of the axes that a node reduces: those of the list; all if it is empty, or none with
+/// noop_with_empty_axes.
 std::vector<bool> reduced_axes(node_view const& node, std::vector<std::int64_t> const& axes, std::size_t rank,
     std::int64_t axes_input_since)
 {
@@ -122,7 +123,7 @@ std::vector<bool> reduced_axes(node_view const& node, std::vector<std::int64_t> 
     return axes.empty() && !is_noop ? std::vector<bool>(rank, true) : marked_axes(axes, rank);
 }
 
-/// What a node reduces: the items in rows, and the shape that is left.
+/// The operands of a reduction: the items in rows, and the shape of the result.
 struct reduction {
     tensor rows;
     xloom::shape left;
@@ -213,7 +214,7 @@ types arg_type(typing const& node)
     return {xloom::tensor_type(element_type::int64, dims)};
 }
 
-/// Where the best item is, the first or the last of them.
+/// Runs ArgMax or ArgMin: the index of the best item, the first or the last of equal ones.
 template <class IsBetter>
 std::vector<value> run_arg(call const& c)
 {

@@ -33,7 +33,7 @@ xloom::scan_directions directions_of(call const& node, std::string_view name)
     return directions;
 }
 
-/// States, then scan inputs; the rest says how they are walked.
+/// The states and scan inputs, and how the inputs are scanned.
 struct scan_operands {
     tensors states, inputs;
     xloom::scan_options options{};
@@ -98,8 +98,8 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
     return all;
 }
 
-/// Scan of version 8: every row of the batch by itself; the rows' results side by side again, padded with
-/// zeros.
+/// Runs Scan of version 8: each row of the batch is scanned separately; the results are stacked and padded
+/// with zeros.
 values scan_batched(call const& node, std::size_t M)
 {
     graph const& body = node.body("body");

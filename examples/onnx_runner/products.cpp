@@ -14,15 +14,15 @@ namespace runner {
 
 namespace {
 
-/// With a step for each axis, for xloom.
+/// A matrix view with a stride for each axis, for xloom.
 template <class T>
 struct strided_matrix {
     matrix_view<T> view;
     std::size_t rows, columns;
 };
 
-/// c[n] = sum over k of a[k] b[n * b_step + k], for so many n at once: their chains are added at the same
-/// time.
+/// Computes c[n] = sum over k of a[k] b[n * b_step + k] for `Columns` values of n at once: their dependency
+/// chains are independent.
 template <std::size_t Columns, class T>
 void dot(T const* a, T const* b, std::size_t b_step, std::size_t depth, T* c)
 {
@@ -64,7 +64,7 @@ namespace runner {
 
 namespace {
 
-/// f(first, count) for all rows, as many at a time as may go by between two looks at the clock.
+/// Calls f(first, count) for blocks of rows, as large as may run between two checks of the time.
 template <class F>
 void for_each_block(std::size_t rows, std::size_t products_per_row, F f)
 {
@@ -76,7 +76,7 @@ void for_each_block(std::size_t rows, std::size_t products_per_row, F f)
     }
 }
 
-/// For columns of B that lie item by item.
+/// Multiplies by contiguous columns of B.
 template <class T>
 void multiply_by_dots(std::size_t M, std::size_t K, std::size_t N, T const* A, matrix_view<T> const& B, T* C,
     std::size_t c_step)
@@ -119,7 +119,7 @@ void multiply_matrices(std::size_t M, std::size_t K, std::size_t N, T const* A, 
     std::size_t c_step)
 {
     spend_products(static_cast<double>(M) * static_cast<double>(K) * static_cast<double>(N));
-    // To lay out B anew pays off for several rows only, and for columns that fill a register.
+    // Packing B pays off for several rows only, and for columns that fill a register.
     bool const is_small = M < 6 || N < 8;
     if constexpr (std::is_floating_point_v<T>) {
         if (K != 0 && B.row_step == 1 && is_small) {

@@ -7,9 +7,9 @@
 #include "text.hpp"
 #include "types.hpp"
 
-// A TensorProto's items lie in raw_data, as the bytes of a little-endian machine, or as entries of the typed
-// field that belongs to their element type. Items of 2 and 4 bits lie packed, the first one lowest: in bytes,
-// or in entries that hold a byte each.
+// A TensorProto's items are stored in raw_data, as the bytes of a little-endian machine, or as entries of the
+// typed field for their element type. Items of 2 and 4 bits are packed, the first one lowest: in bytes, or in
+// entries that hold a byte each.
 
 namespace runner {
 
@@ -87,7 +87,7 @@ private:
         return dims;
     }
 
-    /// How many entries hold all items: of a typed field, or, of packed items, bytes.
+    /// Returns the number of entries for all items: of a typed field, or, of packed items, bytes.
     template <class T>
     std::size_t entries_needed() const
     {

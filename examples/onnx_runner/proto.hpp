@@ -10,8 +10,8 @@
 
 namespace runner {
 
-/// Throws a runner_error for what is no TensorProto of a known element type with as many items as its shape
-/// says.
+/// Reads a tensor. Throws a runner_error for a TensorProto of unknown element type or whose items do not
+/// match its shape.
 tensor read_tensor(onnx::TensorProto const& proto);
 /// A value that was recorded for a test; its name may be empty.
 struct recorded_value {
@@ -19,13 +19,13 @@ struct recorded_value {
     value held;
 };
 
-/// A file with a TensorProto, SequenceProto or OptionalProto, as a graph's input or output of this type is
-/// stored.
+/// Reads a file with a TensorProto, SequenceProto or OptionalProto, the form in which a graph's input or
+/// output of this type is stored.
 recorded_value read_recorded(std::string const& path, onnx::TypeProto const& type);
 value read_value(std::string const& path, onnx::TypeProto const& type);
 onnx::ModelProto read_model(std::string const& path);
 
-/// The same from an open file. Its path is for messages.
+/// Reads from an open file; its path is for messages.
 recorded_value read_recorded(std::istream& file, std::string const& path, onnx::TypeProto const& type);
 onnx::ModelProto read_model(std::istream& file, std::string const& path);
 

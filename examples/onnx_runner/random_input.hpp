@@ -1,5 +1,5 @@
 #pragma once
-// Something to run a model on where nothing better is given.
+// Random inputs for a model, where none are given.
 
 #include <random>
 

@@ -8,13 +8,13 @@ namespace runner {
 
 namespace {
 
-// The places of the inputs, which are the same in all of them; those from QW on are AttnLSTM's.
+// The indices of the inputs, which are the same in all operators; those from QW on are AttnLSTM's.
 constexpr std::size_t X = 0, R = 2, QW = 8, MW = 9, V = 10, M = 11;
 
 /// 16-bit floats are computed as float.
 std::size_t number_bytes(tensor const& t) { return std::max(t.item_size(), sizeof(float)); }
 
-/// A row of so many numbers, filled up.
+/// Returns the length of a row padded to whole cache lines.
 std::size_t filled_up(std::size_t numbers)
 {
     constexpr std::size_t line = 16; // of float, the smallest

@@ -1,5 +1,5 @@
 #pragma once
-// What LSTM and its like take of the budget beside their inputs and outputs.
+// The cost of LSTM and the other recurrent operators in the budget, besides their inputs and outputs.
 
 #include <cstddef>
 #include <map>
@@ -8,16 +8,16 @@
 
 namespace runner {
 
-/// Throws unless the budget allows for Y, and for its products: each row of X meets all weights, and all
-/// memory steps.
+/// Throws unless the budget allows for Y and for the products: each row of X is multiplied by all weights,
+/// and by all memory steps.
 void require_affordable(call const& node);
 
-/// Weights, by the numbers of their inputs, once they are packed: a gate's rows, and those of the attention,
-/// are filled up to whole lines of the cache.
+/// Returns the bytes of the packed weights, given by the indices of their inputs: rows of gates and of the
+/// attention are padded to whole cache lines.
 std::size_t packed_bytes(std::map<std::size_t, tensor const*> const& weights);
 
-/// What a call works in: rows of X and sums of gates, states, keys of the memory, and the outputs before they
-/// become tensors.
+/// Returns the bytes of a call's workspace: rows of X and sums of gates, states, keys of the memory, and the
+/// outputs before they become tensors.
 std::size_t working_bytes(call const& node);
 
 } // namespace runner

@@ -1,5 +1,5 @@
 #pragma once
-// Values in a row, as SequenceConstruct makes them.
+// Sequences of values, as SequenceConstruct makes them.
 
 #include <cstddef>
 #include <initializer_list>
@@ -9,8 +9,8 @@ namespace runner {
 
 struct value;
 
-/// Its values are put there once, by the code that makes it; copies share them, and what they take of the
-/// budget.
+/// A sequence of values, written once by the code that makes it; copies share the values and their share of
+/// the budget.
 class sequence {
 public:
     sequence();
@@ -22,9 +22,9 @@ public:
     value const* begin() const;
     value const* end() const;
 
-    /// Room for so many. Throws if the budget has none.
+    /// Reserves capacity for `count` values. Throws if the budget is exceeded.
     void reserve(std::size_t count);
-    /// To be called while nobody shares them.
+    /// Appends a value. Requires that no copy shares the values.
     void push_back(value added);
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// What ONNX's operators take and give, version by version.
+// The signatures of ONNX's operators: inputs, outputs and attributes, version by version.
 
 #include <cstdint>
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace runner {
 
-/// Of an input or output.
+/// The arity of an input or output.
 enum class arity { required, optional, any_number, one_or_more };
 
-/// What an attribute holds.
+/// The type of an attribute's value.
 enum class attribute_kind {
     int_,
     ints,
@@ -48,11 +48,11 @@ struct signature {
     attribute_rule const* find(std::string_view attribute) const;
 };
 
-/// All versions of an operator, "Add" or "com.microsoft.AttnLSTM", the oldest first. Empty: there is no such
-/// operator.
+/// Returns all versions of an operator, "Add" or "com.microsoft.AttnLSTM", oldest first; empty if there is no
+/// such operator.
 std::vector<signature> const& signatures_of(std::string const& name);
 
-/// The version that an opset has. Null: the operator is newer, or there is none.
+/// Returns the version in an opset; null if the operator is newer, or there is none.
 signature const* find_signature(std::string const& name, std::int64_t opset);
 
 } // namespace runner

@@ -59,7 +59,7 @@ std::vector<value> read_inputs(fs::path const& set, onnx::GraphProto const& grap
     return inputs;
 }
 
-/// What ScatterND and GatherND give is compared bit by bit: they only move items.
+/// Results of ScatterND and GatherND are compared bitwise: they only copy items.
 small_floats comparison_of(onnx::GraphProto const& graph, std::string const& output)
 {
     for (auto const& node : graph.node())

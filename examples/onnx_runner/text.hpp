@@ -1,5 +1,5 @@
 #pragma once
-// A model's own text in messages: it may hold anything, and any amount of it.
+// Text from a model in messages: untrusted and of any length.
 
 #include <cstdint>
 #include <string>
@@ -21,14 +21,14 @@ struct fmt::formatter<xloom::partial_type> : fmt::ostream_formatter {};
 
 namespace runner {
 
-/// A text as one line that can be printed: control characters, and bytes that are no UTF-8, as \n or \x1b.
-/// Cut where it has more than `most` bytes.
+/// Returns a text as one printable line: control characters, and invalid UTF-8, as \n or \x1b. Truncated to
+/// `most` bytes.
 std::string printable(std::string_view text, std::size_t most);
 
-/// A name in quotes, escaped and cut. Quotes and backslashes that are its own get a backslash.
+/// Returns a name in quotes, escaped and truncated. Its own quotes and backslashes get a backslash.
 std::string in_quotes(std::string_view name);
 
-/// The first of many numbers, and how many there are.
+/// Returns the first of many numbers, and their count, as text.
 std::string listed(std::vector<std::int64_t> const& numbers);
 
 } // namespace runner

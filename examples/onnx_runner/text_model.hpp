@@ -28,7 +28,7 @@ inline onnx::ModelProto model_of(onnx::GraphProto const& graph, std::int64_t ops
     return proto;
 }
 
-/// What a model of one graph throws when it is loaded, then run.
+/// Returns the error of a model of one graph when it is loaded, then run.
 inline std::string error_of(
     std::string const& graph_text, std::vector<value> const& inputs = {}, std::int64_t opset = 18)
 try {

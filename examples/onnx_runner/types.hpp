@@ -12,7 +12,7 @@
 
 namespace runner {
 
-/// f(std::type_identity<T>) for one of these types; a runner_error names a type that is none of them.
+/// Calls f(std::type_identity<T>) for one of these types; throws a runner_error for any other type.
 template <class... Ts, class F>
 auto with_type_of(element_type type, F&& f)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// What flows along the edges of an ONNX graph: tensors of any element type, sequences, optionals.
+// The values of an ONNX graph: tensors of any element type, sequences, optionals.
 
 #include <cstddef>
 #include <cstring>
@@ -20,7 +20,7 @@
 
 namespace runner {
 
-/// What is wrong with a model, a tensor or a call, in one line that can be printed.
+/// An error in a model, a tensor or a call, in one printable line.
 class runner_error : public std::runtime_error {
 public:
     explicit runner_error(std::string const& what);
@@ -28,18 +28,18 @@ public:
 
 using xloom::element_type;
 
-/// Bytes of an item in memory. A string's item is its number in a table of the tensor's own.
+/// Returns the bytes of an item in memory. A string's item is its index in a table of the tensor.
 std::size_t item_bytes(element_type type);
 
-/// A row-major tensor. Its items are written once, by the code that makes it; copies share them, and what
-/// they take of the budget.
+/// A row-major tensor. Its items are written once, by the code that makes it; copies share them and their
+/// share of the budget.
 class tensor {
 public:
     tensor() : tensor(element_type::undefined, 1, {0}) {}
-    /// Items unspecified; strings empty. Throws if the budget has no room for it.
+    /// Makes a tensor of unspecified items or empty strings. Throws if the budget is exceeded.
     tensor(element_type type, xloom::shape const& dims);
-    /// Without a type: rows of bytes, for code that only moves them. The last dimension counts the bytes of
-    /// an item.
+    /// Makes an untyped tensor of bytes, for code that only copies items. The last dimension counts the bytes
+    /// of an item.
     static tensor of_bytes(xloom::shape const& dims);
 
     template <class T>
@@ -59,7 +59,7 @@ public:
     xloom::shape const& shape() const { return dims_; }
     std::size_t size() const { return xloom::element_count(dims_); }
 
-    /// The items, of the type that the tensor has.
+    /// Returns the items. Requires the tensor's own type.
     template <class T>
     std::span<T const> items() const
     {
@@ -69,7 +69,7 @@ public:
         else
             return {reinterpret_cast<T const*>(storage_->bytes.data()), size()};
     }
-    /// To be written while nobody shares them.
+    /// Returns the items to be written. Requires that no copy shares them.
     template <class T>
     std::span<T> items()
     {
@@ -83,12 +83,11 @@ public:
     std::byte* bytes() { return storage_->bytes.data(); }
     std::size_t item_size() const { return item_size_; }
 
-    /// The same items in another shape of the same size, or as another type of the same size.
+    /// Returns the same items in another shape of the same size, or as another type of the same size.
     tensor reshaped(xloom::shape const& dims) const;
     tensor as_type(element_type type) const;
 
-    /// Strings grow after a tensor is made: takes the bytes of their characters, too. To be called once they
-    /// are written.
+    /// Reserves the bytes of the strings' characters in the budget. Call it after the strings are written.
     void reserve_characters() const;
 
 private:

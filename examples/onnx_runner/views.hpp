@@ -17,7 +17,7 @@ view<T const> view_of(tensor const& t)
     return {t.items<T>().data(), t.shape()};
 }
 
-/// To be written while nobody shares the items.
+/// Returns a view of the items to be written. Requires that no copy of the tensor shares them.
 template <class T>
 view<T> writable_view_of(tensor& t)
 {

@@ -15,7 +15,7 @@
 
 namespace runner {
 
-/// Takes a recording as examples/voice_activity's detector does.
+/// Processes a recording as examples/voice_activity's detector does.
 class voice_activity_model {
 public:
     explicit voice_activity_model(std::string const& path) : model_(path) {}

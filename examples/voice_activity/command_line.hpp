@@ -1,5 +1,5 @@
 #pragma once
-// What the user asks for.
+// The command line's options.
 
 #include <string>
 #include <vector>
@@ -13,5 +13,5 @@ struct command_line {
     std::string help; ///< not empty: print this and nothing else
 };
 
-/// Throws std::exception, in one line, if the arguments make no sense.
+/// Parses the arguments. Throws std::exception with a one-line message if they are invalid.
 command_line read_command_line(int argc, char const* const* argv);

@@ -7,7 +7,7 @@
 #include <xtensor/xmanipulation.hpp>
 #include <xtensor/xtensor.hpp>
 
-/// The frames lie one after another, so that the window of an output frame is one contiguous run, and a
+/// A convolution over contiguous frames: the window of an output frame is one contiguous run, and a
 /// convolution is a product of overlapping rows with a matrix:
 ///
 ///     y[f, j] = bias[j] + sum over k of x[f * hop + k] * weight[k, j] for f = 0 .. frames - 1

@@ -1,5 +1,5 @@
 #pragma once
-// The part of the network without memory: from samples to what the recurrence sees.
+// The stateless part of the network: from samples to the input of the recurrence.
 
 #include <array>
 #include <cstddef>
@@ -16,8 +16,8 @@ class encoder {
 public:
     explicit encoder(weights const& model);
 
-    /// The features of a chunk behind the last samples of the one before. They stay valid until the next
-    /// call.
+    /// Returns the features of a chunk that follows the last samples of the previous one. They stay valid
+    /// until the next call.
     std::span<float const, feature_count> operator()(
         std::span<float const, context_size> context, std::span<float const, chunk_size> chunk) noexcept;
 
@@ -31,7 +31,7 @@ private:
     convolution layer2_;
     convolution layer3_;
 
-    // What goes from layer to layer: [frames, channels], with a frame of zeros before and behind where a
+    // The activations between layers: [frames, channels], with a frame of zeros before and after where a
     // layer pads.
     std::array<float, padded_size> samples_{};
     std::array<float, 4 * (2 * bins)> spectrum_{};

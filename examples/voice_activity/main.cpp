@@ -2,8 +2,8 @@
 //
 //   read_recording -> detector -> speech_segments -> report
 //
-// The heart is the recurrence over the chunks, xloom::scan_into in detector.cpp; encoder.cpp is the part
-// without memory.
+// The main part is the recurrence over the chunks, xloom::scan_into in detector.cpp; encoder.cpp is the
+// stateless part.
 
 #include <chrono>
 #include <cstdio>

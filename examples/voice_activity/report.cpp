@@ -72,7 +72,7 @@ void write_plot_data(std::string const& folder, std::vector<finding> const& find
     std::ofstream waveform(waveform_path);
     std::ofstream probability(probability_path);
     for (finding const& found : findings) {
-        // A quarter of a chunk is less than a pixel: its lowest and highest sample are all the eye would see.
+        // A quarter of a chunk is less than a pixel: only its lowest and highest sample are visible.
         begin_block(waveform, found.heard.name);
         constexpr std::size_t run = chunk_size / 4;
         xt::xtensor<float, 2> const& samples = found.heard.chunks;

@@ -1,5 +1,5 @@
 #pragma once
-// What was found, for the eye and for other programs.
+// The output of the results: text, JSON, and data for plots.
 
 #include <string>
 #include <vector>

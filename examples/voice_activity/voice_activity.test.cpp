@@ -1,5 +1,5 @@
-// Runs the program of examples/voice_activity: its probabilities against ONNX Runtime's, and what it answers
-// to bad input.
+// Runs the program of examples/voice_activity: compares its probabilities with ONNX Runtime's, and checks its
+// errors for bad input.
 
 #include <algorithm>
 #include <cmath>
@@ -75,7 +75,7 @@ outcome run_on(std::string const& recording, strings more = {})
     return run(more);
 }
 
-/// What a failed run says: one line on stderr, after the program's name.
+/// Returns the error of a failed run: one line on stderr, after the program's name.
 std::string complaint(outcome const& run)
 {
     std::string const prefix = "voice_activity: ";
@@ -102,7 +102,7 @@ std::string write_bytes(std::string const& name, std::string const& bytes)
     return path;
 }
 
-/// A copy of the model in which `change` was made to one weight, or which has it no more.
+/// Writes a copy of the model in which `change` was made to one weight, or which lacks it.
 std::string write_model(std::string const& weight, std::function<bool(onnx::TensorProto&)> const& change)
 {
     onnx::ModelProto changed;

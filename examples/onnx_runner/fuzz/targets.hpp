@@ -1,14 +1,14 @@
 #pragma once
-// What the fuzzers do with a file, and hostile.test.cpp with those that they found.
+// The targets of the fuzzers, also used by hostile.test.cpp on the files that they found.
 
 #include <string_view>
 
 namespace runner {
 
-/// A model: read, and run on random inputs, within the programs' budget and half a second. Errors of the
-/// runner's and of xloom's own are as it should be; whatever else it throws is not.
+/// Reads a model and runs it on random inputs, within the programs' budget and half a second. Errors of the
+/// runner and of xloom are expected; any other exception is not.
 void try_model(std::string_view bytes);
-/// What a test's input may be: a tensor, a sequence, an optional, or a .npy file.
+/// Reads a test's input: a tensor, a sequence, an optional, or a .npy file.
 void try_tensor(std::string_view bytes);
 
 } // namespace runner
