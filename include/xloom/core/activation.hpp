@@ -1,6 +1,5 @@
 #pragma once
-// The activation functions of ONNX's recurrent operators: their names, and which alpha and beta each of them
-// gets.
+// The activation functions of ONNX's recurrent operators: names, and defaults of alpha and beta.
 
 #include <array>
 #include <cstddef>
@@ -14,7 +13,7 @@
 
 namespace xloom {
 
-/// The functions that ONNX's recurrent operators may be given.
+/// The activation functions of ONNX's recurrent operators.
 enum class activation : unsigned char {
     relu,
     tanh,
@@ -32,7 +31,7 @@ enum class activation : unsigned char {
 
 inline constexpr std::size_t activation_count = 12;
 
-/// An activation with its parameters; those that it does not have are ignored.
+/// An activation function with its parameters. A parameter that the function does not have is ignored.
 struct activation_function {
     activation kind;
     double alpha = 0;
@@ -41,8 +40,8 @@ struct activation_function {
     friend constexpr bool operator==(activation_function const&, activation_function const&) = default;
 };
 
-/// Where the defaults of alpha and beta come from: ONNX's own operators (the standalone operator's defaults),
-/// or com.microsoft's, whose runtime takes 0 for those that it does not know.
+/// The source of the defaults of alpha and beta: ONNX (the defaults of the standalone operator), or
+/// com.microsoft, whose runtime uses 0 where it defines no default.
 enum class activation_dialect : unsigned char { onnx, microsoft };
 
 namespace detail {
@@ -93,22 +92,22 @@ inline std::string activation_names()
 
 } // namespace detail
 
-/// As ONNX spells it: "LeakyRelu".
+/// Returns the name as ONNX spells it, such as "LeakyRelu".
 constexpr std::string_view name_of(activation kind) noexcept
 {
     auto const number = static_cast<std::size_t>(kind);
     return number < activation_count ? detail::activation_entries[number].name : "unknown";
 }
 
-/// Six names suffice: f, g and h for each of two directions.
+/// The largest number of activations: f, g and h for each of two directions.
 inline constexpr std::size_t max_activations = 6;
 using activation_list = static_vector<activation_function, max_activations>;
 
-/// The activations of these names, without regard to case. The lists of alphas and betas are walked in order:
-/// an activation that has one takes the next, or, when they are used up, its default. Surplus ones are
-/// ignored.
+/// Returns the activations of these names; case is ignored. alphas and betas are consumed in order: a
+/// function with that parameter takes the next value, or its default once the list is exhausted. Surplus
+/// values are ignored.
 ///
-/// Errors    option_error: a name that is none; over max_activations.
+/// Errors    option_error: an unknown name; more than max_activations names.
 /// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX
 ///           Runtime runs it.
 /// Example   tests/core/activation.test.cpp

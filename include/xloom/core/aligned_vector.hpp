@@ -1,6 +1,6 @@
 #pragma once
-// A vector whose items begin at a line of the cache, so that no batch of them straddles two; a large one lies
-// in large pages.
+// A std::vector aligned to cache lines, so that no SIMD batch crosses one; large vectors are aligned to huge
+// pages and advised to use them.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,16 +1,17 @@
 #pragma once
-// What becomes of an index that lies outside its axis.
+// The handling of out-of-range indices.
 
 #include <xloom/core/exceptions.hpp>
 
 namespace xloom {
 
-/// check: an index_error before the first write.  assume: you promise that there is none; verified in debug
-/// builds only. drop: its update or element is left out.  clip: the nearest index that there is. An index
-/// from -d to -1 lies inside an axis of length d: it counts from the end.
+/// The handling of out-of-range indices. check: throws index_error before the first write.  assume: the
+/// caller guarantees that there is none; verified in debug builds only.  drop: omits the update or element.
+/// clip: clamps to the nearest valid index. An index from -d to -1 is in range for an axis of length d and
+/// counts from the end.
 enum class bounds : unsigned char { check, assume, drop, clip };
 
-/// True where no index lies outside once an operator begins to write.
+/// True if kernels may assume that every index is in range.
 constexpr bool guarantees_in_range(bounds rule) noexcept
 {
     return rule == bounds::check || rule == bounds::assume;

@@ -1,5 +1,5 @@
 #pragma once
-// What is taken for granted of a processor's caches. Where it is not so, speed is lost and nothing else.
+// The assumed sizes of a processor's caches. A wrong assumption costs speed, not correctness.
 
 #include <cstddef>
 
@@ -7,15 +7,15 @@
 
 namespace xloom {
 
-/// Bytes of a line of the cache.
+/// The size of a cache line in bytes.
 inline constexpr std::size_t cache_line = 64;
 
-/// Items in a line of the cache; 1 where one fills it.
+/// The number of elements per cache line; at least 1.
 template <class T>
 inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
 
-/// Bytes of a core's own cache, at most: what is larger comes from farther away each time it is read from end
-/// to end.
+/// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
+/// memory in every pass over it.
 inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
 
 } // namespace xloom

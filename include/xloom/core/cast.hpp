@@ -1,5 +1,5 @@
 #pragma once
-// One number to another type, as ONNX's Cast does it.
+// Conversion of a number to another element type, as by ONNX's Cast.
 
 #include <xloom/core/float_rounding.hpp>
 #include <xloom/core/number.hpp>
@@ -17,12 +17,12 @@ inline constexpr bool is_small_float<small_float<Element>> = true;
 
 } // namespace detail
 
-/// Converts a number as ONNX's Cast converts an element; only small_float listens to the options.
+/// Converts a number as ONNX's Cast converts an element. Only small_float uses the options.
 ///
-/// Differs   where ONNX says nothing or says "undefined": floating-point numbers go to int8 .. uint64 as in
-///           C++ (towards zero, and out of range undefined as there); see small_int and small_float for
-///           theirs. Up to Cast-23 ONNX sent infinity to NaN in the fnuz types though saturating, since
-///           Cast-24 to the largest number: so here.
+/// Differs   where ONNX does not specify the result or calls it "undefined": floating-point numbers convert
+///           to int8 .. uint64 as in C++ (truncated; undefined behaviour out of range), to small_int and
+///           small_float as documented there. Up to Cast-23 ONNX converted infinity to NaN in the fnuz types
+///           even if saturating, since Cast-24 to the largest number, as here.
 /// Source    ONNX Cast-25, and its notes on float 8, float 4, int 4 and int 2.
 template <detail::number To, detail::number From>
 constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexcept

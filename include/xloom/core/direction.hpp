@@ -1,5 +1,5 @@
 #pragma once
-// The directions in which a recurrent operator walks the time axis.
+// The directions in which a recurrent operator traverses the time axis.
 
 #include <array>
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace xloom {
 
-/// ONNX's `direction`. A bidirectional operator has two sets of weights and states: those of forward, then
-/// those of reverse.
+/// ONNX's attribute `direction`. A bidirectional operator has two sets of weights and states: forward, then
+/// reverse.
 enum class direction : unsigned char { forward, reverse, bidirectional };
 
 namespace detail {
@@ -19,19 +19,19 @@ inline constexpr std::array<std::string_view, 3> direction_names{"forward", "rev
 
 } // namespace detail
 
-/// As ONNX's attribute has it.
+/// Returns the value of ONNX's attribute, such as "forward".
 constexpr std::string_view name_of(direction d) noexcept
 {
     auto const number = static_cast<std::size_t>(d);
     return number < detail::direction_names.size() ? detail::direction_names[number] : "unknown";
 }
 
-/// D: the length of the direction axis that weights, states and outputs have.
+/// Returns D, the length of the direction axis of weights, states and outputs.
 constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
 
-/// The direction of this name; case matters.
+/// Returns the direction of this name; case-sensitive.
 ///
-/// Errors    option_error: a name that is none.
+/// Errors    option_error: an unknown name.
 /// Source    ONNX LSTM-22, GRU-22, RNN-22 (direction).
 /// Example   tests/core/direction.test.cpp
 constexpr direction parse_direction(std::string_view op, std::string_view name)

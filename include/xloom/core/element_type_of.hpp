@@ -1,5 +1,5 @@
 #pragma once
-// Which ONNX element type a C++ type holds.
+// The ONNX element type of a C++ type.
 
 #include <complex>
 #include <concepts>
@@ -18,8 +18,8 @@ namespace detail {
 template <class T>
 inline constexpr element_type element_type_of_bare = element_type::undefined;
 
-// Integers by size and sign, whatever their name: long and long long may both be int64. Characters are no
-// numbers, __int128 no element.
+// Integers are mapped by size and signedness: long and long long may both be int64. Character types and
+// __int128 are not element types.
 template <class T>
     requires(std::signed_integral<T> || std::unsigned_integral<T>)
 inline constexpr element_type element_type_of_bare<T> = [] {
@@ -63,7 +63,7 @@ inline constexpr element_type element_type_of_bare<small_int<Element>> = Element
 
 } // namespace detail
 
-/// The element type that T holds, const or not; element_type::undefined if none.
+/// The ONNX element type of T, ignoring const and volatile; element_type::undefined if there is none.
 template <class T>
 inline constexpr element_type element_type_of = detail::element_type_of_bare<std::remove_cv_t<T>>;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The element types of ONNX, by the numbers of its TensorProto, and their names.
+// The element types of ONNX, with the values of TensorProto::DataType, and their names.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace xloom {
 
-/// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types:
-/// beside `using namespace xloom` a `using enum element_type` belongs into an inner namespace or block, where
+/// The element type of a tensor; `undefined` if it is not known. Some enumerators have the names of storage
+/// types: with `using namespace xloom`, write `using enum element_type` in an inner namespace or block, where
 /// it hides them.
 enum class element_type : std::int32_t {
     undefined = 0,
@@ -42,11 +42,11 @@ enum class element_type : std::int32_t {
     int2 = 26
 };
 
-/// How many element types there are, `undefined` included: their numbers are 0 .. element_type_count - 1.
+/// The number of element types, including `undefined`; their values are 0 .. element_type_count - 1.
 inline constexpr std::size_t element_type_count = 27;
 
-/// The name that ONNX's type strings use, as "float8e4m3fn" in tensor(float8e4m3fn). Of a number that is no
-/// element type: "undefined".
+/// Returns the name in ONNX's type strings, such as "float8e4m3fn" in tensor(float8e4m3fn); "undefined" for a
+/// value that is not an element type.
 constexpr std::string_view name_of(element_type element) noexcept
 {
     constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16",

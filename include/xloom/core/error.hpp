@@ -1,5 +1,5 @@
 #pragma once
-// The errors of xloom, and the one place that puts their texts together.
+// The exception types of xloom, and the formatting of their messages.
 
 #include <concepts>
 #include <stdexcept>
@@ -11,26 +11,26 @@
 
 namespace xloom {
 
-/// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not
-/// of this family.
+/// The base class of all exceptions that report an incorrect call. Exceptions thrown by a body propagate
+/// unchanged and do not derive from it.
 class error : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// Kinds or element types that do not fit together.
+/// Incompatible kinds or element types.
 class type_error : public error {
 public:
     using error::error;
 };
 
-/// Ranks, dimensions or sizes that break an operator's shape rule.
+/// Ranks, dimensions or sizes that violate an operator's shape requirements.
 class shape_error : public error {
 public:
     using error::error;
 };
 
-/// An index outside its axis.
+/// An index out of range for its axis.
 class index_error : public error {
 public:
     using error::error;
@@ -42,13 +42,13 @@ public:
     using error::error;
 };
 
-/// Operands that share memory where one is written while the other is still read.
+/// Operands that share memory although one is written while the other is read.
 class overlap_error : public error {
 public:
     using error::error;
 };
 
-/// A body that broke its side of the contract, found after it ran.
+/// A body that violated its contract, detected after the call.
 class body_error : public error {
 public:
     using error::error;
@@ -62,7 +62,7 @@ inline void append(std::string& text, char const* part) { text += part; }
 inline void append(std::string& text, bool part) { text += part ? "true" : "false"; }
 inline void append(std::string& text, std::integral auto part) { text += std::to_string(part); }
 
-/// A range reads as a list: [2, 3].
+/// Appends a range as a list: [2, 3].
 template <class Range>
     requires requires(Range const& range) { range.begin() != range.end(); }
 void append(std::string& text, Range const& range)
@@ -84,7 +84,7 @@ std::string concat(Parts const&... parts)
     return text;
 }
 
-/// Several facts in one sentence: "a", "a and b", "a, b and c".
+/// Joins facts into one sentence: "a", "a and b", "a, b and c".
 inline std::string join(std::vector<std::string> const& facts)
 {
     std::string text;
@@ -93,7 +93,7 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
-/// A list of facts for one sentence, which has the first four and the number of the others: "a, b, c, d and 3
+/// A list of facts for one sentence, which shows the first four and the number of the rest: "a, b, c, d and 3
 /// more".
 class fact_list {
 public:
@@ -122,8 +122,8 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Raises Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
-/// does not compile, and the compiler's message shows the sentence given at the call.
+/// Throws Error with the concatenated parts as its message. Deliberately not constexpr: a constant expression
+/// that calls it does not compile, and the compiler's diagnostic shows the message at the call.
 template <class Error, class... Parts>
 [[noreturn]] void fail(Parts const&... parts)
 {

@@ -1,7 +1,7 @@
 #pragma once
-// The library's name in files without exceptions: a file of the same program that is compiled with them has
-// functions of the same names, of which a linker keeps one. With a name of its own for each, an error leaves
-// a file by the way that the file was compiled for.
+// The library's namespace in translation units without exceptions. Inline functions compiled with and without
+// exceptions would share one symbol, of which the linker keeps either; with separate namespaces, each
+// translation unit reports errors by the mechanism that it was compiled for.
 
 #ifndef __cpp_exceptions
 #define xloom xloom_without_exceptions

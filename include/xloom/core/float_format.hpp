@@ -1,21 +1,21 @@
 #pragma once
-// How the small floating-point types of ONNX lay out their bits.
+// The bit layouts of ONNX's small floating-point types.
 
 #include <xloom/core/element_types.hpp>
 
 namespace xloom {
 
-/// What a format keeps aside for values that are no finite numbers. The names are ONNX's suffixes.
+/// The patterns that a format reserves for infinities and NaNs, named by ONNX's suffixes.
 enum class float_specials : unsigned char {
     ieee, // the highest exponent: infinities, and NaNs beyond them
-    fn,   // "finite": all ones, below either sign, is NaN
+    fn,   // "finite": all ones, with either sign, is NaN
     fnuz, // "finite, unsigned zero": the pattern of -0 is the only NaN
     none  // nothing: every pattern is a finite number
 };
 
-/// From the top: a sign where the format has one, the exponent, the mantissa. Patterns without their sign are
-/// called magnitudes; they order like the values. Exponent 0 holds zero and the subnormal numbers, except
-/// without a mantissa: then there are powers of two only.
+/// A floating-point format. From the most significant bit: the sign if the format has one, the exponent, the
+/// mantissa. A pattern without its sign is called a magnitude; magnitudes are ordered like the values.
+/// Exponent 0 encodes zero and the subnormal numbers; without a mantissa, all numbers are powers of two.
 struct float_format {
     int exponent_bits;
     int mantissa_bits;
@@ -32,10 +32,10 @@ struct float_format {
     constexpr unsigned sign() const noexcept { return has_sign ? 1u << magnitude_bits() : 0u; }
     constexpr unsigned all_ones() const noexcept { return (1u << magnitude_bits()) - 1; }
 
-    /// The smallest magnitude with the highest exponent: infinity's where there is one.
+    /// Returns the smallest magnitude with the highest exponent: that of infinity, if the format has one.
     constexpr unsigned infinity() const noexcept { return all_ones() >> mantissa_bits << mantissa_bits; }
 
-    /// Of a quiet NaN; for fnuz its sign as well.
+    /// Returns the magnitude of a quiet NaN; for fnuz the pattern including its sign.
     constexpr unsigned nan() const noexcept
     {
         switch (specials) {
@@ -62,7 +62,7 @@ struct float_format {
         }
     }
 
-    /// The magnitude of the largest finite number.
+    /// Returns the magnitude of the largest finite number.
     constexpr unsigned largest() const noexcept
     {
         switch (specials) {
@@ -76,7 +76,8 @@ struct float_format {
     }
 };
 
-/// The format of a floating-point element type of at most 16 bits; of any other type a format without bits.
+/// Returns the format of a floating-point element type of at most 16 bits; for any other type, a format of 0
+/// bits.
 constexpr float_format format_of(element_type element) noexcept
 {
     switch (element) {

@@ -1,6 +1,6 @@
 #pragma once
-// The rounding of float and double to a small format, and the exact way back. Integer arithmetic only, the
-// same at compile time.
+// Rounding of float and double to a small format in integer arithmetic, and the exact conversion back; both
+// with the same results at compile time.
 
 #include <algorithm>
 #include <bit>
@@ -13,13 +13,13 @@
 
 namespace xloom {
 
-/// How float8_e8m0 rounds: to the next power of two away from zero, towards zero, or to the nearest one, ties
-/// up.
+/// The rounding of float8_e8m0: to the next power of two away from zero, towards zero, or to the nearest,
+/// ties up.
 enum class round_mode : unsigned char { up, down, nearest };
 
-/// The attributes of ONNX's Cast. `saturate` says where float 8 sends what is out of its range: to the
-/// nearest finite number, or to infinity (float8_e5m2) and NaN (the others). It means nothing to other types.
-/// `round_mode` is for float8_e8m0 alone.
+/// The attributes of ONNX's Cast. `saturate` applies to float 8: a value out of range becomes the nearest
+/// finite number if true, else infinity (float8_e5m2) or NaN (the others). `round_mode` applies to
+/// float8_e8m0 only.
 struct cast_options {
     bool saturate = true;
     xloom::round_mode round_mode = xloom::round_mode::up;
@@ -40,7 +40,8 @@ struct float_layout<double> {
     static constexpr int exponent_bits = 11, mantissa_bits = 52, bias = 1023;
 };
 
-/// The magnitude that stands for what is beyond the largest finite number; for fnuz its NaN's sign as well.
+/// Returns the magnitude of a number beyond the largest finite one; for fnuz, the pattern of NaN including
+/// its sign.
 constexpr unsigned overflow_of(float_format const& format, bool saturate) noexcept
 {
     bool const saturates = format.bits() == 8 ? saturate : format.specials == float_specials::none;
@@ -49,12 +50,12 @@ constexpr unsigned overflow_of(float_format const& format, bool saturate) noexce
     return format.has_infinity() ? format.infinity() : format.nan();
 }
 
-/// The nearest magnitude of the format, ties to even, if its exponent had no upper limit. `magnitude` is that
-/// of a float or double.
+/// Returns the nearest magnitude of the format, ties to even, as if its exponent had no upper limit.
+/// `magnitude` is that of a float or double.
 ///
-/// Why no case for subnormal numbers: those of the format only lose more bits, and a mantissa that rounds up
-/// to the next power of two carries into the exponent by itself; those of the source, read as if normal,
-/// still end as 0.
+/// Why no case for subnormal numbers: those of the format only drop more bits, and a mantissa that rounds up
+/// to the next power of two carries into the exponent; those of the source are treated as normal and still
+/// round to 0.
 template <class Float, element_type Target>
 constexpr typename float_layout<Float>::word round_magnitude(
     typename float_layout<Float>::word magnitude) noexcept
@@ -71,15 +72,15 @@ constexpr typename float_layout<Float>::word round_magnitude(
     constexpr word hidden = one << source::mantissa_bits;
     word const significand = (magnitude & (hidden - 1)) | hidden;
     int const exponent = static_cast<int>(magnitude >> source::mantissa_bits) + (format.bias - source::bias);
-    // More than mantissa_bits + 2 and nothing is left, as with so many.
+    // Dropping more than mantissa_bits + 2 bits gives 0, as does dropping exactly that many.
     int const dropped = (std::min)(excess + (std::max)(1 - exponent, 0), source::mantissa_bits + 2);
     word const rounded =
         (significand + ((one << (dropped - 1)) - 1) + (significand >> dropped & 1)) >> dropped;
     return (static_cast<word>((std::max)(exponent, 1) - 1) << format.mantissa_bits) + rounded;
 }
 
-/// The pattern of the format for a float or double. A NaN keeps its sign and the top of its payload where the
-/// format has them.
+/// Returns the pattern of a float or double in the format. A NaN keeps its sign and the high bits of its
+/// payload, if the format has them.
 template <element_type Target, class Float>
 constexpr unsigned encode(Float value, bool saturate) noexcept
 {
@@ -110,7 +111,8 @@ constexpr unsigned encode(Float value, bool saturate) noexcept
                sign;
 }
 
-/// The pattern of float8_e8m0. ONNX leaves negative numbers open: they become NaN, but -0 counts as 0.
+/// Returns the pattern of a number in float8_e8m0. ONNX does not specify negative numbers: they become NaN,
+/// but -0 is treated as 0.
 constexpr unsigned encode_power_of_two(double value, cast_options options) noexcept
 {
     constexpr float_format format = format_of(element_type::float8_e8m0);
@@ -129,14 +131,15 @@ constexpr unsigned encode_power_of_two(double value, cast_options options) noexc
     return static_cast<unsigned>(exponent + format.bias);
 }
 
-/// One of two words by a mask: g++ vectorises no loop in which a computed float is chosen by a branch.
+/// Selects one of two words by a mask: g++ does not vectorise a loop that selects a computed float by a
+/// branch.
 constexpr std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) noexcept
 {
     std::uint32_t const mask = 0u - static_cast<std::uint32_t>(condition);
     return (mask & yes) | (~mask & no);
 }
 
-/// The exact value of a pattern. A NaN keeps its sign and payload.
+/// Returns the exact value of a pattern. A NaN keeps its sign and payload.
 template <element_type Source>
 constexpr float decode(unsigned bits) noexcept
 {
@@ -172,8 +175,8 @@ constexpr float decode(unsigned bits) noexcept
     }
 }
 
-/// An integer as a double that every format rounds as it would round the integer: what does not fit below 53
-/// bits leaves its mark in the last one (rounding to odd).
+/// Converts an integer to a double that every format rounds as it would round the integer: the bits beyond
+/// the 53 of the mantissa are combined into the lowest one (rounding to odd).
 template <std::integral Integer>
 constexpr double widen(Integer value) noexcept
 {

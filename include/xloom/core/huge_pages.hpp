@@ -1,9 +1,8 @@
 #pragma once
-// Large pages for large memory, where the system has them for those who ask.
+// Huge pages for large allocations (madvise).
 //
-// Why: a processor keeps in mind where some hundred or thousand pages lie. What takes up more of them, at 4
-// KiB each, costs it a look into the system's tables for each page that it comes to, which takes longest on a
-// virtual machine.
+// Why: the TLB covers a few hundred to a few thousand 4 KiB pages. Beyond that, every access to a new page is
+// a page-table walk, most expensive under virtualisation.
 
 #include <cstddef>
 
@@ -15,11 +14,11 @@
 
 namespace xloom::detail {
 
-/// Bytes of a large page, where small ones have 4 KiB.
+/// The size of a huge page in bytes; a regular page has 4 KiB.
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Asks for large pages for memory that begins at a multiple of huge_page. It is a wish: without them memory
-/// is as good, but slower.
+/// Advises the system to use huge pages for memory aligned to huge_page. Best effort: without huge pages
+/// accesses are only slower.
 inline void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept
 {
 #ifdef MADV_HUGEPAGE

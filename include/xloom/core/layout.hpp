@@ -1,17 +1,17 @@
 #pragma once
-// The places of a tensor's elements in memory.
+// The strided layout of a tensor in memory.
 
 #include <xloom/core/shape.hpp>
 
 namespace xloom {
 
-/// A shape and, for each axis, the distance in elements between neighbours along it (any sign, 0 allowed).
+/// A shape and, for each axis, the stride in elements (any sign, 0 allowed).
 struct strided_layout {
     shape dims{};
     xloom::strides strides{};
 };
 
-/// The strides of a row-major tensor without gaps.
+/// Returns the strides of a contiguous row-major tensor.
 constexpr strides row_major_strides(shape const& dims)
 {
     strides result(dims.size(), 0);
@@ -23,7 +23,7 @@ constexpr strides row_major_strides(shape const& dims)
     return result;
 }
 
-/// True if the elements, read in row-major order, are contiguous.
+/// True if the elements are contiguous in row-major order.
 constexpr bool is_row_major(strided_layout const& layout)
 {
     std::ptrdiff_t step = 1;
@@ -37,7 +37,7 @@ constexpr bool is_row_major(strided_layout const& layout)
     return true;
 }
 
-/// The layout of one slice across `axis`.
+/// Returns the layout of one slice across `axis`.
 constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axis)
 {
     return {drop_axis(layout.dims, axis), drop_axis(layout.strides, axis)};

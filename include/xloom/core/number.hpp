@@ -1,5 +1,5 @@
 #pragma once
-// What counts as a number when values are converted.
+// The concept of a type whose values convert to a number.
 
 #include <concepts>
 #include <cstdint>
@@ -12,8 +12,8 @@ template <class T>
 concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||
                          (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
 
-/// Whatever unary + turns into an integer, a float or a double: those, the storage types, and such types of
-/// your own.
+/// A type whose unary + gives an integer, a float or a double: the built-in numbers, the storage types, and
+/// user-defined types with such an operator.
 template <class T>
 concept number = requires(T const& value) { requires builtin_number<decltype(+value)>; };
 

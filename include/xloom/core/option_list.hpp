@@ -1,5 +1,5 @@
 #pragma once
-// A list among an operator's options, which the operator can refuse by name where it is too long.
+// A list-valued option, which counts its items so that an operator can report a list that is too long.
 
 #include <concepts>
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace xloom {
 
-/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than
-/// Capacity.
+/// The first Capacity items of a list, and the number of items given. The operator rejects a list of more
+/// than Capacity items.
 template <class T, std::size_t Capacity>
 class option_list : public static_vector<T, Capacity> {
     using items = static_vector<T, Capacity>;
@@ -19,7 +19,7 @@ class option_list : public static_vector<T, Capacity> {
 public:
     constexpr option_list() = default;
     constexpr option_list(items const& all) : items(all) {}
-    /// `count` copies of `value`.
+    /// Constructs a list of `count` copies of `value`.
     constexpr option_list(std::size_t count, T const& value)
     {
         for (std::size_t i = 0; i < count; ++i)
@@ -42,7 +42,7 @@ public:
             ++surplus_;
     }
 
-    /// How many items were given, those without room included.
+    /// Returns the number of items given, including those beyond Capacity.
     constexpr std::size_t given() const noexcept { return this->size() + surplus_; }
 
 private:

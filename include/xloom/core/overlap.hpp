@@ -1,6 +1,6 @@
 #pragma once
-// Whether two strided arrays have a byte in common: exact, so that interleaved and neighbouring views are
-// told from overlapping ones.
+// Overlap of strided arrays. Exact up to 10,000 steps of search, then conservative: interleaved and adjacent
+// views do not overlap.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace xloom {
 
-/// The bytes of one operand.
+/// The memory of one operand: address, bytes per item and layout.
 struct memory_block {
     std::uintptr_t address = 0;
     std::size_t item_bytes = 1;
@@ -19,10 +19,10 @@ struct memory_block {
 
 namespace detail {
 
-/// Solves  sum of count * step = target  with 0 <= count <= limit for each term: does a common byte exist?
-/// Terms are merged where their sums are the multiples of one step, tested by divisibility, then tried by
-/// falling step: for the usual nested strides one or two counts of each remain. After a fixed number of
-/// attempts the answer is "perhaps", which counts as yes.
+/// A bounded linear Diophantine equation: sum of count * step = target, with 0 <= count <= limit for each
+/// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one step are
+/// merged, then divisibility is tested, then counts are tried by descending step: for nested strides one or
+/// two counts of each remain. After a fixed number of attempts the result is conservatively true.
 class overlap_equation {
 public:
     constexpr void add(std::uintmax_t step, std::uintmax_t limit)
@@ -44,9 +44,9 @@ private:
         std::uintmax_t limit = 0;
     };
 
-    /// Requires falling steps. A step that is m times the next one is no term of its own if m - 1 of that or
-    /// more can be taken: the two together reach every multiple. So one term is left of the same axis of two
-    /// views, however long it is.
+    /// Merges terms. Requires descending steps. A step that is m times the next one is merged into it if the
+    /// limit of the next one is at least m - 1: together they reach every multiple. So the same axis of two
+    /// views becomes one term, whatever its length.
     constexpr void merge_terms()
     {
         for (std::size_t i = terms_.size(); i-- > 1;) {
@@ -59,8 +59,8 @@ private:
         }
     }
 
-    /// False if the larger steps have a common divisor whose multiples all miss the target by more than the
-    /// smaller terms reach.
+    /// False if the larger steps have a common divisor whose multiples all differ from the target by more
+    /// than the smaller terms can add up to.
     constexpr bool is_divisible(std::uintmax_t target) const
     {
         std::uintmax_t rest = 0;
@@ -98,7 +98,7 @@ private:
     int attempts_left_ = 10'000;
 };
 
-/// From the lowest byte of a block to its highest.
+/// The range from the lowest byte of a block to its highest, inclusive.
 struct byte_range {
     std::uintptr_t lowest;
     std::uintptr_t highest;
@@ -110,7 +110,7 @@ constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t 
     return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
 }
 
-/// Requires a block with items.
+/// Returns the byte range of a block. Requires at least one item.
 constexpr byte_range bytes_of(memory_block const& block)
 {
     byte_range range{block.address, block.address + block.item_bytes - 1};
@@ -125,10 +125,10 @@ constexpr byte_range bytes_of(memory_block const& block)
     return range;
 }
 
-/// Do blocks whose byte ranges meet share a byte?
+/// True if two blocks whose byte ranges intersect share a byte.
 ///
-/// a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest
-/// byte downwards brings both sums to one side, with positive signs.
+/// The bytes of a are lowest_a + sum(i * step), those of b lowest_b + sum(j * step). Counting those of b down
+/// from its highest byte puts both sums on one side, with positive signs.
 [[gnu::noinline]] constexpr bool share_byte(
     memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
 {
@@ -143,8 +143,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 } // namespace detail
 
-/// True if the blocks share a byte. Cost: some 10 ns where their ranges do not meet, else 0.1 to 0.3 us for
-/// the layouts that occur, whatever their size.
+/// True if the blocks share a byte. Cost: some 10 ns if their ranges do not intersect, else 0.1 to 0.3 us for
+/// usual layouts of any size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
     if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
@@ -155,9 +155,9 @@ constexpr byte_range bytes_of(memory_block const& block)
     return detail::share_byte(a, b, in_b.highest - in_a.lowest);
 }
 
-/// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller
-/// ones reach, as in every view of a container. Interleaved arrays that are none, such as steps [2, 3] for
-/// [3, 2], count as overlapping.
+/// True if distinct indices map to distinct elements (mdspan's is_unique) and the strides nest: each exceeds
+/// the extent of all smaller ones, as in every view of a container. Conservative: for strides that do not
+/// nest, such as [2, 3] for the shape [3, 2], false.
 constexpr bool is_unique(strided_layout const& layout)
 {
     struct axis {

@@ -1,6 +1,5 @@
 #pragma once
-// What is known of a value before it exists: its kind, element type and shape, each wholly, in part, or not
-// at all.
+// Partial types: the kind, element type and shape of a value as far as they are known before it is computed.
 
 #include <concepts>
 #include <cstddef>
@@ -19,13 +18,13 @@
 namespace xloom {
 
 /// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown. A symbol is a
-/// view: its characters must outlive the dim, and every shape and type made from it. Literals do.
+/// view: its characters must outlive the dim, and every shape and type made from it. String literals do.
 class dim {
 public:
-    /// Unknown.
+    /// Constructs an unknown dimension.
     constexpr dim() = default;
     constexpr dim(std::integral auto value) : symbol_(nullptr), number_(static_cast<std::int64_t>(value)) {}
-    /// An empty symbol is no symbol: the dimension is unknown.
+    /// Constructs a dimension with a symbol; an unknown dimension if the symbol is empty.
     constexpr dim(std::string_view symbol)
         : symbol_(symbol.empty() ? "" : symbol.data()), number_(static_cast<std::int64_t>(symbol.size()))
     {}
@@ -35,16 +34,16 @@ public:
     constexpr bool has_symbol() const noexcept { return !symbol().empty(); }
     constexpr bool is_unknown() const noexcept { return !has_value() && !has_symbol(); }
 
-    /// 0 if there is none.
+    /// Returns the value; 0 if there is none.
     constexpr std::int64_t value() const noexcept { return has_value() ? number_ : 0; }
-    /// Empty if there is none.
+    /// Returns the symbol; empty if there is none.
     constexpr std::string_view symbol() const noexcept
     {
         return has_value() ? std::string_view()
                            : std::string_view(symbol_, static_cast<std::size_t>(number_));
     }
 
-    /// The same is known of both; so unknown equals unknown.
+    /// True if the same is known of both; unknown equals unknown.
     friend constexpr bool operator==(dim const& a, dim const& b) noexcept
     {
         return a.has_value() == b.has_value() && a.value() == b.value() && a.symbol() == b.symbol();
@@ -71,8 +70,8 @@ struct unknown_rank_t {
 };
 inline constexpr unknown_rank_t unknown_rank{};
 
-/// A list of dimensions, or unknown_rank. `partial_shape{}` is rank 0, a scalar's shape: another thing than
-/// an unknown rank. Reads as [2, N, ?] in texts; an unknown rank reads as [...].
+/// A list of dimensions, or unknown_rank. `partial_shape{}` has rank 0, the shape of a scalar, and differs
+/// from an unknown rank. Printed as [2, N, ?]; an unknown rank as [...].
 class partial_shape {
 public:
     using value_type = dim;
@@ -84,7 +83,7 @@ public:
 
     constexpr bool has_rank() const noexcept { return has_rank_; }
 
-    /// The number of dimensions; 0 for an unknown rank.
+    /// Returns the number of dimensions; 0 for an unknown rank.
     constexpr std::size_t rank() const noexcept { return dims_.size(); }
 
     constexpr dim& operator[](std::size_t axis) noexcept { return dims_[axis]; }
@@ -92,12 +91,12 @@ public:
     constexpr dim const* begin() const noexcept { return dims_.begin(); }
     constexpr dim const* end() const noexcept { return dims_.end(); }
 
-    /// Puts `d` before axis `axis`. Requires has_rank().
+    /// Inserts `d` before `axis`. Requires has_rank().
     constexpr void insert(std::size_t axis, dim const& d) { dims_.insert(axis, d); }
 
     constexpr void erase(std::size_t axis) { dims_.erase(axis); }
 
-    /// The same is known of both.
+    /// True if the same is known of both.
     friend constexpr bool operator==(partial_shape const&, partial_shape const&) = default;
 
     friend void append(std::string& text, partial_shape const& dims)
@@ -113,31 +112,31 @@ private:
     bool has_rank_ = true;
 };
 
-/// What stands outermost in a type.
+/// The outermost kind of a type.
 enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
 
-/// How many sequences and optionals may stand around a tensor. ONNX's operators know two:
+/// The largest number of sequences and optionals around a tensor. ONNX's operators use two:
 /// optional(seq(tensor)).
 inline constexpr std::size_t max_type_depth = 4;
 
-/// The type of a value: untyped, or a tensor, alone or under sequences and optionals.
-/// Reads as float[2, N], seq(float[2]), optional(seq(float[...])), sparse float[2], untyped in texts.
+/// The type of a value: untyped, or a tensor, possibly in sequences and optionals. Printed as float[2, N],
+/// seq(float[2]), optional(seq(float[...])), sparse float[2], untyped.
 class partial_type {
 public:
-    /// Untyped: nothing is known. Also stands for an omitted optional input.
+    /// Constructs the untyped type, of which nothing is known. It also represents an omitted optional input.
     constexpr partial_type() = default;
 
-    /// The kind outside.
+    /// Returns the outermost kind.
     constexpr type_kind kind() const noexcept { return wrappers_.empty() ? leaf_ : wrappers_[0]; }
     constexpr bool is_untyped() const noexcept { return kind() == type_kind::untyped; }
     constexpr bool is_tensor() const noexcept { return kind() == type_kind::tensor; }
     constexpr bool is_wrapped() const noexcept { return !wrappers_.empty(); }
 
-    /// Of the tensor inside all sequences and optionals.
+    /// Returns the element type of the innermost tensor.
     constexpr element_type element() const noexcept { return element_; }
     constexpr partial_shape const& shape() const noexcept { return shape_; }
 
-    /// The type of a sequence's or optional's content. Requires is_wrapped().
+    /// Returns the type of the content of a sequence or optional. Requires is_wrapped().
     constexpr partial_type inner() const
     {
         partial_type content = *this;
@@ -145,7 +144,7 @@ public:
         return content;
     }
 
-    /// This type with `wrapper` (sequence or optional) around it.
+    /// Returns a `wrapper` (sequence or optional) of this type.
     constexpr partial_type wrapped_in(type_kind wrapper) const
     {
         if (wrappers_.size() == max_type_depth)
@@ -157,7 +156,7 @@ public:
         return outer;
     }
 
-    /// This type with another shape of the tensor inside.
+    /// Returns this type with another shape of the innermost tensor.
     constexpr partial_type with_shape(partial_shape const& dims) const
     {
         partial_type reshaped = *this;
@@ -165,7 +164,7 @@ public:
         return reshaped;
     }
 
-    /// This type with another element type of the tensor inside.
+    /// Returns this type with another element type of the innermost tensor.
     constexpr partial_type with_element(element_type element) const
     {
         partial_type recast = *this;
@@ -173,7 +172,7 @@ public:
         return recast;
     }
 
-    /// The same is known of both.
+    /// True if the same is known of both.
     friend constexpr bool operator==(partial_type const&, partial_type const&) = default;
 
     friend constexpr partial_type tensor_type(element_type element, partial_shape const& dims);
@@ -204,31 +203,32 @@ private:
 
 inline constexpr partial_type untyped{};
 
-/// A tensor; all that is known of its shape.
+/// Returns a tensor type with a known, partially known or unknown shape.
 constexpr partial_type tensor_type(element_type element, partial_shape const& dims = unknown_rank)
 {
     return {type_kind::tensor, element, dims};
 }
 
-/// A sparse tensor, which no operator here takes.
+/// Returns a sparse tensor type, which no operator of xloom accepts.
 constexpr partial_type sparse_tensor_type(element_type element, partial_shape const& dims = unknown_rank)
 {
     return {type_kind::sparse_tensor, element, dims};
 }
 
-/// seq(content), of which ONNX has no nested ones.
+/// Returns seq(content). ONNX has no nested sequences.
 constexpr partial_type sequence_of(partial_type const& content)
 {
     return content.wrapped_in(type_kind::sequence);
 }
-/// optional(content).
+/// Returns optional(content).
 constexpr partial_type optional_of(partial_type const& content)
 {
     return content.wrapped_in(type_kind::optional);
 }
 
-/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing
-/// is known. It is usable within a constant expression; being on the heap, it cannot be a constexpr variable.
+/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)` is a list of n values of
+/// which nothing is known. Usable in a constant expression, but not as a constexpr variable, since it
+/// allocates.
 using type_list = std::vector<partial_type>;
 
 template <>

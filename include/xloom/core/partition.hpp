@@ -1,5 +1,5 @@
 #pragma once
-// How work is divided among threads.
+// The partition of work among threads.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace xloom::detail {
 
-/// Fewer elements than this are not worth another thread.
+/// The smallest number of elements that justifies another thread.
 inline constexpr std::size_t items_worth_a_thread = std::size_t{1} << 14;
 
-/// Returns where part number `part` of `parts` begins among `count` items. Parts differ by at most one item,
-/// and the larger ones are first.
+/// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
+/// differ by at most one item, and the larger ones are first.
 constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
 {
     return count / parts * part + (std::min)(part, count % parts);
@@ -22,8 +22,8 @@ constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::si
 template <execution_policy Policy>
 inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
 
-/// Returns how many parts a policy should be given for so many elements: at least 1, also if the policy has
-/// no threads.
+/// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
+/// threads.
 template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Where an operator's work runs: the policy that is handed to it, and nothing else, starts threads.
+// Execution policies. Only the policy that is passed to an operator starts threads.
 
 #include <concepts>
 #include <cstddef>
@@ -14,9 +14,9 @@ struct any_part {
 };
 } // namespace detail
 
-/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and
-/// for_each(parts, f), which calls f(0) to f(parts - 1), each once, in any order and on any threads, and
-/// returns when all are done. What an f throws comes out of for_each.
+/// An execution policy. concurrency() returns the useful number of parts, at least 1. for_each(parts, f)
+/// calls f(0) to f(parts - 1), each once, in any order and on any threads, and returns when all are done; an
+/// exception of f propagates out of it.
 template <class P>
 concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
     {
@@ -25,7 +25,7 @@ concept execution_policy = requires(P const& policy, std::size_t parts, detail::
     policy.for_each(parts, f);
 };
 
-/// Everything on the calling thread.
+/// The policy that runs everything on the calling thread.
 struct serial_policy {
     static constexpr std::size_t concurrency() noexcept { return 1; }
 

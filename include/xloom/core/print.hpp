@@ -1,5 +1,5 @@
 #pragma once
-// Shapes and types as texts: as they are in errors, such as float[2, N].
+// Printing of shapes and types as in error messages, such as float[2, N].
 
 #include <iosfwd>
 #include <string>
@@ -10,13 +10,13 @@ namespace xloom {
 
 namespace detail {
 
-/// True for the types of xloom that to_string and << print.
+/// True if T is a type of xloom that to_string and << print.
 template <class T>
 inline constexpr bool is_printed = false;
 
 } // namespace detail
 
-/// The text of a shape, axes, dim, partial_shape, partial_type or type_list.
+/// Returns the text of a shape, axes, dim, partial_shape, partial_type or type_list.
 ///
 /// Example
 /// ```cpp
@@ -29,7 +29,7 @@ std::string to_string(T const& value)
     return detail::concat(value);
 }
 
-/// The same text, on a stream. Its use needs <ostream>.
+/// Writes to_string(value) to a stream. The caller includes <ostream>.
 template <class Traits, class T>
     requires detail::is_printed<T>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, T const& value)

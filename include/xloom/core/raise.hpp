@@ -1,6 +1,5 @@
 #pragma once
-// How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed
-// to a handler.
+// Error reporting by an exception or, without exceptions (-fno-exceptions), by a handler.
 
 #include <xloom/core/exceptions.hpp>
 
@@ -13,9 +12,9 @@
 
 namespace xloom {
 
-/// What takes an error where there is nothing to throw. It must end the program: if it returns, std::abort
-/// does, and leaving it by longjmp is undefined behaviour, for it skips destructors, those of locks and
-/// threads among them.
+/// A function that is called with the error instead of a throw. It must end the program: if it returns,
+/// std::abort is called, and leaving it by longjmp is undefined behaviour, since destructors are skipped,
+/// including those of locks and threads.
 using error_handler = void (*)(std::exception const& error);
 
 namespace detail {
@@ -26,8 +25,8 @@ inline std::atomic<error_handler> current_error_handler = print_error;
 
 } // namespace detail
 
-/// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before.
-/// The first one prints the text; a null pointer means that one.
+/// Sets the error handler of all threads and returns the previous one. The default, also set by a null
+/// pointer, prints the message.
 inline error_handler set_error_handler(error_handler handler) noexcept
 {
     return detail::current_error_handler.exchange(handler == nullptr ? detail::print_error : handler);

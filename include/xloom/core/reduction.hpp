@@ -1,6 +1,5 @@
 #pragma once
-// How an update meets the value that stands there already: ONNX's reductions, for every type for which they
-// mean something.
+// ONNX's reductions as function objects, for every type for which they are defined.
 
 #include <concepts>
 #include <cstddef>
@@ -15,10 +14,10 @@
 
 namespace xloom {
 
-/// ONNX's `reduction`, and the mean.
+/// The values of ONNX's attribute `reduction`, and the mean.
 enum class reduction : unsigned char { none, add, mul, max, min, mean };
 
-/// As ONNX's attribute has it.
+/// Returns the value of ONNX's attribute, such as "add".
 constexpr std::string_view name_of(reduction kind) noexcept
 {
     constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
@@ -33,7 +32,7 @@ inline constexpr bool is_string = false;
 template <class Char, class Traits, class Allocator>
 inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
 
-/// Strings, vectors and matrices: what * and < mean of them, if anything, is no number's product and order.
+/// A string, vector or matrix: its operators * and <, if any, are not the product and order of numbers.
 template <class T>
 concept array_like = requires(T const& a) {
     a.size();
@@ -43,7 +42,7 @@ concept array_like = requires(T const& a) {
 template <class T>
 concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
 
-/// The unsigned integer that computes modulo a power of two for T, also where T itself would be promoted to
+/// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
 /// int.
 template <wrapping_integer T>
 using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
@@ -60,11 +59,13 @@ concept ordered = !array_like<T> && requires(T const& a) {
 
 } // namespace detail
 
-/// The reductions as function objects: new value = reduce(old value, update).
+/// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
+/// update).
 ///
-/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not
-/// exist. Complex numbers: add and mul. max and min give NaN if either value is one, and of equal values (-0
-/// and 0 among them) the old. Storage types compute in float or int and are rounded once an update.
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
+/// do not exist. Complex numbers: add and mul only. max and min return NaN if either value is NaN, and the
+/// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
+/// update.
 struct reduce_none_t {
     template <class T>
     constexpr T operator()(T const&, T const& update) const
@@ -73,7 +74,7 @@ struct reduce_none_t {
     }
 };
 
-/// old + update.
+/// The reduction add: old + update.
 struct reduce_add_t {
     template <detail::summable T>
     constexpr T operator()(T old, T const& update) const
@@ -92,7 +93,7 @@ struct reduce_add_t {
     }
 };
 
-/// old * update.
+/// The reduction mul: old * update.
 struct reduce_mul_t {
     template <detail::multipliable T>
     constexpr T operator()(T const& old, T const& update) const
@@ -108,7 +109,7 @@ struct reduce_mul_t {
     }
 };
 
-/// The larger of old and update.
+/// The reduction max: the larger of old and update.
 struct reduce_max_t {
     template <detail::ordered T>
     constexpr T operator()(T const& old, T const& update) const
@@ -118,7 +119,7 @@ struct reduce_max_t {
     }
 };
 
-/// The smaller of old and update.
+/// The reduction min: the smaller of old and update.
 struct reduce_min_t {
     template <detail::ordered T>
     constexpr T operator()(T const& old, T const& update) const
@@ -136,7 +137,7 @@ inline constexpr reduce_min_t reduce_min{};
 
 namespace detail {
 
-/// The type of a complex number's parts; of other types the type itself.
+/// The type of the real part of a complex number; T itself for other types.
 template <class T>
 struct part_of {
     using type = T;
@@ -150,7 +151,7 @@ struct part_of<T> {
 template <class T>
 using part_t = typename part_of<T>::type;
 
-/// A count as a P: through double for a scalar of one's own whose constructor would narrow the count.
+/// Converts a count to P, through double for a user-defined scalar whose constructor would narrow the count.
 template <class P>
 constexpr P part_from(std::size_t count)
 {
@@ -167,7 +168,7 @@ template <class T>
 concept divisible_by_part =
     requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
 
-/// sum / count; integers round down.
+/// The division sum / count; integers are rounded down.
 struct divide_by_count {
     template <summable T>
         requires(!is_string<T> && !std::same_as<T, bool> &&

@@ -1,6 +1,5 @@
 #pragma once
-// Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given
-// by its caller.
+// Shapes and axes: constexpr, without xtensor. The names of operator and operands are parameters.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +14,10 @@
 
 namespace xloom {
 
-/// The largest rank; a call with a tensor that has more axes ends in a shape_error.
+/// The largest rank; a call with a tensor of a larger rank throws shape_error.
 inline constexpr std::size_t max_rank = 16;
 
-/// The largest number of operands of one kind; a call with more ends in an option_error.
+/// The largest number of operands of one kind; a call with more throws option_error.
 inline constexpr std::size_t max_operands = 32;
 
 /// The rank of a container whose rank is known at run time only.
@@ -30,7 +29,7 @@ using axes = option_list<std::int64_t, max_operands>;
 
 namespace detail {
 
-/// Requires a rank that a shape has room for. `i` is the operand's number if there are several of that name.
+/// Requires rank <= max_rank. `i` is the operand's index if there are several of that name.
 ///
 /// Errors    shape_error: over max_rank.
 constexpr void check_rank(
@@ -43,20 +42,20 @@ constexpr void check_rank(
 
 } // namespace detail
 
-/// True if `axis` counts an axis of a tensor of rank `rank`, from the front or, negative, from the back.
+/// True if `axis` is in [-rank, rank - 1]; negative axes count from the back.
 constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
 {
     auto const r = static_cast<std::int64_t>(rank);
     return -r <= axis && axis < r;
 }
 
-/// The axis counted from the front. Requires is_axis(axis, rank).
+/// Returns the axis counted from the front. Requires is_axis(axis, rank).
 constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
 {
     return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
-/// `dims` without the entry of one axis: what is left of a shape when a slice is taken.
+/// Returns `dims` without `axis`: the shape of a slice.
 template <class Dims>
 constexpr Dims drop_axis(Dims dims, std::size_t axis)
 {
@@ -64,7 +63,7 @@ constexpr Dims drop_axis(Dims dims, std::size_t axis)
     return dims;
 }
 
-/// `dims` with `dim` as a new axis: what a shape becomes when slices are stacked.
+/// Returns `dims` with `dim` inserted at `axis`: the shape of stacked slices.
 template <class Dims>
 constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_type const& dim)
 {
@@ -72,7 +71,7 @@ constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_typ
     return dims;
 }
 
-/// True if the number of elements, and of bytes, can be counted in a std::ptrdiff_t.
+/// True if the numbers of elements and of bytes are representable in std::ptrdiff_t.
 constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
 {
     for (std::size_t const dim : dims)
@@ -88,8 +87,8 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     return true;
 }
 
-/// True if the strides can be counted in bytes too: an empty tensor has them, as if it had one item along its
-/// empty axes.
+/// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had
+/// length 1.
 constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
 {
     for (std::size_t& dim : dims)
@@ -97,7 +96,7 @@ constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexce
     return is_countable(dims, bytes_per_element);
 }
 
-/// The number of elements; 1 for rank 0. Requires is_countable(dims).
+/// Returns the number of elements; 1 for rank 0. Requires is_countable(dims).
 constexpr std::size_t element_count(shape const& dims) noexcept
 {
     for (std::size_t const dim : dims)
@@ -109,7 +108,7 @@ constexpr std::size_t element_count(shape const& dims) noexcept
     return count;
 }
 
-/// The position of element number `flat` in row-major order (NumPy's unravel_index). Requires flat <
+/// Returns the index tuple of element `flat` in row-major order (NumPy's unravel_index). Requires flat <
 /// element_count(dims).
 constexpr shape unravel(std::size_t flat, shape const& dims)
 {

@@ -1,6 +1,5 @@
 #pragma once
-// The floating-point types of ONNX that C++ lacks, as storage types: they hold values, float computes with
-// them.
+// Storage types for ONNX's floating-point types that C++ lacks. Arithmetic is done in float.
 
 #include <concepts>
 #include <cstdint>
@@ -15,24 +14,24 @@
 
 namespace xloom {
 
-/// A number in the format of an ONNX element type; see the aliases below. Each takes whole bytes: packing two
-/// float4 into one is a matter of files.
+/// A number in the format of an ONNX element type; see the aliases below. Each occupies whole bytes: only
+/// files pack two float4 into one.
 ///
-/// To float   implicit and exact, as char goes to int: `a + b` is a float, comparisons are those of floats
-/// (NaN != NaN, -0 == 0).
-/// From       integers, float, double and one another: implicit too, rounded once to nearest, ties to even,
-///            with the defaults of ONNX's Cast: beyond the largest number float16 and bfloat16 become
-///            infinite, the others their largest number. cast<To>(x, options) offers the rest. float8_e8m0
-///            rounds up; what it cannot hold: 0 becomes its smallest number, negative ones NaN.
+/// To float   implicit and exact, like char to int: `a + b` is a float, comparisons are those of floats (NaN
+///            != NaN, -0 == 0).
+/// From       integers, float, double and the other storage types: implicit, rounded once to nearest, ties to
+///            even, with the defaults of ONNX's Cast: on overflow float16 and bfloat16 become infinite, the
+///            others their largest number. cast<To>(x, options) takes other options. float8_e8m0 rounds up; 0
+///            becomes its smallest number, negative numbers NaN.
 /// Compound   a += b computes in float, or in double if b is one, and rounds once. For two of one type the
 ///            result is correctly rounded, except bfloat16's subnormal products and quotients and
 ///            float8_e8m0.
-/// Default    `small_float x;` leaves x unwritten, as with float; `small_float x{}` has no bit set: 0, or
-///            float8_e8m0's 2^-127.
+/// Default    `small_float x;` leaves x uninitialised, as with float; all bits of `small_float x{}` are 0,
+///            which is 0, or float8_e8m0's 2^-127.
 ///
-/// Why both ways are implicit, as between the built-in types: xtensor asks std::is_convertible before it
-/// assigns one element type to another, and throws at run time where only an explicit conversion exists. The
-/// price: `c ? x : 1.0f` needs a cast of one side.
+/// Why both conversions are implicit, as between the built-in types: xtensor tests std::is_convertible before
+/// it assigns one element type to another, and throws at run time if only an explicit conversion exists. The
+/// drawback: `c ? x : 1.0f` needs a cast of one operand.
 template <element_type Element>
 class small_float {
 public:
@@ -49,13 +48,13 @@ public:
     constexpr small_float(Number value) noexcept : small_float(value, cast_options{})
     {}
 
-    /// With the attributes of ONNX's Cast.
+    /// Converts with the attributes of ONNX's Cast.
     template <detail::number Number>
     constexpr small_float(Number value, cast_options options) noexcept
         : bits_(round(detail::widen(+value), options))
     {}
 
-    /// The number with this pattern, in the low bits; higher ones are ignored.
+    /// Returns the number with this pattern in the low bits; higher bits are ignored.
     static constexpr small_float from_bits(unsigned bits) noexcept
     {
         small_float result{};
@@ -103,7 +102,7 @@ private:
             return static_cast<bits_type>(detail::encode_power_of_two(value, options));
     }
 
-    /// In the type that computes with a Number.
+    /// Converts to the type in which arithmetic with a Number is done.
     template <class Number>
     static constexpr auto in(detail::number auto value) noexcept
     {
@@ -128,7 +127,7 @@ using float4_e2m1 = small_float<element_type::float4_e2m1>;
 
 namespace std {
 
-// Both convert to each other, so the language finds no common type. Two of one type have that, of course.
+// Each type converts to the other, so there is no common type by default, except for two equal types.
 template <xloom::element_type Element, xloom::detail::number Other>
     requires(!is_same_v<Other, xloom::small_float<Element>>)
 struct common_type<xloom::small_float<Element>, Other> : common_type<float, decltype(+declval<Other>())> {};
@@ -136,7 +135,8 @@ template <xloom::element_type Element, xloom::detail::number Other>
     requires is_arithmetic_v<Other>
 struct common_type<Other, xloom::small_float<Element>> : common_type<Other, float> {};
 
-/// The base says what every binary format, with or without subnormal numbers, has in common.
+/// The limits of a small_float. The base class has the members that are common to all binary formats, with or
+/// without subnormal numbers.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_float<Element>>
     : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>,

@@ -1,5 +1,5 @@
 #pragma once
-// The integers of ONNX below 8 bits, as storage types: they hold values, int computes with them.
+// Storage types for ONNX's integers below 8 bits. Arithmetic is done in int.
 
 #include <concepts>
 #include <cstdint>
@@ -14,16 +14,17 @@ namespace xloom {
 
 namespace detail {
 
-/// The low bits of an integer.
+/// Returns the low 8 bits of an integer.
 constexpr unsigned low_bits(std::integral auto value) noexcept
 {
     return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff);
 }
 
-/// Those of a floating-point number's nearest integer, ties to even. Of infinity and NaN: 0.
+/// Returns the low 8 bits of the integer nearest to a floating-point number, ties to even; 0 for infinity and
+/// NaN.
 constexpr unsigned low_bits(double value) noexcept
 {
-    if (!(-0x1p60 < value && value < 0x1p60)) // from 2^60 on all are multiples of 256
+    if (!(-0x1p60 < value && value < 0x1p60)) // from 2^60 on all doubles are multiples of 256
         return 0;
     auto const towards_zero = static_cast<std::int64_t>(value);
     double const rest = value - static_cast<double>(towards_zero);
@@ -35,16 +36,16 @@ constexpr unsigned low_bits(double value) noexcept
 
 } // namespace detail
 
-/// An integer of 2 or 4 bits; see the aliases below. Each takes a whole byte: packing several into one is a
-/// matter of files.
+/// An integer of 2 or 4 bits; see the aliases below. Each occupies a whole byte: only files pack several into
+/// one.
 ///
-/// To int     implicit, as char goes to int: `a + b` is an int.
+/// To int     implicit, like char to int: `a + b` is an int.
 /// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast).
 ///            Floating-point numbers: implicit, the low bits of the nearest integer, ties to even; 0 for
-///            infinity and NaN, which ONNX leaves open.
+///            infinity and NaN, which ONNX does not specify.
 /// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then
 ///            converted as above.
-/// Default    `small_int x;` leaves x unwritten, as with int; `small_int x{}` is 0.
+/// Default    `small_int x;` leaves x uninitialised, as with int; `small_int x{}` is 0.
 template <element_type Element>
 class small_int {
 public:
@@ -61,7 +62,7 @@ public:
     constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value)))
     {}
 
-    /// The number with this pattern, in the low bits; higher ones are ignored.
+    /// Returns the number with this pattern in the low bits; higher bits are ignored.
     static constexpr small_int from_bits(unsigned bits) noexcept { return small_int(bits); }
     constexpr std::uint8_t bits() const noexcept
     {
@@ -116,7 +117,7 @@ private:
         return static_cast<storage>(static_cast<int>((bits & mask) ^ sign) - static_cast<int>(sign));
     }
 
-    /// In the type that computes with a Number.
+    /// Converts to the type in which arithmetic with a Number is done.
     template <class Number>
     static constexpr auto in(detail::number auto value) noexcept
     {
@@ -135,7 +136,7 @@ using uint2 = small_int<element_type::uint2>;
 
 namespace std {
 
-// Both convert to each other, so the language finds no common type. Two of one type have that, of course.
+// Each type converts to the other, so there is no common type by default, except for two equal types.
 template <xloom::element_type Element, xloom::detail::number Other>
     requires(!is_same_v<Other, xloom::small_int<Element>>)
 struct common_type<xloom::small_int<Element>, Other> : common_type<int, decltype(+declval<Other>())> {};
@@ -143,7 +144,7 @@ template <xloom::element_type Element, xloom::detail::number Other>
     requires is_arithmetic_v<Other>
 struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {};
 
-/// The base says what every integer type has in common.
+/// The limits of a small_int. The base class has the members that are common to all integer types.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_int<Element>>
     : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>,

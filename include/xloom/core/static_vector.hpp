@@ -1,6 +1,6 @@
 #pragma once
-// A vector of at most Capacity items that lives in place, so that shapes and lists of options are constexpr
-// and allocate nothing.
+// A vector of fixed capacity with in-place storage, so that shapes and option lists are constexpr and do not
+// allocate.
 
 #include <algorithm>
 #include <concepts>
@@ -13,7 +13,7 @@
 
 namespace xloom {
 
-/// As much of std::vector as shapes and lists need.
+/// The subset of std::vector that shapes and lists need, with in-place storage for Capacity items.
 ///
 /// Errors    option_error: more than Capacity items.
 template <class T, std::size_t Capacity>
@@ -23,7 +23,7 @@ public:
 
     constexpr static_vector() = default;
 
-    /// `count` copies of `value`.
+    /// Constructs a vector of `count` copies of `value`.
     constexpr static_vector(std::size_t count, T const& value) { resize(count, value); }
 
     constexpr static_vector(std::initializer_list<T> items) : static_vector(items.begin(), items.end()) {}
@@ -57,7 +57,7 @@ public:
         items_[size_++] = item;
     }
 
-    /// Puts `item` before position `where`.
+    /// Inserts `item` before position `where`.
     constexpr void insert(std::size_t where, T const& item)
     {
         push_back(item);
@@ -96,7 +96,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Shapes and axes.
+/// True for shapes and axes: they are printed.
 template <std::integral T, std::size_t Capacity>
 inline constexpr bool detail::is_printed<static_vector<T, Capacity>> = true;
 

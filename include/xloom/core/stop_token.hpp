@@ -1,5 +1,5 @@
 #pragma once
-// std::stop_token, or what stands in for it where the standard library has none: libc++ before 20.
+// std::stop_token, or a substitute if the standard library has none (libc++ before 20).
 
 #include <version>
 
@@ -17,7 +17,7 @@ using std::stop_token;
 
 namespace xloom {
 
-/// A token that never stops anything.
+/// A stop token for which stop is never requested.
 struct stop_token {
     static constexpr bool stop_possible() noexcept { return false; }
     static constexpr bool stop_requested() noexcept { return false; }
