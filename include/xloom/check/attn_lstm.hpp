@@ -1,5 +1,5 @@
 #pragma once
-// What AttnLSTM requires of its attention's shapes.
+// Shape requirements of AttnLSTM's attention.
 
 #include <algorithm>
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace xloom {
 
-/// A attention size, E memory depth, C attention state: that is L with an attention layer, else E. All 0
-/// without attention.
+/// The sizes of an attention: A attention size, E memory depth, C attention state (L with an attention layer,
+/// else E). All are 0 without attention.
 struct attention_widths {
     std::size_t A = 0, E = 0, C = 0;
     bool attends = false, has_layer = false;
@@ -17,7 +17,7 @@ struct attention_widths {
 
 namespace detail {
 
-/// Operands that are given together or not at all.
+/// Requires that all of these operands are given or none; returns true if they are given.
 template <std::size_t Count>
 constexpr bool check_together(std::string_view op, std::string_view names,
     std::array<std::pair<std::string_view, bool>, Count> const& operands)
@@ -36,7 +36,7 @@ constexpr bool check_together(std::string_view op, std::string_view names,
     return given != 0;
 }
 
-/// QW [D, H, A], MW [D, E, A], V [D, A], AW [D, H + E, L]. H comes from R.
+/// Checks QW [D, H, A], MW [D, E, A], V [D, A] and AW [D, H + E, L], and returns their sizes. H is that of R.
 constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R,
     std::optional<shape> const& QW, std::optional<shape> const& MW, std::optional<shape> const& V,
     std::optional<shape> const& AW)
@@ -72,7 +72,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     return {A, E, AW ? L : E, true, AW.has_value()};
 }
 
-/// Sizes of a memory whose keys, values and alignments can be counted.
+/// Requires that the sizes of keys, values and alignments do not overflow.
 constexpr void check_memory_sizes(
     std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
 {
@@ -82,7 +82,8 @@ constexpr void check_memory_sizes(
             ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
 }
 
-/// M [N, S, E], initial_attention [D, N, C], initial_alignment [D, N, S]. Returns S, 0 without attention.
+/// Checks M [N, S, E], initial_attention [D, N, C] and initial_alignment [D, N, S]. Returns S; 0 without
+/// attention.
 constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
     recurrent_widths const& sizes, std::size_t N, std::optional<shape> const& M, bool has_lengths,
     std::optional<shape> const& initial_attention, std::optional<shape> const& initial_alignment)

@@ -1,5 +1,5 @@
 #pragma once
-// GatherND's own law on concrete shapes.
+// Options and shape requirements of GatherND.
 
 #include <cstdint>
 #include <string_view>
@@ -8,18 +8,18 @@
 
 namespace xloom {
 
-/// How gather_nd reads its indices.
+/// Options of gather_nd.
 struct gather_nd_options {
-    std::int64_t batch_dims = 0; ///< so many leading axes of data and indices are walked together
+    std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
     xloom::bounds bounds = xloom::bounds::check;
 };
 
-/// The shape of GatherND's output: indices.shape[:-1] ++ data.shape[b + k:], with k = indices.shape[-1] and b
-/// = batch_dims.
+/// Checks the operands of GatherND and returns the shape of its output: indices.shape[:-1] ++ data.shape[b +
+/// k:], with k = indices.shape[-1] and b = batch_dims.
 ///
 /// Errors    shape_error: rank 0; over max_rank; b + k > r; unequal batch axes; a size that overflows.
 ///           option_error: b < 0, b >= q or b >= r.
-/// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
+/// Differs   from ONNX: k = 0 is allowed; each empty tuple gives a whole batch entry.
 /// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
 [[gnu::noinline]] constexpr shape check_gather_nd(std::string_view op, shape const& data,
     shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
@@ -53,8 +53,10 @@ struct gather_nd_options {
     return dims;
 }
 
-/// Errors    shape_error: output is not of the gathered shape.  overlap_error: it shares memory with data or
-///           indices, or its items do.
+/// Checks the shape and the memory of GatherND's output.
+///
+/// Errors    shape_error: output does not have the gathered shape.  overlap_error: it shares memory with data
+///           or indices, or two of its items do with each other.
 [[gnu::noinline]] constexpr void check_gather_output(std::string_view op, memory_block const& output,
     shape const& gathered, memory_block const& data, memory_block const& indices)
 {
@@ -62,13 +64,13 @@ struct gather_nd_options {
         detail::fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
-    bool const meets_data = overlap(output, data), meets_indices = overlap(output, indices);
-    if (meets_data || meets_indices)
+    bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
+    if (overlaps_data || overlaps_indices)
         detail::fail<overlap_error>(op,
             ": output is written while data and indices are read, but output overlaps ",
-            meets_data && meets_indices ? "data and indices"
-            : meets_data                ? "data"
-                                        : "indices",
+            overlaps_data && overlaps_indices ? "data and indices"
+            : overlaps_data                   ? "data"
+                                              : "indices",
             ". Give it memory of its own.");
     detail::check_unique(op, "output", output.layout, "Write to a container.");
 }

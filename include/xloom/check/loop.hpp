@@ -1,5 +1,5 @@
 #pragma once
-// Loop's own law: which of its conditions may be left out, and how many iterations there may be.
+// Requirements of Loop: its termination conditions, and the lengths of its outputs.
 
 #include <cstdint>
 #include <limits>
@@ -11,9 +11,10 @@
 
 namespace xloom {
 
-/// The largest number of iterations: max_trip_count, 0 for a negative one, the largest integer for none.
+/// Returns the largest number of iterations: max_trip_count, 0 if it is negative, the largest integer if it
+/// is absent.
 ///
-/// Errors    option_error: neither a trip count nor a condition nor a way to stop the loop from outside.
+/// Errors    option_error: a loop that cannot end, with no trip count, no condition and no stop state.
 /// Source    ONNX Loop-25: without M and cond the loop never ends, and the body's cond is ignored.
 constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_t> max_trip_count,
     std::optional<bool> cond, bool can_be_stopped)
@@ -28,14 +29,14 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
 
 namespace detail {
 
-/// The length of the leading axis, or the largest integer.
+/// Returns the length of the leading axis, at most the largest integer.
 constexpr std::int64_t room_of(shape const& dims)
 {
     constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
     return dims[0] > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(dims[0]);
 }
 
-/// The outputs whose leading axis has no room for `needed` iterations.
+/// Lists the outputs whose leading axis is shorter than `needed` iterations.
 inline fact_list describe_room(std::span<shape const> outputs, std::int64_t needed)
 {
     fact_list full;
@@ -45,7 +46,7 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
     return full;
 }
 
-/// The loop goes on, and there is no room for the results of this iteration.
+/// Throws shape_error for an iteration whose results do not fit into the outputs.
 [[noreturn]] inline void fail_full(
     std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
 {
@@ -56,9 +57,10 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 
 } // namespace detail
 
-/// How many iterations all outputs have room for, along axis 0; the largest integer without outputs.
+/// Returns the number of iterations whose results fit into all outputs along axis 0; the largest integer
+/// without outputs.
 ///
-/// Errors    shape_error: rank 0; less room than `needed`, the iterations that are certain to come.
+/// Errors    shape_error: rank 0; axis 0 shorter than `needed`, the guaranteed number of iterations.
 constexpr std::int64_t check_loop_outputs(
     std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {

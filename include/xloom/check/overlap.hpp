@@ -1,6 +1,6 @@
 #pragma once
-// Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked
-// the same way.
+// Aliasing requirements: no two operands share memory, except an output with the input that is the same
+// tensor on the same axis and in the same direction.
 
 #include <span>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace xloom {
 
-/// Where an operand lies, and, of inputs and outputs, how it is walked.
+/// The memory of an operand and, for inputs and outputs, its time axis and direction.
 struct placed_operand {
     memory_block memory{};
     std::size_t axis = 0;
@@ -18,7 +18,7 @@ struct placed_operand {
 
 namespace detail {
 
-/// True if both are the very same tensor, or views of the same items in the same order.
+/// True if both are the same tensor, or views of the same items in the same order.
 constexpr bool is_same_place(memory_block const& a, memory_block const& b)
 {
     return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
@@ -30,7 +30,7 @@ constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
     return is_same_place(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
 }
 
-/// Requires of an operand that is written that no two of its items share memory.
+/// Requires that no two items of an operand that is written share memory.
 constexpr void check_unique(
     std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
 {
@@ -47,7 +47,7 @@ struct shared_memory {
     std::size_t j;
 };
 
-/// Calls found(shared_memory) for every pair that must not share a byte.
+/// Calls found(shared_memory) for every pair that shares a byte but must not.
 template <class Found>
 constexpr void find_shared_memory(std::span<placed_operand const> states,
     std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
@@ -85,8 +85,10 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
 
 } // namespace detail
 
-/// Errors    overlap_error: a state or output shares a byte with another operand. Allowed: an output that is
-///           an input's own tensor on the same axis and in the same direction.
+/// Requires that no state or output shares memory with another operand. An output may be the same tensor as
+/// an input, on the same axis and in the same direction.
+///
+/// Errors    overlap_error: a state or output shares a byte with another operand.
 [[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
     std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// What the recurrent operators require of shapes, lengths and options.
+// Requirements of the recurrent operators on shapes, lengths and options.
 
 #include <algorithm>
 #include <array>
@@ -19,20 +19,19 @@
 
 namespace xloom {
 
-/// D directions, I input, H hidden.
+/// The sizes of the weights: D directions, I input, H hidden.
 struct recurrent_widths {
     std::size_t D = 1, I = 0, H = 0;
 };
 
-/// T steps, N rows of the batch.
+/// The sizes of a batch: T time steps, N rows.
 struct batch_sizes {
     std::size_t T = 0, N = 0;
 };
 
 namespace detail {
 
-/// Refuses weights of which the last two axes are evidently exchanged, as in Keras: [D, I, gates H] and [D,
-/// H, gates H].
+/// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
 constexpr void check_not_transposed(
     std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
 {
@@ -52,7 +51,7 @@ constexpr void check_not_transposed(
             " by xt::transpose and a copy.");
 }
 
-/// W [D, gates H, I], R [D, gates H, H]. `attention_columns` is what W is wider than I by.
+/// Checks W [D, gates H, I + attention_columns] and R [D, gates H, H], and returns D, I and H.
 template <class Options>
 constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
     std::optional<shape> const& W, std::optional<shape> const& R, std::size_t attention_columns = 0)
@@ -80,7 +79,7 @@ inline std::string describe(recurrent_widths const& sizes)
     return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
 }
 
-/// AttnLSTM has layout 0 alone.
+/// Returns the option layout; 0 for AttnLSTM, which does not have it.
 template <class Options>
 constexpr std::int64_t layout_of_options(Options const& options)
 {
@@ -90,7 +89,7 @@ constexpr std::int64_t layout_of_options(Options const& options)
         return 0;
 }
 
-/// Options of a recurrent operator, all of which have these.
+/// Checks clip, layout and direction, which all recurrent operators have.
 template <class Options>
 constexpr void check_options(std::string_view op, Options const& options)
 {
@@ -106,7 +105,7 @@ constexpr void check_options(std::string_view op, Options const& options)
             static_cast<int>(options.direction), ". Choose one of them.");
 }
 
-/// A list of numbers that has room for all that were given.
+/// Requires that a list has at most as many numbers as its capacity.
 template <class List>
 constexpr void check_list(std::string_view op, std::string_view operand, List const& list)
 {
@@ -115,7 +114,7 @@ constexpr void check_list(std::string_view op, std::string_view operand, List co
             list.given(), ". Give fewer.");
 }
 
-/// The activations of all directions: those of the options, or the defaults.
+/// Returns the activations of all directions: those of the options, or the defaults.
 template <class Options>
 constexpr activation_list check_activations(std::string_view op, Options const& options,
     std::span<std::string_view const> defaults, activation_dialect dialect)
@@ -144,7 +143,7 @@ inline std::string describe(recurrent_widths const& sizes, batch_sizes const& ba
     return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
 }
 
-/// Rows whose states can be counted, and the sums that are made of them.
+/// Requires that the size of N rows of inputs and states does not overflow.
 constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
 {
     if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
@@ -152,13 +151,13 @@ constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, st
             ". Choose fewer rows.");
 }
 
-/// True if the bytes of Y can be counted.
+/// True if the size of Y in bytes does not overflow.
 constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batch)
 {
     return has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double));
 }
 
-/// A batch whose Y and states can be counted.
+/// Requires that the sizes of Y and of the states do not overflow.
 constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch)
 {
     if (!has_output(sizes, batch))
@@ -167,7 +166,7 @@ constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& si
     check_rows(op, sizes, batch.N);
 }
 
-/// X [T, N, I], in layout 1 [N, T, I].
+/// Checks X [T, N, I], in layout 1 [N, T, I], and returns T and N.
 constexpr batch_sizes check_X(
     std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
 {
@@ -191,39 +190,39 @@ constexpr std::string_view output_letters(std::int64_t layout)
     return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
 }
 
-/// Of states: [D, N, H], in layout 1 [N, D, H].
+/// Returns the shape of states: [D, N, H], in layout 1 [N, D, H].
 constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
     return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
 }
 
-/// Of Y: [T, D, N, H], in layout 1 [N, T, D, H].
+/// Returns the shape of Y: [T, D, N, H], in layout 1 [N, T, D, H].
 constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
     return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
                        : shape{batch.N, batch.T, sizes.D, sizes.H};
 }
 
-/// An operand that may be left out.
+/// The name of an operand and its shape, if it is given.
 struct named_shape {
     std::string_view operand;
     std::optional<shape> dims;
 };
 
-/// States [D, N, H], in layout 1 [N, D, H].
+/// Checks states [D, N, H], in layout 1 [N, D, H].
 template <class Weights, std::size_t Count>
 constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
     std::array<named_shape, Count> const& states)
 {
     recurrent_widths const& sizes = weights.sizes();
-    std::array<shape_requirement, Count> laws{};
+    std::array<shape_requirement, Count> requirements{};
     for (std::size_t i = 0; i < Count; ++i)
-        laws[i] = {states[i].operand, state_letters(weights.layout()),
+        requirements[i] = {states[i].operand, state_letters(weights.layout()),
             state_shape(sizes, batch, weights.layout()), states[i].dims};
-    check_shapes(op, laws, [&] { return describe(sizes, batch); });
+    check_shapes(op, requirements, [&] { return describe(sizes, batch); });
 }
 
-/// Lengths [N] that lie in [0, most].
+/// Checks lengths [N], each in [0, most].
 template <class Lengths>
 void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N,
     std::string_view letter, std::size_t most)
@@ -242,14 +241,15 @@ void check_lengths(std::string_view op, std::string_view operand, Lengths const&
             op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
-/// An operand in memory. An output may be the very tensor of the input that `may_alias` names.
+/// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.
 struct named_block {
     std::string_view operand;
     memory_block block;
     std::string_view may_alias{};
 };
 
-/// Requires every output to have memory of its own.
+/// Requires that no two items of an output share memory, and that no output shares memory with another
+/// operand.
 inline void check_apart(
     std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Scan's own law on concrete shapes, and the options that it reads.
+// Options and shape requirements of Scan.
 
 #include <algorithm>
 #include <optional>
@@ -12,19 +12,19 @@
 
 namespace xloom {
 
-/// How a scan walks one input or fills one output.
+/// The direction in which a scan traverses an input or an output.
 enum class scan_direction { forward, reverse };
 
 using scan_directions = option_list<scan_direction, max_operands>;
 
-/// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one
-/// entry for each.
+/// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
+/// one entry for each.
 struct scan_options {
-    axes input_axes{};  ///< the axis of each scan input that is time; negative counts from the back
-    axes output_axes{}; ///< the axis of each scan output (rank = element rank + 1) that is time
-    scan_directions input_directions{};  ///< reverse: iteration t sees element T-1-t
+    axes input_axes{};                   ///< the time axis of each scan input; negative: from the back
+    axes output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
+    scan_directions input_directions{};  ///< reverse: iteration t reads element T-1-t
     scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
-    std::optional<std::size_t> length{}; ///< the number of iterations T; needed only without scan inputs
+    std::optional<std::size_t> length{}; ///< the number of iterations T; required only without scan inputs
 };
 
 namespace detail {
@@ -94,7 +94,7 @@ inline fact_list describe_axes(
     return wrong;
 }
 
-/// Every operand must have the axis that it is walked along.
+/// Requires that every operand has its time axis.
 constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
     std::string_view option, axes const& list)
 {
@@ -112,11 +112,11 @@ constexpr void check_time_axes(std::string_view op, std::string_view name, std::
             describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
 }
 
-/// True if a text lists all of so many operands that must agree. Of more it lists the first one and those
-/// unlike it.
+/// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
+/// that differ from it.
 constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
 
-/// The lengths of operands along their time axes: all of them, or those other than `length`.
+/// Lists the lengths of operands along their time axes: all of them, or those other than `length`.
 inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
     std::optional<std::size_t> length = {})
 {
@@ -137,12 +137,13 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 
 } // namespace detail
 
-/// The number of iterations T of a Scan over inputs of these shapes.
+/// Checks the operands and options of Scan and returns its number of iterations T.
 ///
-/// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no
-///           inputs and no length. shape_error: rank 0, an axis out of range, unequal lengths.
-/// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their
-///           entries unchecked.
+/// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
+///           length or another one than that of the inputs. shape_error: rank 0, an axis out of range,
+///           unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
+///           of their entries.
 [[gnu::noinline]] constexpr std::size_t check_scan(
     std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
@@ -178,7 +179,7 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     return length ? *length : *options.length;
 }
 
-/// Outputs that are written in place must have room for exactly T elements.
+/// Requires that outputs that are written in place have exactly T elements.
 ///
 /// Errors    shape_error: rank 0, an axis out of range, another length.
 [[gnu::noinline]] constexpr void check_scan_outputs(
@@ -195,7 +196,7 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 
 namespace detail {
 
-/// The rank of an output that stacks elements of this rank; the largest possible one for a dynamic_rank.
+/// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
 constexpr std::size_t stacked_rank(std::size_t element_rank)
 {
     return element_rank == dynamic_rank ? max_rank : element_rank + 1;
@@ -213,9 +214,9 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 
 } // namespace detail
 
-/// Outputs that stack elements of these ranks must have the axes that options.output_axes names. An element
-/// of a dynamic_rank may have any; whether its output has the axis is found when the first element shows its
-/// shape.
+/// Requires that outputs that stack elements of these ranks have the axes of options.output_axes. For a
+/// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
+/// is known.
 ///
 /// Errors    shape_error: an axis out of range.
 [[gnu::noinline]] constexpr void check_output_axes(
@@ -231,7 +232,7 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
             ". Name an axis that the tensor has.");
 }
 
-/// The shape of an output that stacks `length` elements along options.output_axes[i].
+/// Returns the shape of an output that stacks `length` elements along options.output_axes[i].
 ///
 /// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
 constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
@@ -257,8 +258,8 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
 
 namespace detail {
 
-/// A body changed the shape of something that must keep it to what `is` reads. A batched operator says in
-/// which row.
+/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
+/// batched operator passes the row.
 [[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
     shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
 {

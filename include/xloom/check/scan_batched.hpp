@@ -1,5 +1,5 @@
 #pragma once
-// The law of Scan-8 on concrete shapes: axis 0 is the batch, axis 1 of inputs and outputs is time.
+// Options and shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
 
 #include <utility>
 
@@ -7,13 +7,13 @@
 
 namespace xloom {
 
-/// How Scan-8 walks. It has no axes to choose, and no direction for its outputs.
+/// Options of Scan-8, which has neither axes nor output directions to choose.
 struct scan_batched_options {
     scan_directions input_directions{};  ///< empty: forward, for every input
-    std::optional<std::size_t> length{}; ///< the longest sequence T; needed only without scan inputs
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
 };
 
-/// N and T of a batched scan.
+/// The batch size N and the sequence length T of a batched scan.
 struct batch_extent {
     std::size_t batch = 0;
     std::size_t length = 0;
@@ -33,7 +33,7 @@ inline fact_list describe_low_ranks(std::span<shape const> states, std::span<sha
     return wrong;
 }
 
-/// States need a batch axis, scan inputs a batch and a sequence axis.
+/// Requires that states have a batch axis, and scan inputs a batch and a sequence axis.
 constexpr void check_batch_ranks(
     std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
 {
@@ -72,7 +72,7 @@ fact_list describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
     return wrong;
 }
 
-/// The size of a batch that all operands agree on; none without operands. Requires check_batch_ranks.
+/// Returns the common batch size of all operands; none without operands. Requires check_batch_ranks.
 constexpr std::optional<std::size_t> check_batch(
     std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
 {
@@ -91,8 +91,11 @@ constexpr std::optional<std::size_t> check_batch(
 
 } // namespace detail
 
-/// Errors    option_error: over max_operands, number of directions, a direction that is none; no inputs and
-///           no length. shape_error: ranks, unequal batch sizes or sequence lengths.
+/// Checks the operands and options of Scan-8 and returns N and T.
+///
+/// Errors    option_error: more than max_operands; number of directions; an invalid direction; no operands;
+///           no length or another one than that of the inputs. shape_error: ranks, unequal batch sizes or
+///           sequence lengths.
 /// Source    ONNX Scan-8.
 constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape const> states,
     std::span<shape const> inputs, scan_batched_options const& options)
@@ -146,6 +149,8 @@ constexpr void check_sequence_lens(
 
 } // namespace detail
 
+/// Checks sequence_lens [N], each in [0, T].
+///
 /// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
 constexpr void check_sequence_lens(
     std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)

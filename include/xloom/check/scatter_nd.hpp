@@ -1,5 +1,5 @@
 #pragma once
-// ScatterND's own law on concrete shapes and options.
+// Options and shape requirements of ScatterND.
 
 #include <string_view>
 
@@ -11,18 +11,19 @@
 
 namespace xloom {
 
-/// Which of several updates of one slice counts where the last one replaces the others (reduction none).
+/// The handling of several updates of one slice with reduction none: the last or the first one is written, or
+/// an error is thrown.
 enum class duplicates : unsigned char { last, first, error };
 
-/// How scatter_nd reads its indices, and how updates meet what stands there.
+/// Options of scatter_nd.
 struct scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
     xloom::bounds bounds = xloom::bounds::check;
-    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` goes with every reduction
-    bool include_self = true;         ///< false: a slice's first update replaces what stood there
+    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` is valid with every reduction
+    bool include_self = true;         ///< false: the first update of a slice replaces its old value
     bool accumulate_in_float = false; ///< storage floats are rounded once, at the end, not after each update
-    bool unique = false;              ///< you promise that no slice is named twice
-    bool sorted = false;              ///< you promise that the slices come in row-major order
+    bool unique = false;              ///< the caller guarantees that no slice is indexed twice
+    bool sorted = false;              ///< the caller guarantees that the slices are in row-major order
 };
 
 namespace detail {
@@ -34,7 +35,7 @@ constexpr void check_not_scalar(std::string_view op, std::string_view operand, s
             " has the shape ", dims, ". Give it an axis of length 1.");
 }
 
-/// The lengths of `dims` from axis `first` on, behind those of `front`.
+/// Returns `front` followed by the dimensions of `dims` from axis `first` on.
 constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
 {
     shape all = front;
@@ -43,7 +44,7 @@ constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
     return all;
 }
 
-/// What to do if indices [n] was meant as n indices, while it is one n-tuple.
+/// Returns the remedy if indices [n], which is one n-tuple, was meant as n indices; empty for other ranks.
 inline std::string describe_one_tuple(shape const& indices)
 {
     return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0],
@@ -54,10 +55,10 @@ inline std::string describe_one_tuple(shape const& indices)
 
 } // namespace detail
 
-/// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1]
-/// ++ data.shape[k:].
+/// Checks the shapes and options of ScatterND: k = indices.shape[-1] leading axes of data are indexed,
+/// updates is indices.shape[:-1] ++ data.shape[k:].
 ///
-/// Errors    shape_error: rank 0; over max_rank; k > r; another shape of updates; a size that overflows.
+/// Errors    shape_error: rank 0; over max_rank; k > r; shape of updates; a size that overflows.
 ///           option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
 [[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
@@ -88,19 +89,18 @@ inline std::string describe_one_tuple(shape const& indices)
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
 }
 
-/// Requires that nothing which is read shares memory with data, and that data has memory of its own for every
-/// item.
+/// Requires that neither indices nor updates share memory with data, and that no two items of data do.
 ///
 /// Errors    overlap_error.
 [[gnu::noinline]] constexpr void check_scatter_overlap(
     std::string_view op, memory_block const& data, memory_block const& indices, memory_block const& updates)
 {
-    bool const meets_indices = overlap(data, indices), meets_updates = overlap(data, updates);
-    if (meets_indices || meets_updates)
+    bool const overlaps_indices = overlap(data, indices), overlaps_updates = overlap(data, updates);
+    if (overlaps_indices || overlaps_updates)
         detail::fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
-            meets_indices && meets_updates ? "indices and updates overlap"
-            : meets_indices                ? "indices overlaps"
-                                           : "updates overlaps",
+            overlaps_indices && overlaps_updates ? "indices and updates overlap"
+            : overlaps_indices                   ? "indices overlaps"
+                                                 : "updates overlaps",
             " data. Copy one of the two.");
     detail::check_unique(op, "data", data.layout, "Copy it first.");
 }

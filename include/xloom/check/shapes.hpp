@@ -1,5 +1,5 @@
 #pragma once
-// Several operands whose shapes follow from a few sizes: what is wrong with any of them, in one sentence.
+// The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace xloom::detail {
 
-/// More bytes than a number takes up with its part of what fills a row up to whole vectors and lines of the
-/// cache. Sizes that cannot be counted in so many bytes fit in no memory, and sums of those that can do not
-/// overflow.
+/// An upper bound on the bytes of a number, including its share of the padding of a row to whole SIMD vectors
+/// and cache lines. Sizes that overflow with it do not fit in memory, and sums of sizes that do not overflow
+/// with it do not overflow.
 inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
 
-/// An operand, and what its shape must be.
+/// An operand with its expected and its actual shape.
 struct shape_requirement {
     std::string_view operand;
-    std::string_view symbolic_shape; ///< of the expected shape
+    std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
     shape expected;
-    std::optional<shape> actual; ///< none: the operand is left out
+    std::optional<shape> actual; ///< none: the operand is omitted
 };
 
-/// True if both have the same axes, in another order, without those of length 1: transposing makes one of the
-/// other.
+/// True if both have the same axes in another order, not counting those of length 1: one is a transposition
+/// of the other.
 constexpr bool are_transposed(shape a, shape b)
 {
     auto const drop_ones = [](shape const& dims) {
@@ -45,14 +45,15 @@ constexpr bool are_transposed(shape a, shape b)
     return a == b;
 }
 
-/// What would make the operands right: a reshape needs as many items, a transposition the same axes.
-constexpr std::string_view shape_remedy(std::span<shape_requirement const> laws)
+/// Returns the remedy: a reshape requires the same number of items, a transposition the same axes.
+constexpr std::string_view shape_remedy(std::span<shape_requirement const> requirements)
 {
     bool all_transposed = true, all_reshaped = true;
-    for (shape_requirement const& law : laws)
-        if (law.actual && *law.actual != law.expected) {
-            bool const is_transposed = are_transposed(*law.actual, law.expected);
-            bool const has_the_items = element_count(*law.actual) == element_count(law.expected);
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected) {
+            bool const is_transposed = are_transposed(*requirement.actual, requirement.expected);
+            bool const has_the_items =
+                element_count(*requirement.actual) == element_count(requirement.expected);
             all_transposed &= is_transposed;
             all_reshaped &= has_the_items && !is_transposed;
         }
@@ -60,25 +61,25 @@ constexpr std::string_view shape_remedy(std::span<shape_requirement const> laws)
 }
 
 [[noreturn]] inline void fail_shapes(
-    std::string_view op, std::string_view sizes, std::span<shape_requirement const> laws)
+    std::string_view op, std::string_view sizes, std::span<shape_requirement const> requirements)
 {
     fact_list facts;
-    for (shape_requirement const& law : laws)
-        if (law.actual && *law.actual != law.expected)
-            facts.add(
-                law.operand, " is ", *law.actual, " instead of ", law.symbolic_shape, " = ", law.expected);
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            facts.add(requirement.operand, " is ", *requirement.actual, " instead of ",
+                requirement.symbolic_shape, " = ", requirement.expected);
     fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
-        shape_remedy(laws));
+        shape_remedy(requirements));
 }
 
-/// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
+/// Requires that every given operand has its expected shape. `describe` returns the sizes for the error text.
 template <class Describe>
 constexpr void check_shapes(
-    std::string_view op, std::span<shape_requirement const> laws, Describe const& describe)
+    std::string_view op, std::span<shape_requirement const> requirements, Describe const& describe)
 {
-    for (shape_requirement const& law : laws)
-        if (law.actual && *law.actual != law.expected)
-            fail_shapes(op, describe(), laws);
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            fail_shapes(op, describe(), requirements);
 }
 
 constexpr void check_given(

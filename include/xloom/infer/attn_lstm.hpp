@@ -12,7 +12,7 @@
 
 namespace xloom {
 
-/// In the operator's order; untyped where an input is omitted or nothing is known of it.
+/// The types of AttnLSTM's inputs, in the operator's order; untyped for an input that is omitted or unknown.
 struct attn_lstm_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{},
         memory_seq_lens{}, AW{};
@@ -23,9 +23,9 @@ struct attn_lstm_types {
     partial_type Y{}, Y_h{}, Y_c{}, alignments{};
 };
 
-/// The operator has no layout, and one version.
+/// The attributes of AttnLSTM that the inference reads. The operator has no layout, and one version.
 ///
-/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D
+/// Options   direction (forward): determines D; std::nullopt, for a name that ONNX does not define, leaves D
 ///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive.
 struct attn_lstm_attributes {
     std::optional<xloom::direction> direction = xloom::direction::forward;
@@ -34,7 +34,7 @@ struct attn_lstm_attributes {
 
 namespace detail {
 
-/// S, of the memory M [N, S, E].
+/// Returns S of the memory M [N, S, E].
 constexpr dim memory_steps(partial_type const& M)
 {
     if (!M.is_untyped() && !M.is_tensor())
@@ -50,8 +50,8 @@ constexpr dim memory_steps(partial_type const& M)
 
 } // namespace detail
 
-/// The types of AttnLSTM's outputs, also of those that the node leaves out. `declared` is what the model says
-/// of them, untyped where it says nothing.
+/// Infers the types of AttnLSTM's outputs, including omitted ones. `declared` has the types that the model
+/// declares, untyped where it declares none.
 ///
 ///     T, N, I = X.shape
 ///     N, S, E = M.shape
@@ -60,13 +60,13 @@ constexpr dim memory_steps(partial_type const& M)
 ///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
 ///     alignments = merge_type(X.with_shape([T, D, N, S]), declared.alignments)
 ///
-/// Shapes    an X of unknown rank tells neither T nor N, an M that is omitted or of unknown rank not S. N is
-///           X's; M's is not compared. Of the other inputs nothing is read.
+/// Shapes    T and N are unknown if the rank of X is, S if M is omitted or of unknown rank. N is that of X;
+///           that of M is not compared. The other inputs are not read.
 /// Options   attn_lstm_attributes.
-/// Errors    type_error: X or M is no tensor, or X's element type is undefined; kind or element type of a
+/// Errors    type_error: X or M is not a tensor, or X's element type is undefined; kind or element type of a
 ///           declared output. shape_error: rank of X or M; rank or dimension of a declared output.
 /// Differs   from ONNX Runtime, which infers element types only: Y, Y_h and Y_c follow ONNX's rule for LSTM.
-///           alignments is no output of theirs.
+///           ONNX Runtime does not have the output alignments.
 /// Source    com.microsoft AttnLSTM 1; ONNX LSTM-22, layout 0. Element types are not checked.
 /// Example   tests/infer/attn_lstm.test.cpp
 constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,

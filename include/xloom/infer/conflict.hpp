@@ -1,5 +1,5 @@
 #pragma once
-// What two types can disagree in, and what an error text about it speaks of.
+// The conflicts between two types, and the subject of an error text about them.
 
 #include <cstddef>
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace xloom {
 
-/// `unknown_type`: one of the two is untyped or has an undefined element type where it has to be known.
+/// The property in which two types differ. `unknown_type`: one of the two is untyped or has an undefined
+/// element type where it must be known.
 enum class conflict { none, unknown_type, kind, element, rank, dimension };
 
 namespace detail {

@@ -11,7 +11,7 @@
 
 namespace xloom {
 
-/// What the inference of GatherND asks of a node besides its inputs.
+/// The attributes of GatherND that the inference reads.
 struct gather_nd_attributes {
     std::int64_t opset = latest_opset;
     std::int64_t batch_dims = 0;
@@ -29,7 +29,7 @@ constexpr void require_batch_dims(gather_nd_attributes const& attributes)
             attributes.opset, " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
 }
 
-/// Refuses scalars, and index tuples that are longer than what is left of data behind the batch axes.
+/// Rejects scalars, and index tuples longer than the number of axes of data after the batch axes.
 constexpr void require_indexable(
     partial_shape const& data, partial_shape const& indices, std::int64_t batch_dims)
 {
@@ -46,18 +46,18 @@ constexpr void require_indexable(
 
 } // namespace detail
 
-/// The shape of GatherND's output.
+/// Infers the shape of GatherND's output.
 ///
 ///     k = indices.shape[-1]
 ///     output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:]
 ///
 /// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the
 ///           two are not compared.
-/// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked
-///           together.
+/// Options   opset (latest_opset).  batch_dims (0): the number of leading batch axes, which data and indices
+///           share.
 /// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r; an output over max_rank.
 ///           option_error: the opset; batch_dims < 0, or not 0 before opset 12.
-/// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
+/// Differs   from ONNX: negative batch_dims and k are errors; ONNX infers a wrong shape or aborts.
 /// Source    ONNX GatherND-11, 12, 13.
 /// Example
 /// ```cpp
@@ -81,16 +81,18 @@ constexpr partial_shape infer_gather_nd(
     return output;
 }
 
-/// The type of GatherND's output. `declared` is what the model says of it, untyped where it says nothing.
+/// Infers the type of GatherND's output. `declared` is the type that the model declares, untyped if it
+/// declares none.
 ///
 ///     output = merge_type(data.with_shape(infer_gather_nd(data.shape, indices.shape)), declared)
 ///
-/// Shapes    as above; of indices' type nothing else is read.
-/// Options   as above.
-/// Errors    as above.  type_error: data is no tensor, or its element type is undefined; kind or element type
-///           of the declared output. shape_error: rank or dimension of the declared output.
-/// Differs   as above.  Every failure comes out; ONNX's default mode drops it. Data's kind is checked.
-/// Source    ONNX GatherND-11, 12, 13. Element types are not checked; is_allowed has data's.
+/// Shapes    as for partial_shape; only the shape of indices is read.
+/// Options   as for partial_shape.
+/// Errors    as for partial_shape.  type_error: data is not a tensor, or its element type is undefined; kind
+///           or element type of the declared output. shape_error: rank or dimension of the declared output.
+/// Differs   as for partial_shape.  Every error is reported; ONNX's default mode suppresses it. The kind of
+///           data is checked.
+/// Source    ONNX GatherND-11, 12, 13. Element types are not checked; is_allowed checks that of data.
 /// Example   tests/infer/gather_nd.test.cpp
 constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices,
     partial_type const& declared = untyped, gather_nd_attributes const& attributes = {})

@@ -14,7 +14,7 @@
 
 namespace xloom {
 
-/// What the inference of If asks of a node besides its branches.
+/// The attributes of If that the inference reads, and its strictness.
 struct if_attributes {
     std::int64_t opset = latest_opset;
     bool strict = false;
@@ -31,7 +31,8 @@ constexpr void require_if_counts(std::size_t then_count, std::size_t else_count,
             ". Make the three counts equal.");
 }
 
-/// Refuses branches of which the kinds or element types differ. Before If-13 only tensors are looked into.
+/// Rejects branches whose kinds or element types differ. Before If-13 the contents of sequences and optionals
+/// are not compared.
 constexpr void require_one_type(
     std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
 {
@@ -52,7 +53,7 @@ constexpr void require_one_type(
             " by else_branch. Give the type of the content.");
 }
 
-/// If-1: the branches describe the same shape.
+/// Merges the shapes of both branches, as If-1 does.
 constexpr partial_shape merge_branches(
     std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape)
 {
@@ -69,7 +70,7 @@ constexpr partial_shape join_branches(
 {
     if (version < 11)
         return merge_branches(i, then_shape, else_shape);
-    // If-11 reads an else branch without a shape as a scalar.
+    // If-11 treats an else branch without a shape as a scalar.
     if (version < 13 && !else_shape.has_rank())
         return union_shape(then_shape, partial_shape{});
     return union_shape(then_shape, else_shape);
@@ -93,8 +94,8 @@ constexpr bool has_symbol(type_list const& types, std::string_view symbol)
     return false;
 }
 
-/// True if `declared` says nothing that does not follow from the branches. A symbol that neither branch uses
-/// is only a name. Requires that the two can be merged.
+/// True if everything in `declared` follows from the branches. A symbol that neither branch uses is only a
+/// name. Requires that declared and inferred can be merged.
 constexpr bool is_sound(partial_shape const& declared, partial_shape const& inferred,
     type_list const& then_types, type_list const& else_types)
 {
@@ -114,25 +115,26 @@ constexpr bool is_sound(partial_shape const& declared, partial_shape const& infe
 
 } // namespace detail
 
-/// The types of If's outputs, from those of its branches. A branch is called with an empty type_list and
-/// gives a type_list; `outputs` holds one type per output of the node, untyped where none is declared.
+/// Infers the types of If's outputs from those of its branches. A branch is called with an empty type_list
+/// and returns a type_list; `outputs` has one type per output of the node, untyped where none is declared.
 ///
 ///     then_types, else_types = then_branch([]), else_branch([])
 ///     for i in outputs: merge_type(union_type(then_types[i], else_types[i]), outputs[i])
 ///
 /// Shapes    If-13 and later: the union: [2] and [3] give [?], different ranks an unknown rank. If-11: the
-///           union for tensors, an else branch without a shape read as a scalar's; of other kinds
-///           then_branch's type. If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give [3].
-/// Options   opset (latest_opset).  strict (false): a declared output that claims more than both branches
-///           give, such as [2] for [2] and [3], is an error; no shape, [?] and a symbol that no branch uses
-///           are not. Otherwise what is declared is kept.
+///           union for tensors, where an else branch without a shape is treated as a scalar; for other kinds
+///           the type of then_branch. If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give
+///           [3].
+/// Options   opset (latest_opset).  strict (false): a declared shape that does not hold for both branches,
+///           such as [2] for [2] and [3], is an error; no shape, [?] and a symbol that no branch uses are
+///           allowed. If false, the declared shape is kept.
 /// Errors    type_error: numbers of outputs; kinds or element types of the branches, or of a declared output.
 ///           shape_error: If-1's shapes; rank or dimension of a declared output.  option_error: the opset.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it,
-///           its inference does not.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
-///           are on the heap.
-/// Source    ONNX If-1, 11, 13 .. 25. The condition is not looked at; is_allowed has the types.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. strict is required by the
+///           text of If, not by its inference.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are
+///           allocated on the heap.
+/// Source    ONNX If-1, 11, 13 .. 25. The condition is not checked; is_allowed checks the types.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;

@@ -1,6 +1,5 @@
 #pragma once
-// Which version of ScatterND and GatherND an opset means, and which element types T their data may have
-// there.
+// The versions of ScatterND and GatherND by opset, and the element types T of their data.
 
 #include <array>
 #include <cstdint>
@@ -15,10 +14,10 @@
 
 namespace xloom {
 
-/// The operators that name slices by indices.
+/// The operators that index slices.
 enum class indexing { scatter_nd, gather_nd };
 
-/// As ONNX spells it.
+/// Returns the operator's name as ONNX spells it.
 constexpr std::string_view name_of(indexing op) noexcept
 {
     return op == indexing::scatter_nd ? "ScatterND" : "GatherND";
@@ -27,7 +26,7 @@ constexpr std::string_view name_of(indexing op) noexcept
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
 
-/// In ascending order.
+/// Returns the versions of `op` in ascending order.
 constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
 {
     if (op == indexing::scatter_nd)
@@ -35,21 +34,21 @@ constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
     return gather_nd_versions;
 }
 
-/// The version of `op` that a model of this opset means: the largest that is not larger.
+/// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
-/// Errors    option_error: the operator is younger than the opset.
-/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Errors    option_error: the opset is older than the operator.
+/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/indexing.test.cpp
 constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
 {
     return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
-/// True if `op` takes data (and ScatterND updates) of this element type at this opset: those that control
-/// flow began with, and from version 13 on bfloat16. Of later types none was added. The indices are int64 in
-/// every version.
+/// True if `op` accepts data (and ScatterND updates) of this element type at this opset: the types of the
+/// first versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices
+/// are int64 in every version.
 ///
-/// Errors    option_error: the operator is younger than the opset.
+/// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
 /// Example   tests/infer/indexing.test.cpp
 constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
@@ -62,7 +61,7 @@ constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
 
 namespace detail {
 
-/// Refuses data that hands on no element type.
+/// Requires that data is a tensor of a known element type.
 constexpr void require_data(std::string_view function, partial_type const& data)
 {
     if (!data.is_tensor() || data.element() == element_type::undefined)

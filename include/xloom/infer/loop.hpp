@@ -14,14 +14,14 @@
 
 namespace xloom {
 
-/// What the inference of Loop asks of a node besides its inputs and its body.
+/// The attributes of Loop that the inference reads.
 struct loop_attributes {
     std::int64_t opset = latest_opset;
 };
 
 namespace detail {
 
-/// Loop's inputs M and cond stand before the carried values.
+/// The number of Loop's inputs before the carried values: M and cond.
 inline constexpr std::size_t loop_leading_inputs = 2;
 
 constexpr void require_loop_counts(std::size_t input_count, std::size_t output_count)
@@ -46,7 +46,8 @@ constexpr void require_carried(std::size_t i, partial_type const& type, std::int
             "] is ", type, ". Use a newer opset.");
 }
 
-/// The body's inputs: iteration, cond, and the carried values without shapes, for these may change.
+/// Returns the types of the body's inputs: iteration, cond, and the carried values without their shapes,
+/// which may change.
 constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t version)
 {
     type_list given{tensor_type(element_type::int64), inputs[1]};
@@ -57,7 +58,7 @@ constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t versi
     return given;
 }
 
-/// Refuses a body output (`i` counts without cond) of a kind that Loop does not have at this version.
+/// Rejects a body output of a kind that Loop does not have at this version. `i` counts without cond.
 constexpr void require_body_kind(
     std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
 {
@@ -93,7 +94,7 @@ constexpr partial_type carry(std::size_t i, partial_type const& initial, partial
     }
 }
 
-/// What the iterations' elements become: stacked along a new first axis of unknown length.
+/// Returns the type of the iterations' elements stacked along a new first axis of unknown length.
 constexpr partial_type stack_iterations(std::size_t i, partial_type const& element)
 {
     if (!has_element_type(element))
@@ -113,7 +114,8 @@ constexpr void require_loop_results(type_list const& returned, std::size_t outpu
             ".");
 }
 
-/// The outputs' types, from what the body returned; before they are merged with what is declared.
+/// Returns the types of the outputs by those that the body returned, before they are merged with the declared
+/// ones.
 constexpr type_list loop_outputs(
     type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
 {
@@ -133,28 +135,28 @@ constexpr type_list loop_outputs(
 
 } // namespace detail
 
-/// The types of Loop's outputs, from those of its inputs (M and cond, both untyped if omitted, then
-/// v_initial...) and its body. The body is called with a type_list (iteration, cond, carried...) and gives
-/// one (cond, carried..., elements...); if that is empty, what only the body tells stays unknown. `outputs`
-/// holds one type per output of the node, untyped where none is declared.
+/// Infers the types of Loop's outputs from those of its inputs (M and cond, both untyped if omitted, then
+/// v_initial...) and its body. The body is called with a type_list (iteration, cond, carried...) and returns
+/// one (cond, carried..., elements...); if that is empty, what depends on the body stays unknown. `outputs`
+/// has one type per output of the node, untyped where none is declared.
 ///
 ///     given = [int64, cond] ++ [v without shape for v in v_initial]
 ///     cond, *finals, *elements = body(given)
 ///     outputs = [v_initial[i]'s element type] ++ [[?] ++ element for element in elements]
 ///
 /// Shapes    a carried tensor has an unknown rank, before the body and after the loop, even if the body keeps
-///           its shape; in a sequence or optional the tensor's initial shape stays. A scan output is [?] ++
+///           its shape; in a sequence or optional the tensor's initial shape is kept. A scan output is [?] ++
 ///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
-/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind the
-///           version does not have; the body's number of outputs; a scan output that is no tensor; kind or
-///           element type of a declared output. shape_error: rank or dimension of a declared output.
+/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind that
+///           the version does not have; the body's number of outputs; a scan output that is not a tensor;
+///           kind or element type of a declared output. shape_error: rank or dimension of a declared output.
 ///           option_error: the opset; numbers of inputs or outputs.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs
-///           are checked.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
-///           are on the heap.
-/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. Numbers of inputs and
+///           outputs are checked.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are
+///           allocated on the heap.
+/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed checks the
 ///           others.
 /// Example
 /// ```cpp

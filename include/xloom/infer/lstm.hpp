@@ -8,7 +8,7 @@
 
 namespace xloom {
 
-/// In ONNX's order; untyped where an input is omitted or nothing is known of it.
+/// The types of LSTM's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
 struct lstm_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
 };
@@ -18,25 +18,25 @@ struct lstm_types {
     partial_type Y{}, Y_h{}, Y_c{};
 };
 
-/// The types of LSTM's outputs, also of those that the node leaves out. `declared` is what the model says of
-/// them, untyped where it says nothing.
+/// Infers the types of LSTM's outputs, including omitted ones. `declared` has the types that the model
+/// declares, untyped where it declares none.
 ///
 ///     T, N, I = X.shape
 ///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
 ///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
 ///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
 ///
-/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H]. An X of unknown rank tells
-///           neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H]. T and N are unknown if the rank
+///           of X is. The other inputs are not read: without hidden_size, H is unknown even if R has it.
 ///           Before opset 7, without output_sequence: unknown ranks.
 /// Options   recurrent_attributes.
-/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared
-///           output. shape_error: X's rank; rank or dimension of a declared output. option_error: the opset;
-///           a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An
-///           attribute that the version does not have is refused, where ONNX does not read it; so is layout
-///           2, which ONNX takes for 1.
-/// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
+/// Errors    type_error: X is not a tensor, or its element type is undefined; kind or element type of a
+///           declared output. shape_error: X's rank; rank or dimension of a declared output. option_error:
+///           the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of X is checked.
+///           An attribute that the version does not have is an error; ONNX ignores it. Layout 2 is an error;
+///           ONNX treats it as 1.
+/// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed checks that of X.
 /// Example
 /// ```cpp
 /// auto const X = xloom::tensor_type(xloom::element_type::float_, {"T", "N", 8});

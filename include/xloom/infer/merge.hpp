@@ -1,5 +1,5 @@
 #pragma once
-// Merging: what two descriptions of the same value say together. A contradiction is an error.
+// Merging of two partial types of the same value. A contradiction is an error.
 
 #include <cstddef>
 
@@ -9,14 +9,15 @@
 
 namespace xloom {
 
-/// Two values that differ are a conflict; a symbol or an unknown dimension may be anything.
+/// Returns the conflict between two dimensions, which is two different values. A symbol and an unknown
+/// dimension are compatible with every dimension.
 constexpr conflict find_conflict(dim const& inferred, dim const& declared) noexcept
 {
     bool const differ = inferred.has_value() && declared.has_value() && inferred.value() != declared.value();
     return differ ? conflict::dimension : conflict::none;
 }
 
-/// An unknown rank may be any.
+/// Returns the first conflict between two shapes. An unknown rank is compatible with every shape.
 constexpr conflict find_conflict(partial_shape const& inferred, partial_shape const& declared) noexcept
 {
     if (!inferred.has_rank() || !declared.has_rank())
@@ -29,7 +30,7 @@ constexpr conflict find_conflict(partial_shape const& inferred, partial_shape co
     return conflict::none;
 }
 
-/// The first thing that the two disagree in, from outside to inside.
+/// Returns the first conflict between two types, from the outermost kind inwards.
 constexpr conflict find_conflict(partial_type const& inferred, partial_type const& declared)
 {
     if (inferred.is_untyped() || declared.is_untyped())
@@ -47,7 +48,7 @@ constexpr conflict find_conflict(partial_type const& inferred, partial_type cons
 
 namespace detail {
 
-/// Refuses two dims, shapes or types that contradict each other.
+/// Requires that two dims, shapes or types do not contradict each other.
 template <class Known>
 constexpr void require_mergeable(subject const& about, Known const& inferred, Known const& declared)
 {
@@ -75,8 +76,7 @@ constexpr void require_mergeable(subject const& about, Known const& inferred, Kn
 
 } // namespace detail
 
-/// The dimension that is known from both sides: a value before a symbol, the declared symbol before the
-/// inferred one.
+/// Merges two dimensions. A value takes precedence over a symbol, the declared symbol over the inferred one.
 ///
 /// Errors    shape_error: two different values.
 /// Source    ONNX mergeInDimensionInfo (inferred = source, declared = target).
@@ -87,7 +87,7 @@ constexpr dim merge_dim(dim const& inferred, dim const& declared)
     return inferred.has_value() || declared.is_unknown() ? inferred : declared;
 }
 
-/// The shape that is known from both sides, dimension by dimension; an unknown rank adds nothing.
+/// Merges two shapes dimension by dimension. An unknown rank adds nothing.
 ///
 /// Errors    shape_error: ranks differ, or two values of one dimension.
 /// Source    ONNX mergeInShapeInfo (inferred = source, declared = target).
@@ -105,7 +105,7 @@ constexpr partial_shape merge_shape(partial_shape const& inferred, partial_shape
 
 namespace detail {
 
-/// Requires that the two do not contradict each other.
+/// Merges two types. Requires that they do not contradict each other.
 constexpr partial_type merge_compatible(partial_type const& inferred, partial_type const& declared)
 {
     if (inferred.is_untyped() || declared.is_untyped())
@@ -123,7 +123,7 @@ constexpr partial_type merge_type(
     return merge_compatible(inferred, declared);
 }
 
-/// Item by item; the lists are equally long.
+/// Merges two lists of the same length type by type.
 constexpr type_list merge_types(subject about, type_list const& inferred, type_list const& declared)
 {
     type_list merged;
@@ -136,8 +136,8 @@ constexpr type_list merge_types(subject about, type_list const& inferred, type_l
 
 } // namespace detail
 
-/// The type that is known from both sides: what a node's result leaves of its output's declared type.
-/// Untyped, an undefined element type and an unknown rank add nothing.
+/// Merges the inferred type of an output with its declared type. Untyped, an undefined element type and an
+/// unknown rank add nothing.
 ///
 /// Errors    type_error: kinds or element types differ.  shape_error: ranks differ, or two values of one
 ///           dimension.
@@ -148,8 +148,9 @@ constexpr partial_type merge_type(partial_type const& inferred, partial_type con
     return detail::merge_type({"merge_type", "the type"}, inferred, declared);
 }
 
-/// The types that a body's inputs have: those it is given merged into those it declares (untyped where it
-/// declares none). An untyped one that is given, such as an omitted cond, leaves what is declared.
+/// Returns the types of a body's inputs: the given types merged into the declared ones (untyped where the
+/// body declares none). A given type that is untyped, such as that of an omitted cond, leaves the declared
+/// one as it is.
 ///
 /// Errors    shape_error: not as many given as declared; as merge_type.  type_error: as merge_type.
 /// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.

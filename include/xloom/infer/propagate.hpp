@@ -1,5 +1,5 @@
 #pragma once
-// Propagation: an element type handed from one value to another, without the tensor's shape.
+// Propagation of an element type from one value to another, without the tensor's shape.
 
 #include <xloom/core/error.hpp>
 #include <xloom/core/partial_type.hpp>
@@ -7,17 +7,17 @@
 
 namespace xloom {
 
-/// True if there is something to propagate: a tensor's element type, or the content of a sequence or
+/// True if `source` has an element type to propagate: that of a tensor, or the content of a sequence or
 /// optional.
 constexpr bool has_element_type(partial_type const& source)
 {
     return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
 }
 
-/// A type as `source` as far as an operator that only promises its element type can tell: a tensor loses its
-/// shape. A sequence or optional keeps everything, the shape of the tensor inside included.
+/// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
+/// sequence or optional is returned unchanged, including the shape of its tensor.
 ///
-/// Errors    type_error: source is untyped, or its element type is.
+/// Errors    type_error: source is untyped, or its element type is undefined.
 /// Source    ONNX propagateElemTypeFromInputToOutput.
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source)
@@ -29,7 +29,8 @@ constexpr partial_type propagate_element_type(partial_type const& source)
     return source.is_wrapped() ? source : source.with_shape(unknown_rank);
 }
 
-/// Why `source` can't hand its element type to `target`: unknown_type (of source), kind or element.
+/// Returns the reason why the element type of `source` cannot be propagated to `target`: unknown_type (of
+/// source), kind or element; none if it can.
 constexpr conflict find_propagation_conflict(partial_type const& source, partial_type const& target)
 {
     if (!has_element_type(source))
@@ -45,7 +46,7 @@ constexpr conflict find_propagation_conflict(partial_type const& source, partial
 
 namespace detail {
 
-/// Requires that there is no propagation conflict.
+/// Propagates an element type. Requires that there is no propagation conflict.
 constexpr partial_type propagate_compatible(partial_type const& source, partial_type const& target)
 {
     if (source.is_wrapped()) {
@@ -57,12 +58,12 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 
 } // namespace detail
 
-/// `target` with the element type of `source`, which it may not contradict; its shape is kept. A sequence or
-/// optional is entered; a target of another kind than a source that is one is replaced, so that a Loop may
-/// carry an optional in and a sequence out.
+/// Returns `target` with the element type of `source`, which must not contradict it; the shape of `target` is
+/// kept. In a sequence or optional the content is propagated. A target of another kind than such a source is
+/// replaced, so that a value that Loop carries may begin as an optional and end as a sequence.
 ///
-/// Errors    type_error: source or its content is untyped; a tensor meets a sequence or optional; element
-///           types differ.
+/// Errors    type_error: source or its content is untyped; source is a tensor and target a sequence or
+///           optional; element types differ.
 /// Source    ONNX propagateElemTypeWithValidation.
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)

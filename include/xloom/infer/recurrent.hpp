@@ -1,5 +1,5 @@
 #pragma once
-// Which version of RNN, GRU and LSTM an opset means, and which element types T their tensors may have there.
+// The versions of RNN, GRU and LSTM by opset, and the element types T of their tensors.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace xloom {
 /// The recurrent operators of ONNX itself.
 enum class recurrent { rnn, gru, lstm };
 
-/// As ONNX spells it.
+/// Returns the operator's name as ONNX spells it.
 constexpr std::string_view name_of(recurrent op) noexcept
 {
     return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN";
@@ -24,7 +24,7 @@ inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 4> lstm_versions = rnn_versions;
 
-/// In ascending order.
+/// Returns the versions of `op` in ascending order.
 constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
 {
     if (op == recurrent::gru)
@@ -32,18 +32,18 @@ constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
     return op == recurrent::lstm ? lstm_versions : rnn_versions;
 }
 
-/// The version of `op` that a model of this opset means: the largest that is not larger.
+/// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
 /// Errors    option_error: an opset below 1.
-/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/recurrent.test.cpp
 constexpr std::int64_t operator_version(recurrent op, std::int64_t opset)
 {
     return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
-/// True if `op` takes and gives tensors of this element type at this opset: float16, float and double, and
-/// from version 22 on bfloat16. sequence_lens is int32 in every version.
+/// True if `op` accepts and returns tensors of this element type at this opset: float16, float and double,
+/// and from version 22 on bfloat16. sequence_lens is int32 in every version.
 ///
 /// Errors    option_error: an opset below 1.
 /// Source    the schemas of ONNX 1.23.

@@ -1,6 +1,5 @@
 #pragma once
-// What the recurrent operators' inference has in common: the attributes that it reads, and the types that X
-// and they give.
+// The inference that the recurrent operators share: attributes, and the types of Y and the final states.
 
 #include <cstdint>
 #include <optional>
@@ -14,12 +13,12 @@
 
 namespace xloom {
 
-/// The attributes of RNN, GRU and LSTM that tell something of their outputs' shapes.
+/// The attributes of RNN, GRU and LSTM that determine the shapes of their outputs.
 ///
-/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D
+/// Options   direction (forward): determines D; std::nullopt, for a name that ONNX does not define, leaves D
 ///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive. layout (0), from opset
-///           14 on: 0 lays X out as [T, N, I], 1 as [N, T, I]. output_sequence (false), before opset 7:
-///           without it no output has a shape, since it is open which outputs there are.
+///           14 on: 0 for X [T, N, I], 1 for X [N, T, I]. output_sequence (false), before opset 7: without it
+///           no output has a shape, since it is not known which outputs exist.
 struct recurrent_attributes {
     std::int64_t opset = latest_opset;
     std::optional<xloom::direction> direction = xloom::direction::forward;
@@ -30,7 +29,7 @@ struct recurrent_attributes {
 
 namespace detail {
 
-/// The types of Y, and of Y_h and Y_c, which share one.
+/// The type of Y, and the common type of Y_h and Y_c.
 struct recurrent_outputs {
     partial_type Y{};
     partial_type state{};
@@ -51,7 +50,7 @@ constexpr void require_attributes(
             " and output_sequence is true. Leave it out.");
 }
 
-/// Refuses an X that hands on no element type, and one that is known not to have three axes.
+/// Rejects an X whose element type is unknown, and one whose rank is known and not 3.
 constexpr void require_sequences(std::string_view function, partial_type const& X, bool is_batch_first)
 {
     if (!X.is_tensor() || X.element() == element_type::undefined)
@@ -62,7 +61,7 @@ constexpr void require_sequences(std::string_view function, partial_type const& 
             is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");
 }
 
-/// The rule of the newest version. Nothing but X and three attributes is read.
+/// Infers the outputs by the rule of the newest version, which reads X and three attributes only.
 constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_type const& X,
     std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
 {
@@ -77,7 +76,7 @@ constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_t
     return {X.with_shape({T, D, N, H}), X.with_shape({D, N, H})};
 }
 
-/// The rule of the version that the opset means. GRU-1 has none: of its outputs nothing is known.
+/// Infers the outputs by the rule of the version at this opset. GRU-1 has no rule: its outputs are untyped.
 constexpr recurrent_outputs infer_recurrent(
     std::string_view function, recurrent op, partial_type const& X, recurrent_attributes const& attributes)
 {

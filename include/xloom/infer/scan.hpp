@@ -18,8 +18,8 @@
 
 namespace xloom {
 
-/// The attributes of ONNX that its inference reads; std::nullopt is an absent attribute. Directions are not
-/// looked at.
+/// The attributes of Scan that the inference reads; std::nullopt is an absent attribute. Directions are not
+/// checked.
 struct scan_attributes {
     std::int64_t opset = latest_opset;
     std::optional<std::int64_t> num_scan_inputs{};
@@ -29,7 +29,8 @@ struct scan_attributes {
 
 namespace detail {
 
-/// How a node's inputs and outputs divide: sequence_lens (Scan-8), states, scan inputs; states, scan outputs.
+/// The division of a node's inputs into sequence_lens (Scan-8), states and scan inputs, and of its outputs
+/// into states and scan outputs.
 struct scan_layout {
     std::size_t leading_inputs;
     std::size_t states;
@@ -85,7 +86,7 @@ constexpr void require_axis_count(
             ", or leave the attribute out.");
 }
 
-/// Axis `i` of an attribute, counted from the front; axis 0 where the attribute is absent.
+/// Returns axis `i` of an attribute, counted from the front; axis 0 if the attribute is absent.
 constexpr std::size_t scan_axis(
     std::string_view attribute, std::optional<axes> const& given, std::size_t i, std::size_t rank)
 {
@@ -104,7 +105,7 @@ constexpr void require_tensors(type_list const& inputs, std::size_t first)
                 "] is ", inputs[i], ". Give a tensor, with its type.");
 }
 
-/// What the scan inputs say together of a dimension that they share.
+/// Merges the values that the scan inputs have for a common dimension.
 constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
 {
     dim shared = unknown;
@@ -117,14 +118,14 @@ constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
     return shared;
 }
 
-/// What the scan inputs share, and what the body is given.
+/// The types of the body's inputs, and the batch size and sequence length of the scan inputs.
 struct scan_elements {
     type_list body_inputs;
     dim batch_size{};
     dim length{};
 };
 
-/// Scan-9 and later: the axis of scan_input_axes is the sequence, and is gone in the body.
+/// Takes the body's inputs of Scan-9 and later: without the axis of scan_input_axes, which is the sequence.
 constexpr scan_elements take_unbatched_elements(
     type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
 {
@@ -162,8 +163,8 @@ constexpr void require_batch_size(type_list const& inputs, scan_layout const& la
     }
 }
 
-/// Scan-8: axis 0 is the batch, axis 1 of scan inputs the sequence, and both are gone in the body.
-/// A scan input of scalar elements says nothing of either.
+/// Takes the body's inputs of Scan-8: without axis 0, the batch, and without axis 1 of scan inputs, the
+/// sequence. Neither size is read from a scan input of scalar elements.
 constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
 {
     scan_elements taken;
@@ -190,7 +191,7 @@ constexpr scan_elements take_elements(type_list const& inputs, scan_layout const
     return take_unbatched_elements(inputs, layout, input_axes);
 }
 
-/// A state's output: the initial type, with what the body's result tells of the shape.
+/// Returns the type of a state's output: the initial type, its shape merged with that of the body's result.
 constexpr partial_type keep_state(std::size_t i, partial_type const& initial, partial_shape const& result)
 {
     if (find_conflict(result, initial.shape()) != conflict::none)
@@ -219,7 +220,7 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
                 returned[i], ". Return a tensor.");
 }
 
-/// The shape that stacking elements gives.
+/// Returns the shape of stacked elements.
 constexpr partial_shape stack_elements(partial_shape const& element, std::size_t output, std::size_t k,
     std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
 {
@@ -232,7 +233,8 @@ constexpr partial_shape stack_elements(partial_shape const& element, std::size_t
         element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
 }
 
-/// The initial states' types, as far as they are the outputs' types whatever the body does; then untyped.
+/// Returns the types of the outputs before the body is called: those of the initial states for states,
+/// untyped for scan outputs.
 constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& layout)
 {
     type_list outputs(layout.states + layout.scan_outputs, untyped);
@@ -245,7 +247,8 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
     return outputs;
 }
 
-/// The outputs' types, from what the body returned; before they are merged with what is declared.
+/// Returns the types of the outputs by those that the body returned, before they are merged with the declared
+/// ones.
 constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout,
     scan_elements const& taken, bool is_batched, std::optional<axes> const& output_axes)
 {
@@ -266,10 +269,10 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 
 } // namespace detail
 
-/// The types of Scan's outputs, from those of its inputs (states..., scan inputs...; Scan-8: sequence_lens,
-/// untyped if omitted, before them) and its body. The body is called with a type_list (states...,
-/// elements...) and gives one (states..., elements...); if that is empty, what only the body tells stays
-/// unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+/// Infers the types of Scan's outputs from those of its inputs (states..., scan inputs...; Scan-8:
+/// sequence_lens, untyped if omitted, before them) and its body. The body is called with a type_list
+/// (states..., elements...) and returns one (states..., elements...); if that is empty, what depends on the
+/// body stays unknown. `outputs` has one type per output of the node, untyped where none is declared.
 ///
 ///     given = states ++ [x without axis scan_input_axes[k] for k, x in enumerate(scan_inputs)]
 ///     T = all x.shape[scan_input_axes[k]], merged
@@ -278,22 +281,23 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 ///               [e with T inserted at scan_output_axes[k] for k, e in enumerate(elements)]
 ///
 /// Shapes    a state keeps its shape. A scan output is the element's shape with T as a new axis; axes may be
-///           negative, and count on the rank with T. A scan input of unknown rank tells nothing of T. Scan-8:
-///           state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan
-///           inputs of rank 3 and more tell N and T; a shape too short for them leaves a scalar.
+///           negative, and refer to the rank with T. T is not read from a scan input of unknown rank. Scan-8:
+///           state [N, ...], scan input and scan output [N, T, ...]; the body's elements have neither N nor
+///           T. N and T are read only from scan inputs of rank 3 and more; a shape of a lower rank gives a
+///           scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for
 ///           all): not read by Scan-8.
 /// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its
 ///           rank; lengths or batch sizes that differ; a state that changes its shape; an output over
-///           max_rank; rank or dimension of a declared output. type_error: an input or body output that is no
-///           tensor; an undefined element type of a state; the body's number of outputs; kind or element type
-///           of a declared output.  option_error: the opset; more axes than max_operands.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not
-///           outnumber the outputs. Scan-8's states must have the scan inputs' batch size, also where the
-///           body says nothing of their shapes.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
-///           are on the heap.
-/// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
+///           max_rank; rank or dimension of a declared output. type_error: an input or body output that is
+///           not a tensor; an undefined element type of a state; the body's number of outputs; kind or
+///           element type of a declared output.  option_error: the opset; more axes than max_operands.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. In Scan-8, too, there
+///           must be an output for each state. The states of Scan-8 must have the scan inputs' batch size,
+///           even if the body returns no shapes for them.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are
+///           allocated on the heap.
+/// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one is kept.
 /// Example
 /// ```cpp
 /// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[0], given[1]}; };

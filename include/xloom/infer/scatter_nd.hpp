@@ -12,15 +12,15 @@
 
 namespace xloom {
 
-/// What the inference of ScatterND asks of a node besides its inputs.
+/// The attributes of ScatterND that the inference reads.
 struct scatter_nd_attributes {
     std::int64_t opset = latest_opset;
     xloom::reduction reduction = xloom::reduction::none;
 };
 
-/// True if ScatterND has this reduction at this opset. The mean is none of ONNX's.
+/// True if ScatterND has this reduction at this opset. ONNX does not have the mean.
 ///
-/// Errors    option_error: ScatterND is younger than the opset.
+/// Errors    option_error: the opset is older than ScatterND.
 /// Source    ONNX ScatterND-11, 13, 16, 18.
 /// Example   tests/infer/scatter_nd.test.cpp
 constexpr bool has_reduction(std::int64_t opset, reduction kind)
@@ -55,19 +55,20 @@ constexpr void require_reduction(scatter_nd_attributes const& attributes)
 
 } // namespace detail
 
-/// The type of ScatterND's output. `declared` is what the model says of it, untyped where it says nothing.
+/// Infers the type of ScatterND's output. `declared` is the type that the model declares, untyped if it
+/// declares none.
 ///
 ///     output = merge_type(data, declared)
 ///
-/// Shapes    as data. Nothing is read of indices and updates: theirs may be wrong, or tell a rank that data
-///           does not.
+/// Shapes    as data. indices and updates are not read: their types may be wrong, or have a rank that data
+///           does not have.
 /// Options   opset (latest_opset).  reduction (none).
-/// Errors    type_error: data is no tensor, or its element type is undefined; kind or element type of the
+/// Errors    type_error: data is not a tensor, or its element type is undefined; kind or element type of the
 ///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
-///           opset; a reduction that it does not have.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction
-///           are checked.
-/// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed has data's.
+///           opset; a reduction that the opset does not have.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data and the
+///           reduction are checked.
+/// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed checks that of data.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;

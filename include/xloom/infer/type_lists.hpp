@@ -1,5 +1,5 @@
 #pragma once
-// Which version of If, Loop and Scan an opset means, and which types its values (V) may have there.
+// The versions of If, Loop and Scan by opset, and the types of their values (V).
 
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace xloom {
 /// The operators with bodies.
 enum class control_flow { if_, loop, scan };
 
-/// As ONNX spells it.
+/// Returns the operator's name as ONNX spells it.
 constexpr std::string_view name_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
@@ -25,8 +25,7 @@ inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 
 inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
 inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
 
-/// The element types of V, each with the version of the three operators that brings it. None was ever
-/// removed.
+/// An element type of V, with the version of the three operators that added it. None was ever removed.
 struct element_type_since {
     element_type element;
     std::int64_t version;
@@ -60,21 +59,22 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
     {element_type::int2, 25},
 }};
 
-/// If and Loop (Scan never) take sequences of tensors, optional tensors and optional sequences of tensors
-/// from these versions on. Optional sequences kept the element types that they began with.
+/// The versions from which on If and Loop (Scan never) accept sequences of tensors, and optional tensors and
+/// optional sequences of tensors. Optional sequences have the element types of version 16 in all later
+/// versions.
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
-/// In ascending order.
+/// Returns the versions of `op` in ascending order.
 constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
 }
 
-/// The version of `op` that a model of this opset means: the largest that is not larger.
+/// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
-/// Errors    option_error: the operator is younger than the opset.
-/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Errors    option_error: the opset is older than the operator.
+/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/type_lists.test.cpp
 constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
 {
@@ -93,9 +93,9 @@ constexpr bool is_element_at(std::int64_t version, element_type element) noexcep
 
 } // namespace detail
 
-/// True if a value of this type may be an input or output V of `op` at this opset. Shapes don't matter.
+/// True if a value of this type may be an input or output V of `op` at this opset. Shapes are ignored.
 ///
-/// Errors    option_error: the operator is younger than the opset.
+/// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
 /// Example   tests/infer/type_lists.test.cpp
 constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type const& type)

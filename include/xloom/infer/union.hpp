@@ -1,6 +1,6 @@
 #pragma once
-// Union: what holds of a value that is one of two. Shapes never contradict each other here; kinds and element
-// types can.
+// The union of two types: the type of a value that has one of them. Shapes always have a union; kinds and
+// element types may conflict.
 
 #include <cstddef>
 
@@ -10,7 +10,8 @@
 
 namespace xloom {
 
-/// A dimension is kept where both have the same value or the same symbol, the rank where both have the same.
+/// Returns the union of two shapes: a dimension is kept if both have the same value or the same symbol, the
+/// rank if both have the same.
 ///
 /// Source    ONNX UnionShapeInfo.
 /// Example   tests/infer/union.test.cpp
@@ -25,8 +26,8 @@ constexpr partial_shape union_shape(partial_shape const& a, partial_shape const&
     return both;
 }
 
-/// Why two types have no union: kind, element, or unknown_type for a sequence or optional of which the
-/// content is untyped.
+/// Returns the reason why two types have no union: kind, element, or unknown_type for a sequence or optional
+/// whose content is untyped; none if they have one.
 constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
 {
     if (a.kind() != b.kind())
@@ -38,8 +39,7 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
     return a.element() != b.element() ? conflict::element : conflict::none;
 }
 
-/// The type of a value that is an `a` or a `b`: their common kind and element type, and the union of their
-/// shapes.
+/// Returns the union of two types: their common kind and element type, and the union of their shapes.
 ///
 /// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
 /// Source    ONNX UnionTypeInfo.

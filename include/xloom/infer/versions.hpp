@@ -1,5 +1,5 @@
 #pragma once
-// Which version of an operator a model's opset means.
+// The version of an operator at a model's opset.
 
 #include <cstdint>
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace xloom {
 
-/// The newest opset known here; a newer one means the same versions.
+/// The newest known opset; a later one has the same versions.
 inline constexpr std::int64_t latest_opset = 28;
 
 namespace detail {
 
-/// The largest of `versions`, which ascend, that is not larger than `opset`.
+/// Returns the largest of the ascending `versions` that does not exceed `opset`.
 constexpr std::int64_t find_version(
     std::string_view name, std::span<std::int64_t const> versions, std::int64_t opset)
 {
