@@ -64,26 +64,24 @@
 #include <version>
 
 // ==== xloom/xloom.hpp ====
-// Everything. xloom/tbb.hpp, which needs oneTBB, only with XLOOM_USE_TBB defined.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined.
 
 // ==== xloom/activations.hpp ====
 // ONNX's activation functions over contiguous ranges, with SIMD for float and double.
 
 // ==== xloom/core/activation.hpp ====
-// The activation functions of ONNX's recurrent operators: their names, and which alpha and beta each of them
-// gets.
+// The activation functions of ONNX's recurrent operators: names, and defaults of alpha and beta.
 
 // ==== xloom/core/error.hpp ====
-// The errors of xloom, and the one place that puts their texts together.
+// The exception types of xloom, and the formatting of their messages.
 
 // ==== xloom/core/raise.hpp ====
-// How an error leaves the library: thrown or, where the compiler has no exceptions (-fno-exceptions), handed
-// to a handler.
+// Error reporting by an exception or, without exceptions (-fno-exceptions), by a handler.
 
 // ==== xloom/core/exceptions.hpp ====
-// The library's name in files without exceptions: a file of the same program that is compiled with them has
-// functions of the same names, of which a linker keeps one. With a name of its own for each, an error leaves
-// a file by the way that the file was compiled for.
+// The library's namespace in translation units without exceptions. Inline functions compiled with and without
+// exceptions would share one symbol, of which the linker keeps either; with separate namespaces, each
+// translation unit reports errors by the mechanism that it was compiled for.
 
 #ifndef __cpp_exceptions
 #define xloom xloom_without_exceptions
@@ -98,9 +96,9 @@
 
 namespace xloom {
 
-/// What takes an error where there is nothing to throw. It must end the program: if it returns, std::abort
-/// does, and leaving it by longjmp is undefined behaviour, for it skips destructors, those of locks and
-/// threads among them.
+/// A function that is called with the error instead of a throw. It must end the program: if it returns,
+/// std::abort is called, and leaving it by longjmp is undefined behaviour, since destructors are skipped,
+/// including those of locks and threads.
 using error_handler = void (*)(std::exception const& error);
 
 namespace detail {
@@ -111,8 +109,8 @@ inline std::atomic<error_handler> current_error_handler = print_error;
 
 } // namespace detail
 
-/// Makes `handler` the one that takes all errors from now on, on every thread, and returns the one before.
-/// The first one prints the text; a null pointer means that one.
+/// Sets the error handler of all threads and returns the previous one. The default, also set by a null
+/// pointer, prints the message.
 inline error_handler set_error_handler(error_handler handler) noexcept
 {
     return detail::current_error_handler.exchange(handler == nullptr ? detail::print_error : handler);
@@ -139,26 +137,26 @@ template <class Error>
 
 namespace xloom {
 
-/// Base of all errors that say "the call was wrong". Exceptions of a body pass through untouched and are not
-/// of this family.
+/// The base class of all exceptions that report an incorrect call. Exceptions thrown by a body propagate
+/// unchanged and do not derive from it.
 class error : public std::invalid_argument {
 public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// Kinds or element types that do not fit together.
+/// Incompatible kinds or element types.
 class type_error : public error {
 public:
     using error::error;
 };
 
-/// Ranks, dimensions or sizes that break an operator's shape rule.
+/// Ranks, dimensions or sizes that violate an operator's shape requirements.
 class shape_error : public error {
 public:
     using error::error;
 };
 
-/// An index outside its axis.
+/// An index out of range for its axis.
 class index_error : public error {
 public:
     using error::error;
@@ -170,13 +168,13 @@ public:
     using error::error;
 };
 
-/// Operands that share memory where one is written while the other is still read.
+/// Operands that share memory although one is written while the other is read.
 class overlap_error : public error {
 public:
     using error::error;
 };
 
-/// A body that broke its side of the contract, found after it ran.
+/// A body that violated its contract, detected after the call.
 class body_error : public error {
 public:
     using error::error;
@@ -190,7 +188,7 @@ inline void append(std::string& text, char const* part) { text += part; }
 inline void append(std::string& text, bool part) { text += part ? "true" : "false"; }
 inline void append(std::string& text, std::integral auto part) { text += std::to_string(part); }
 
-/// A range reads as a list: [2, 3].
+/// Appends a range as a list: [2, 3].
 template <class Range>
     requires requires(Range const& range) { range.begin() != range.end(); }
 void append(std::string& text, Range const& range)
@@ -212,7 +210,7 @@ std::string concat(Parts const&... parts)
     return text;
 }
 
-/// Several facts in one sentence: "a", "a and b", "a, b and c".
+/// Joins facts into one sentence: "a", "a and b", "a, b and c".
 inline std::string join(std::vector<std::string> const& facts)
 {
     std::string text;
@@ -221,7 +219,7 @@ inline std::string join(std::vector<std::string> const& facts)
     return text;
 }
 
-/// A list of facts for one sentence, which has the first four and the number of the others: "a, b, c, d and 3
+/// A list of facts for one sentence, which shows the first four and the number of the rest: "a, b, c, d and 3
 /// more".
 class fact_list {
 public:
@@ -250,8 +248,8 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Raises Error with the parts' text. Not constexpr on purpose: a constant expression that gets here
-/// does not compile, and the compiler's message shows the sentence given at the call.
+/// Throws Error with the concatenated parts as its message. Deliberately not constexpr: a constant expression
+/// that calls it does not compile, and the compiler's diagnostic shows the message at the call.
 template <class Error, class... Parts>
 [[noreturn]] void fail(Parts const&... parts)
 {
@@ -262,23 +260,23 @@ template <class Error, class... Parts>
 } // namespace xloom
 
 // ==== xloom/core/static_vector.hpp ====
-// A vector of at most Capacity items that lives in place, so that shapes and lists of options are constexpr
-// and allocate nothing.
+// A vector of fixed capacity with in-place storage, so that shapes and option lists are constexpr and do not
+// allocate.
 
 // ==== xloom/core/print.hpp ====
-// Shapes and types as texts: as they are in errors, such as float[2, N].
+// Printing of shapes and types as in error messages, such as float[2, N].
 
 namespace xloom {
 
 namespace detail {
 
-/// True for the types of xloom that to_string and << print.
+/// True if T is a type of xloom that to_string and << print.
 template <class T>
 inline constexpr bool is_printed = false;
 
 } // namespace detail
 
-/// The text of a shape, axes, dim, partial_shape, partial_type or type_list.
+/// Returns the text of a shape, axes, dim, partial_shape, partial_type or type_list.
 ///
 /// Example
 /// ```cpp
@@ -291,7 +289,7 @@ std::string to_string(T const& value)
     return detail::concat(value);
 }
 
-/// The same text, on a stream. Its use needs <ostream>.
+/// Writes to_string(value) to a stream. The caller includes <ostream>.
 template <class Traits, class T>
     requires detail::is_printed<T>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, T const& value)
@@ -303,7 +301,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 namespace xloom {
 
-/// As much of std::vector as shapes and lists need.
+/// The subset of std::vector that shapes and lists need, with in-place storage for Capacity items.
 ///
 /// Errors    option_error: more than Capacity items.
 template <class T, std::size_t Capacity>
@@ -313,7 +311,7 @@ public:
 
     constexpr static_vector() = default;
 
-    /// `count` copies of `value`.
+    /// Constructs a vector of `count` copies of `value`.
     constexpr static_vector(std::size_t count, T const& value) { resize(count, value); }
 
     constexpr static_vector(std::initializer_list<T> items) : static_vector(items.begin(), items.end()) {}
@@ -347,7 +345,7 @@ public:
         items_[size_++] = item;
     }
 
-    /// Puts `item` before position `where`.
+    /// Inserts `item` before position `where`.
     constexpr void insert(std::size_t where, T const& item)
     {
         push_back(item);
@@ -386,7 +384,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// Shapes and axes.
+/// True for shapes and axes: they are printed.
 template <std::integral T, std::size_t Capacity>
 inline constexpr bool detail::is_printed<static_vector<T, Capacity>> = true;
 
@@ -394,7 +392,7 @@ inline constexpr bool detail::is_printed<static_vector<T, Capacity>> = true;
 
 namespace xloom {
 
-/// The functions that ONNX's recurrent operators may be given.
+/// The activation functions of ONNX's recurrent operators.
 enum class activation : unsigned char {
     relu,
     tanh,
@@ -412,7 +410,7 @@ enum class activation : unsigned char {
 
 inline constexpr std::size_t activation_count = 12;
 
-/// An activation with its parameters; those that it does not have are ignored.
+/// An activation function with its parameters. A parameter that the function does not have is ignored.
 struct activation_function {
     activation kind;
     double alpha = 0;
@@ -421,8 +419,8 @@ struct activation_function {
     friend constexpr bool operator==(activation_function const&, activation_function const&) = default;
 };
 
-/// Where the defaults of alpha and beta come from: ONNX's own operators (the standalone operator's defaults),
-/// or com.microsoft's, whose runtime takes 0 for those that it does not know.
+/// The source of the defaults of alpha and beta: ONNX (the defaults of the standalone operator), or
+/// com.microsoft, whose runtime uses 0 where it defines no default.
 enum class activation_dialect : unsigned char { onnx, microsoft };
 
 namespace detail {
@@ -473,22 +471,22 @@ inline std::string activation_names()
 
 } // namespace detail
 
-/// As ONNX spells it: "LeakyRelu".
+/// Returns the name as ONNX spells it, such as "LeakyRelu".
 constexpr std::string_view name_of(activation kind) noexcept
 {
     auto const number = static_cast<std::size_t>(kind);
     return number < activation_count ? detail::activation_entries[number].name : "unknown";
 }
 
-/// Six names suffice: f, g and h for each of two directions.
+/// The largest number of activations: f, g and h for each of two directions.
 inline constexpr std::size_t max_activations = 6;
 using activation_list = static_vector<activation_function, max_activations>;
 
-/// The activations of these names, without regard to case. The lists of alphas and betas are walked in order:
-/// an activation that has one takes the next, or, when they are used up, its default. Surplus ones are
-/// ignored.
+/// Returns the activations of these names; case is ignored. alphas and betas are consumed in order: a
+/// function with that parameter takes the next value, or its default once the list is exhausted. Surplus
+/// values are ignored.
 ///
-/// Errors    option_error: a name that is none; over max_activations.
+/// Errors    option_error: an unknown name; more than max_activations names.
 /// Source    ONNX LSTM-22 (activations, activation_alpha, activation_beta); com.microsoft AttnLSTM as ONNX
 ///           Runtime runs it.
 /// Example   tests/core/activation.test.cpp
@@ -524,22 +522,22 @@ constexpr activation_list parse_activations(std::string_view op, std::span<std::
 } // namespace xloom
 
 // ==== xloom/core/cast.hpp ====
-// One number to another type, as ONNX's Cast does it.
+// Conversion of a number to another element type, as by ONNX's Cast.
 
 // ==== xloom/core/float_rounding.hpp ====
-// The rounding of float and double to a small format, and the exact way back. Integer arithmetic only, the
-// same at compile time.
+// Rounding of float and double to a small format in integer arithmetic, and the exact conversion back; both
+// with the same results at compile time.
 
 // ==== xloom/core/float_format.hpp ====
-// How the small floating-point types of ONNX lay out their bits.
+// The bit layouts of ONNX's small floating-point types.
 
 // ==== xloom/core/element_types.hpp ====
-// The element types of ONNX, by the numbers of its TensorProto, and their names.
+// The element types of ONNX, with the values of TensorProto::DataType, and their names.
 
 namespace xloom {
 
-/// A tensor's element type. `undefined` says that it is not known. Some names are those of storage types:
-/// beside `using namespace xloom` a `using enum element_type` belongs into an inner namespace or block, where
+/// The element type of a tensor; `undefined` if it is not known. Some enumerators have the names of storage
+/// types: with `using namespace xloom`, write `using enum element_type` in an inner namespace or block, where
 /// it hides them.
 enum class element_type : std::int32_t {
     undefined = 0,
@@ -571,11 +569,11 @@ enum class element_type : std::int32_t {
     int2 = 26
 };
 
-/// How many element types there are, `undefined` included: their numbers are 0 .. element_type_count - 1.
+/// The number of element types, including `undefined`; their values are 0 .. element_type_count - 1.
 inline constexpr std::size_t element_type_count = 27;
 
-/// The name that ONNX's type strings use, as "float8e4m3fn" in tensor(float8e4m3fn). Of a number that is no
-/// element type: "undefined".
+/// Returns the name in ONNX's type strings, such as "float8e4m3fn" in tensor(float8e4m3fn); "undefined" for a
+/// value that is not an element type.
 constexpr std::string_view name_of(element_type element) noexcept
 {
     constexpr std::string_view names[element_type_count] = {"undefined", "float", "uint8", "int8", "uint16",
@@ -590,17 +588,17 @@ constexpr std::string_view name_of(element_type element) noexcept
 
 namespace xloom {
 
-/// What a format keeps aside for values that are no finite numbers. The names are ONNX's suffixes.
+/// The patterns that a format reserves for infinities and NaNs, named by ONNX's suffixes.
 enum class float_specials : unsigned char {
     ieee, // the highest exponent: infinities, and NaNs beyond them
-    fn,   // "finite": all ones, below either sign, is NaN
+    fn,   // "finite": all ones, with either sign, is NaN
     fnuz, // "finite, unsigned zero": the pattern of -0 is the only NaN
     none  // nothing: every pattern is a finite number
 };
 
-/// From the top: a sign where the format has one, the exponent, the mantissa. Patterns without their sign are
-/// called magnitudes; they order like the values. Exponent 0 holds zero and the subnormal numbers, except
-/// without a mantissa: then there are powers of two only.
+/// A floating-point format. From the most significant bit: the sign if the format has one, the exponent, the
+/// mantissa. A pattern without its sign is called a magnitude; magnitudes are ordered like the values.
+/// Exponent 0 encodes zero and the subnormal numbers; without a mantissa, all numbers are powers of two.
 struct float_format {
     int exponent_bits;
     int mantissa_bits;
@@ -617,10 +615,10 @@ struct float_format {
     constexpr unsigned sign() const noexcept { return has_sign ? 1u << magnitude_bits() : 0u; }
     constexpr unsigned all_ones() const noexcept { return (1u << magnitude_bits()) - 1; }
 
-    /// The smallest magnitude with the highest exponent: infinity's where there is one.
+    /// Returns the smallest magnitude with the highest exponent: that of infinity, if the format has one.
     constexpr unsigned infinity() const noexcept { return all_ones() >> mantissa_bits << mantissa_bits; }
 
-    /// Of a quiet NaN; for fnuz its sign as well.
+    /// Returns the magnitude of a quiet NaN; for fnuz the pattern including its sign.
     constexpr unsigned nan() const noexcept
     {
         switch (specials) {
@@ -647,7 +645,7 @@ struct float_format {
         }
     }
 
-    /// The magnitude of the largest finite number.
+    /// Returns the magnitude of the largest finite number.
     constexpr unsigned largest() const noexcept
     {
         switch (specials) {
@@ -661,7 +659,8 @@ struct float_format {
     }
 };
 
-/// The format of a floating-point element type of at most 16 bits; of any other type a format without bits.
+/// Returns the format of a floating-point element type of at most 16 bits; for any other type, a format of 0
+/// bits.
 constexpr float_format format_of(element_type element) noexcept
 {
     switch (element) {
@@ -690,13 +689,13 @@ constexpr float_format format_of(element_type element) noexcept
 
 namespace xloom {
 
-/// How float8_e8m0 rounds: to the next power of two away from zero, towards zero, or to the nearest one, ties
-/// up.
+/// The rounding of float8_e8m0: to the next power of two away from zero, towards zero, or to the nearest,
+/// ties up.
 enum class round_mode : unsigned char { up, down, nearest };
 
-/// The attributes of ONNX's Cast. `saturate` says where float 8 sends what is out of its range: to the
-/// nearest finite number, or to infinity (float8_e5m2) and NaN (the others). It means nothing to other types.
-/// `round_mode` is for float8_e8m0 alone.
+/// The attributes of ONNX's Cast. `saturate` applies to float 8: a value out of range becomes the nearest
+/// finite number if true, else infinity (float8_e5m2) or NaN (the others). `round_mode` applies to
+/// float8_e8m0 only.
 struct cast_options {
     bool saturate = true;
     xloom::round_mode round_mode = xloom::round_mode::up;
@@ -717,7 +716,8 @@ struct float_layout<double> {
     static constexpr int exponent_bits = 11, mantissa_bits = 52, bias = 1023;
 };
 
-/// The magnitude that stands for what is beyond the largest finite number; for fnuz its NaN's sign as well.
+/// Returns the magnitude of a number beyond the largest finite one; for fnuz, the pattern of NaN including
+/// its sign.
 constexpr unsigned overflow_of(float_format const& format, bool saturate) noexcept
 {
     bool const saturates = format.bits() == 8 ? saturate : format.specials == float_specials::none;
@@ -726,12 +726,12 @@ constexpr unsigned overflow_of(float_format const& format, bool saturate) noexce
     return format.has_infinity() ? format.infinity() : format.nan();
 }
 
-/// The nearest magnitude of the format, ties to even, if its exponent had no upper limit. `magnitude` is that
-/// of a float or double.
+/// Returns the nearest magnitude of the format, ties to even, as if its exponent had no upper limit.
+/// `magnitude` is that of a float or double.
 ///
-/// Why no case for subnormal numbers: those of the format only lose more bits, and a mantissa that rounds up
-/// to the next power of two carries into the exponent by itself; those of the source, read as if normal,
-/// still end as 0.
+/// Why no case for subnormal numbers: those of the format only drop more bits, and a mantissa that rounds up
+/// to the next power of two carries into the exponent; those of the source are treated as normal and still
+/// round to 0.
 template <class Float, element_type Target>
 constexpr typename float_layout<Float>::word round_magnitude(
     typename float_layout<Float>::word magnitude) noexcept
@@ -748,15 +748,15 @@ constexpr typename float_layout<Float>::word round_magnitude(
     constexpr word hidden = one << source::mantissa_bits;
     word const significand = (magnitude & (hidden - 1)) | hidden;
     int const exponent = static_cast<int>(magnitude >> source::mantissa_bits) + (format.bias - source::bias);
-    // More than mantissa_bits + 2 and nothing is left, as with so many.
+    // Dropping more than mantissa_bits + 2 bits gives 0, as does dropping exactly that many.
     int const dropped = (std::min)(excess + (std::max)(1 - exponent, 0), source::mantissa_bits + 2);
     word const rounded =
         (significand + ((one << (dropped - 1)) - 1) + (significand >> dropped & 1)) >> dropped;
     return (static_cast<word>((std::max)(exponent, 1) - 1) << format.mantissa_bits) + rounded;
 }
 
-/// The pattern of the format for a float or double. A NaN keeps its sign and the top of its payload where the
-/// format has them.
+/// Returns the pattern of a float or double in the format. A NaN keeps its sign and the high bits of its
+/// payload, if the format has them.
 template <element_type Target, class Float>
 constexpr unsigned encode(Float value, bool saturate) noexcept
 {
@@ -787,7 +787,8 @@ constexpr unsigned encode(Float value, bool saturate) noexcept
                sign;
 }
 
-/// The pattern of float8_e8m0. ONNX leaves negative numbers open: they become NaN, but -0 counts as 0.
+/// Returns the pattern of a number in float8_e8m0. ONNX does not specify negative numbers: they become NaN,
+/// but -0 is treated as 0.
 constexpr unsigned encode_power_of_two(double value, cast_options options) noexcept
 {
     constexpr float_format format = format_of(element_type::float8_e8m0);
@@ -806,14 +807,15 @@ constexpr unsigned encode_power_of_two(double value, cast_options options) noexc
     return static_cast<unsigned>(exponent + format.bias);
 }
 
-/// One of two words by a mask: g++ vectorises no loop in which a computed float is chosen by a branch.
+/// Selects one of two words by a mask: g++ does not vectorise a loop that selects a computed float by a
+/// branch.
 constexpr std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) noexcept
 {
     std::uint32_t const mask = 0u - static_cast<std::uint32_t>(condition);
     return (mask & yes) | (~mask & no);
 }
 
-/// The exact value of a pattern. A NaN keeps its sign and payload.
+/// Returns the exact value of a pattern. A NaN keeps its sign and payload.
 template <element_type Source>
 constexpr float decode(unsigned bits) noexcept
 {
@@ -849,8 +851,8 @@ constexpr float decode(unsigned bits) noexcept
     }
 }
 
-/// An integer as a double that every format rounds as it would round the integer: what does not fit below 53
-/// bits leaves its mark in the last one (rounding to odd).
+/// Converts an integer to a double that every format rounds as it would round the integer: the bits beyond
+/// the 53 of the mantissa are combined into the lowest one (rounding to odd).
 template <std::integral Integer>
 constexpr double widen(Integer value) noexcept
 {
@@ -873,7 +875,7 @@ constexpr double widen(double value) noexcept { return value; }
 } // namespace xloom
 
 // ==== xloom/core/number.hpp ====
-// What counts as a number when values are converted.
+// The concept of a type whose values convert to a number.
 
 namespace xloom::detail {
 
@@ -881,37 +883,36 @@ template <class T>
 concept builtin_number = std::same_as<T, float> || std::same_as<T, double> ||
                          (std::integral<T> && sizeof(T) <= sizeof(std::uint64_t));
 
-/// Whatever unary + turns into an integer, a float or a double: those, the storage types, and such types of
-/// your own.
+/// A type whose unary + gives an integer, a float or a double: the built-in numbers, the storage types, and
+/// user-defined types with such an operator.
 template <class T>
 concept number = requires(T const& value) { requires builtin_number<decltype(+value)>; };
 
 } // namespace xloom::detail
 
 // ==== xloom/core/small_float.hpp ====
-// The floating-point types of ONNX that C++ lacks, as storage types: they hold values, float computes with
-// them.
+// Storage types for ONNX's floating-point types that C++ lacks. Arithmetic is done in float.
 
 namespace xloom {
 
-/// A number in the format of an ONNX element type; see the aliases below. Each takes whole bytes: packing two
-/// float4 into one is a matter of files.
+/// A number in the format of an ONNX element type; see the aliases below. Each occupies whole bytes: only
+/// files pack two float4 into one.
 ///
-/// To float   implicit and exact, as char goes to int: `a + b` is a float, comparisons are those of floats
-/// (NaN != NaN, -0 == 0).
-/// From       integers, float, double and one another: implicit too, rounded once to nearest, ties to even,
-///            with the defaults of ONNX's Cast: beyond the largest number float16 and bfloat16 become
-///            infinite, the others their largest number. cast<To>(x, options) offers the rest. float8_e8m0
-///            rounds up; what it cannot hold: 0 becomes its smallest number, negative ones NaN.
+/// To float   implicit and exact, like char to int: `a + b` is a float, comparisons are those of floats (NaN
+///            != NaN, -0 == 0).
+/// From       integers, float, double and the other storage types: implicit, rounded once to nearest, ties to
+///            even, with the defaults of ONNX's Cast: on overflow float16 and bfloat16 become infinite, the
+///            others their largest number. cast<To>(x, options) takes other options. float8_e8m0 rounds up; 0
+///            becomes its smallest number, negative numbers NaN.
 /// Compound   a += b computes in float, or in double if b is one, and rounds once. For two of one type the
 ///            result is correctly rounded, except bfloat16's subnormal products and quotients and
 ///            float8_e8m0.
-/// Default    `small_float x;` leaves x unwritten, as with float; `small_float x{}` has no bit set: 0, or
-///            float8_e8m0's 2^-127.
+/// Default    `small_float x;` leaves x uninitialised, as with float; all bits of `small_float x{}` are 0,
+///            which is 0, or float8_e8m0's 2^-127.
 ///
-/// Why both ways are implicit, as between the built-in types: xtensor asks std::is_convertible before it
-/// assigns one element type to another, and throws at run time where only an explicit conversion exists. The
-/// price: `c ? x : 1.0f` needs a cast of one side.
+/// Why both conversions are implicit, as between the built-in types: xtensor tests std::is_convertible before
+/// it assigns one element type to another, and throws at run time if only an explicit conversion exists. The
+/// drawback: `c ? x : 1.0f` needs a cast of one operand.
 template <element_type Element>
 class small_float {
 public:
@@ -928,13 +929,13 @@ public:
     constexpr small_float(Number value) noexcept : small_float(value, cast_options{})
     {}
 
-    /// With the attributes of ONNX's Cast.
+    /// Converts with the attributes of ONNX's Cast.
     template <detail::number Number>
     constexpr small_float(Number value, cast_options options) noexcept
         : bits_(round(detail::widen(+value), options))
     {}
 
-    /// The number with this pattern, in the low bits; higher ones are ignored.
+    /// Returns the number with this pattern in the low bits; higher bits are ignored.
     static constexpr small_float from_bits(unsigned bits) noexcept
     {
         small_float result{};
@@ -982,7 +983,7 @@ private:
             return static_cast<bits_type>(detail::encode_power_of_two(value, options));
     }
 
-    /// In the type that computes with a Number.
+    /// Converts to the type in which arithmetic with a Number is done.
     template <class Number>
     static constexpr auto in(detail::number auto value) noexcept
     {
@@ -1000,14 +1001,14 @@ using float8_e5m2 = small_float<element_type::float8_e5m2>;
 using float8_e5m2fnuz = small_float<element_type::float8_e5m2fnuz>;
 /// A power of two from 2^-127 to 2^127, or NaN: no sign, no zero, no infinity.
 using float8_e8m0 = small_float<element_type::float8_e8m0>;
-/// 0, 0.5, 1, 1.5, 2, 3, 4 or 6, with a sign. NaN becomes 6.
+/// A number 0, 0.5, 1, 1.5, 2, 3, 4 or 6, with a sign. NaN becomes 6.
 using float4_e2m1 = small_float<element_type::float4_e2m1>;
 
 } // namespace xloom
 
 namespace std {
 
-// Both convert to each other, so the language finds no common type. Two of one type have that, of course.
+// Each type converts to the other, so there is no common type by default, except for two equal types.
 template <xloom::element_type Element, xloom::detail::number Other>
     requires(!is_same_v<Other, xloom::small_float<Element>>)
 struct common_type<xloom::small_float<Element>, Other> : common_type<float, decltype(+declval<Other>())> {};
@@ -1015,7 +1016,8 @@ template <xloom::element_type Element, xloom::detail::number Other>
     requires is_arithmetic_v<Other>
 struct common_type<Other, xloom::small_float<Element>> : common_type<Other, float> {};
 
-/// The base says what every binary format, with or without subnormal numbers, has in common.
+/// The limits of a small_float. The base class has the members that are common to all binary formats, with or
+/// without subnormal numbers.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_float<Element>>
     : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>,
@@ -1075,22 +1077,23 @@ public:
 } // namespace std
 
 // ==== xloom/core/small_int.hpp ====
-// The integers of ONNX below 8 bits, as storage types: they hold values, int computes with them.
+// Storage types for ONNX's integers below 8 bits. Arithmetic is done in int.
 
 namespace xloom {
 
 namespace detail {
 
-/// The low bits of an integer.
+/// Returns the low 8 bits of an integer.
 constexpr unsigned low_bits(std::integral auto value) noexcept
 {
     return static_cast<unsigned>(static_cast<std::uint64_t>(value) & 0xff);
 }
 
-/// Those of a floating-point number's nearest integer, ties to even. Of infinity and NaN: 0.
+/// Returns the low 8 bits of the integer nearest to a floating-point number, ties to even; 0 for infinity and
+/// NaN.
 constexpr unsigned low_bits(double value) noexcept
 {
-    if (!(-0x1p60 < value && value < 0x1p60)) // from 2^60 on all are multiples of 256
+    if (!(-0x1p60 < value && value < 0x1p60)) // from 2^60 on all doubles are multiples of 256
         return 0;
     auto const towards_zero = static_cast<std::int64_t>(value);
     double const rest = value - static_cast<double>(towards_zero);
@@ -1102,16 +1105,16 @@ constexpr unsigned low_bits(double value) noexcept
 
 } // namespace detail
 
-/// An integer of 2 or 4 bits; see the aliases below. Each takes a whole byte: packing several into one is a
-/// matter of files.
+/// An integer of 2 or 4 bits; see the aliases below. Each occupies a whole byte: only files pack several into
+/// one.
 ///
-/// To int     implicit, as char goes to int: `a + b` is an int.
+/// To int     implicit, like char to int: `a + b` is an int.
 /// From       integers: implicit, the low bits, as two's complement where the type has a sign (ONNX's Cast).
 ///            Floating-point numbers: implicit, the low bits of the nearest integer, ties to even; 0 for
-///            infinity and NaN, which ONNX leaves open.
+///            infinity and NaN, which ONNX does not specify.
 /// Compound   a += b, ++a, ...: as with the built-in integers, computed in the common type of int and b, then
 ///            converted as above.
-/// Default    `small_int x;` leaves x unwritten, as with int; `small_int x{}` is 0.
+/// Default    `small_int x;` leaves x uninitialised, as with int; `small_int x{}` is 0.
 template <element_type Element>
 class small_int {
 public:
@@ -1128,7 +1131,7 @@ public:
     constexpr small_int(Number value) noexcept : value_(extend(detail::low_bits(+value)))
     {}
 
-    /// The number with this pattern, in the low bits; higher ones are ignored.
+    /// Returns the number with this pattern in the low bits; higher bits are ignored.
     static constexpr small_int from_bits(unsigned bits) noexcept { return small_int(bits); }
     constexpr std::uint8_t bits() const noexcept
     {
@@ -1183,7 +1186,7 @@ private:
         return static_cast<storage>(static_cast<int>((bits & mask) ^ sign) - static_cast<int>(sign));
     }
 
-    /// In the type that computes with a Number.
+    /// Converts to the type in which arithmetic with a Number is done.
     template <class Number>
     static constexpr auto in(detail::number auto value) noexcept
     {
@@ -1202,7 +1205,7 @@ using uint2 = small_int<element_type::uint2>;
 
 namespace std {
 
-// Both convert to each other, so the language finds no common type. Two of one type have that, of course.
+// Each type converts to the other, so there is no common type by default, except for two equal types.
 template <xloom::element_type Element, xloom::detail::number Other>
     requires(!is_same_v<Other, xloom::small_int<Element>>)
 struct common_type<xloom::small_int<Element>, Other> : common_type<int, decltype(+declval<Other>())> {};
@@ -1210,7 +1213,7 @@ template <xloom::element_type Element, xloom::detail::number Other>
     requires is_arithmetic_v<Other>
 struct common_type<Other, xloom::small_int<Element>> : common_type<Other, int> {};
 
-/// The base says what every integer type has in common.
+/// The limits of a small_int. The base class has the members that are common to all integer types.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_int<Element>>
     : public conditional_t<xloom::small_int<Element>::is_signed, numeric_limits<signed char>,
@@ -1246,12 +1249,12 @@ inline constexpr bool is_small_float<small_float<Element>> = true;
 
 } // namespace detail
 
-/// Converts a number as ONNX's Cast converts an element; only small_float listens to the options.
+/// Converts a number as ONNX's Cast converts an element. Only small_float uses the options.
 ///
-/// Differs   where ONNX says nothing or says "undefined": floating-point numbers go to int8 .. uint64 as in
-///           C++ (towards zero, and out of range undefined as there); see small_int and small_float for
-///           theirs. Up to Cast-23 ONNX sent infinity to NaN in the fnuz types though saturating, since
-///           Cast-24 to the largest number: so here.
+/// Differs   where ONNX does not specify the result or calls it "undefined": floating-point numbers convert
+///           to int8 .. uint64 as in C++ (truncated; undefined behaviour out of range), to small_int and
+///           small_float as documented there. Up to Cast-23 ONNX converted infinity to NaN in the fnuz types
+///           even if saturating, since Cast-24 to the largest number, as here.
 /// Source    ONNX Cast-25, and its notes on float 8, float 4, int 4 and int 2.
 template <detail::number To, detail::number From>
 constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexcept
@@ -1267,26 +1270,24 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 } // namespace xloom
 
 // ==== xloom/kernel/activate.hpp ====
-// Any activation of a row.
+// Activation functions, softmax included, over a row.
 
 // ==== xloom/kernel/softmax.hpp ====
 // Softmax of a row.
 
 // ==== xloom/kernel/activations.hpp ====
-// The activation functions on one number or on a batch of them: the same text for both. NaN stays NaN in all
-// of them.
+// The activation functions as function objects for a scalar or a SIMD batch. NaN stays NaN in all of them.
 
 // ==== xloom/kernel/elementary.hpp ====
-// exp, expm1, log1p and tanh of one number or of a batch of them. NaN stays NaN in all of them.
+// exp, expm1, log1p and tanh of a scalar or a SIMD batch. NaN stays NaN in all of them.
 //
-// Of batches of floats they are computed here, without branches, so that an item costs the same whatever its
-// value. Those of doubles are xsimd's, and those of single numbers <cmath>'s or their type's own.
+// For batches of floats they are implemented here without branches, so that the cost of an item does not
+// depend on its value. Batches of doubles use xsimd; scalars use <cmath> or the functions of their type.
 
 // ==== xloom/kernel/simd.hpp ====
-// Batches of numbers for the kernels: with xsimd where it has the type, else a batch is one number, and the
-// same text serves both. With XLOOM_NO_SIMD defined, which all files of a program must agree on, xsimd is not
-// even included. For a target whose vector units xsimd does not know, it is defined here: xsimd then has no
-// batch.
+// SIMD batches for the kernels: those of xsimd where it supports the type, else scalars, so that one template
+// serves both. With XLOOM_NO_SIMD defined, which must be the same in all translation units of a program,
+// xsimd is not included. It is defined here for targets whose vector units xsimd does not support.
 
 #ifndef XLOOM_NO_SIMD
 #include <xsimd/xsimd.hpp>
@@ -1295,7 +1296,7 @@ constexpr To cast(From value, [[maybe_unused]] cast_options options = {}) noexce
 #endif
 #endif
 
-// g++ 12 takes the operands that its AVX-512 intrinsics leave undefined for mistakes of the caller.
+// g++ 12 reports the operands that its AVX-512 intrinsics leave undefined as errors of the caller.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -1308,7 +1309,7 @@ namespace xloom::kernel {
 template <class T>
 inline constexpr bool has_simd = false;
 #else
-/// float and double, where the target has vector units for them.
+/// True for float and double if the target has vector units for them.
 template <class T>
 inline constexpr bool has_simd = xsimd::has_simd_register<T>::value;
 #endif
@@ -1336,7 +1337,7 @@ using batch_t = typename detail::batch_of<T>::type;
 template <class T>
 inline constexpr std::size_t batch_size = detail::batch_of<T>::size;
 
-/// `count` and what is missing to whole batches.
+/// Returns `count` rounded up to whole batches.
 template <class T>
 constexpr std::size_t whole_batches(std::size_t count) noexcept
 {
@@ -1361,10 +1362,10 @@ void store_batch(T* to, std::type_identity_t<batch_t<T>> const& batch)
         *to = batch;
 }
 
-/// a * b + c; rounded once where the processor can.
+/// Returns a * b + c, rounded once if the processor can.
 ///
-/// Why std::fma: a compiler that may contract a * b + c decides so at each place anew, and a sum would have
-/// other bits in a batch than in a row of its own.
+/// Why std::fma: a compiler that may contract a * b + c decides for each expression, so that a sum would have
+/// other bits in a batch than in a single row.
 template <class V>
 V multiply_add(V const& a, V const& b, V const& c)
 {
@@ -1379,14 +1380,14 @@ V multiply_add(V const& a, V const& b, V const& c)
     return a * b + c;
 }
 
-/// a / b, rounded once.
+/// Returns a / b, rounded once.
 template <class V>
 V divide(V const& a, V const& b)
 {
     return a / b;
 }
 
-/// yes where the condition holds, else no.
+/// Returns `yes` if the condition is true, else `no`.
 template <class T>
 T select(bool condition, T const& yes, T const& no)
 {
@@ -1425,8 +1426,7 @@ xsimd::batch<T> select(
 
 namespace detail {
 
-// Of NaN and a number these give the second. In which order xsimd's own min and max hand over their operands
-// depends on its version.
+// Return the second operand if one is NaN. The operand order of xsimd's min and max depends on its version.
 #ifdef __SSE2__
 inline __m128 lesser(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
 inline __m128 greater(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
@@ -1442,7 +1442,7 @@ inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
 
 } // namespace detail
 
-/// x, but no more than the limit; NaN stays NaN. One instruction on x86, where it counts.
+/// Returns min(x, limit); NaN stays NaN. One instruction on x86.
 template <class Arch>
 xsimd::batch<float, Arch> min_nan_second(
     xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
@@ -1454,7 +1454,7 @@ xsimd::batch<float, Arch> min_nan_second(
 #endif
 }
 
-/// x, but no less than the limit; NaN stays NaN.
+/// Returns max(x, limit); NaN stays NaN. One instruction on x86.
 template <class Arch>
 xsimd::batch<float, Arch> max_nan_second(
     xsimd::batch<float, Arch> const& limit, xsimd::batch<float, Arch> const& x)
@@ -1468,7 +1468,7 @@ xsimd::batch<float, Arch> max_nan_second(
 
 #endif
 
-/// The sum of a batch's numbers.
+/// Returns the sum of a batch's numbers.
 template <class T>
 T sum_of(batch_t<T> const& batch)
 {
@@ -1477,10 +1477,10 @@ T sum_of(batch_t<T> const& batch)
     else if constexpr (requires { reduce_add(batch); })
         return reduce_add(batch);
     else
-        return hadd(batch); // its name before xsimd 9
+        return hadd(batch); // the name before xsimd 9
 }
 
-/// A batch of the first `count` items and, for the rest, `fill`; count is less than a batch holds.
+/// Loads the first `count` items into a batch, padded with `fill`. Requires count < batch_size.
 template <class T>
 batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
 {
@@ -1497,11 +1497,10 @@ void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size
     std::copy_n(items, count, to);
 }
 
-/// y[i] = f(x[i]) for i < count. f takes and gives a T or a batch of them. x and y may be the same array.
+/// Computes y[i] = f(x[i]) for i < count. f takes and returns a T or a batch. x and y may be the same array.
 ///
-/// Why the rest goes through a batch too: an item's result must not depend on where it lies among the others.
-/// Why flattened: only when all that f calls is inlined do its constants stay in registers, and g++ does not
-/// always think that worth its while.
+/// Why the remainder uses a batch too: an item's result must not depend on its position. Why flatten: f's
+/// constants stay in registers only if all its calls are inlined, which g++ does not always do.
 template <class T, class F>
 [[gnu::flatten]] void map(T const* x, T* y, std::size_t count, F const& f)
 {
@@ -1519,7 +1518,7 @@ template <class T, class F>
 #pragma GCC diagnostic pop
 #endif
 
-// As in kernel/simd.hpp, for g++ 12.
+// False positives of g++ 12, as in kernel/simd.hpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -1533,7 +1532,7 @@ using std::abs, std::exp, std::expm1, std::log, std::log1p, std::tanh;
 template <class V>
 inline constexpr bool is_float_batch = std::is_same_v<V, batch_t<float>> && has_simd<float>;
 
-/// The polynomial of these coefficients, that of x^0 first.
+/// Evaluates a polynomial by Horner's method; `first` is the coefficient of x^0.
 template <class V, class... Coefficients>
 V polynomial(V const& x, float first, Coefficients... others)
 {
@@ -1543,8 +1542,8 @@ V polynomial(V const& x, float first, Coefficients... others)
         return multiply_add(polynomial(x, others...), x, V(first));
 }
 
-/// 2^n for -127 < n < 128; 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127 on some
-/// vector units.
+/// Returns 2^n for -127 < n < 128, 0 for -127, infinity for 128. Not ldexp, which gives a subnormal for -127
+/// on some vector units.
 template <class V, class Integers>
 V power_of_two(Integers const& n)
 {
@@ -1556,23 +1555,24 @@ V power_of_two(Integers const& n)
                   })
         return bitwise_cast<float>(bits);
     else
-        return bitwise_cast<V>(bits); // its form before xsimd 9
+        return bitwise_cast<V>(bits); // the signature before xsimd 9
 }
 
-/// exp(x) = scale + scale * rest, scale a power of two and rest small.
+/// A decomposition exp(x) = scale + scale * rest, with scale a power of two and rest small.
 template <class V>
 struct exp_parts {
     V scale, rest;
 
     explicit exp_parts(V const& x)
     {
-        // Two pieces of log(2), the first of so few bits that n times it is exact.
+        // Cody-Waite reduction: log(2) in two parts, the first with so few bits that its product with n is
+        // exact.
         auto const exponent = nearbyint_as_int(x * V(1.44269504f));
         V const n = to_float(exponent);
         V const r = multiply_add(n, V(2.12194440e-4f), multiply_add(n, V(-0.693359375f), x));
         scale = power_of_two<V>(exponent);
-        // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2; in pairs, which do not wait
-        // for each other.
+        // expm1(r) = r + r^2 q(r), q by Remez's algorithm for |r| <= log(2) / 2, evaluated in independent
+        // pairs (Estrin's scheme).
         V const r2 = r * r, q01 = polynomial(r, 0.49999998154f, 0.166665436212f),
                 q23 = polynomial(r, 0.0416671998777f, 0.00836652056784f);
         V const q = multiply_add(multiply_add(V(0.00138825202682f), r2, q23), r2, q01);
@@ -1583,7 +1583,7 @@ struct exp_parts {
     V exp_less_1() const { return multiply_add(scale, rest, scale - V(1)); }
 };
 
-/// True if xsimd's exponentials of doubles are wrong: where no instruction rounds, versions before 14 add
+/// True if xsimd's exponentials of doubles are wrong: without a rounding instruction, versions before 14 add
 /// 2^52 and subtract it again, which clang's -ffast-math cancels.
 inline constexpr bool is_rounding_cancelled =
 #if defined(__clang__) && defined(__FAST_MATH__) && !defined(__SSE4_1__) && !defined(XLOOM_NO_SIMD)
@@ -1592,7 +1592,7 @@ inline constexpr bool is_rounding_cancelled =
     false;
 #endif
 
-/// f(x), computed item by item.
+/// Returns f(x), computed item by item.
 template <class T, class F>
 batch_t<T> one_by_one(batch_t<T> const& x, F const& f)
 {
@@ -1603,10 +1603,10 @@ batch_t<T> one_by_one(batch_t<T> const& x, F const& f)
     return load_batch(items);
 }
 
-/// f(x) for a function that has reached its limits at +-800.
+/// Returns f(x) for a function that has reached its limits at +-800.
 ///
-/// Why not with other arguments: without AVX-512, xsimd turns doubles into integers by C++'s own conversion,
-/// which is undefined for NaN and for what is too large.
+/// Why arguments are limited: without AVX-512, xsimd converts doubles to integers as C++ does, which is
+/// undefined behaviour for NaN and for values out of range.
 template <class V, class F>
 V within_limits(V const& x, F const& f)
 {
@@ -1620,7 +1620,7 @@ V within_limits(V const& x, F const& f)
         return f(x);
 }
 
-/// exp(x). Of a float: 0 from -87.7 down, infinity from 88.4 up.
+/// Returns exp(x). For floats: 0 from -87.7 down, infinity from 88.4 up.
 template <class V>
 V exp_of(V const& x)
 {
@@ -1630,7 +1630,7 @@ V exp_of(V const& x)
         return within_limits(x, [](auto const& v) { return exp(v); });
 }
 
-/// exp(x) - 1, without loss near 0 where the scalar has expm1. Of a float above 88 it is no use.
+/// Returns exp(x) - 1, without cancellation near 0 if the scalar has expm1. For floats: valid for x <= 88.
 template <class V>
 V exp_less_1(V const& x)
 {
@@ -1642,7 +1642,7 @@ V exp_less_1(V const& x)
         return exp(x) - V(1);
 }
 
-/// log(1 + x), likewise. Requires 0 <= x <= 1, or NaN.
+/// Returns log(1 + x), without cancellation near 0 if the scalar has log1p. Requires 0 <= x <= 1, or NaN.
 template <class V>
 V log_of_1_plus(V const& x)
 {
@@ -1661,8 +1661,8 @@ template <class V>
 V tanh_of(V const& x)
 {
     if constexpr (is_float_batch<V>) {
-        // From 1/2 on, the tanh of 0.5494, 1 - 2 / (exp(2 |x|) + 1). Below, where that would lose digits, |x|
-        // + |x|^3 p(x^2), p by Remez's algorithm.
+        // For |x| >= 0.5494, that is |tanh(x)| >= 1/2: 1 - 2 / (exp(2 |x|) + 1). Below, where that cancels:
+        // |x| + |x|^3 p(x^2), p by Remez's algorithm.
         V const size = abs(x), z = x * x;
         V const large = V(1) - divide(V(2), exp_parts<V>(min_nan_second(V(20), size + size)).exp() + V(1));
         V const p = polynomial(z, -0.33332949765f, 0.133208001303f, -0.0526767985362f, 0.0164473737971f);
@@ -1705,21 +1705,21 @@ struct sigmoid {
     }
 };
 
-/// sigmoid(x) * tanh(y), of floats with one division for both: max error 5 ULP; maybe 0 where the sigmoid is
-/// below 1e-29.
+/// Returns sigmoid(x) * tanh(y). For floats, one division serves both: max error 5 ULP, possibly 0 where the
+/// sigmoid is below 1e-29.
 template <class V>
 V sigmoid_times_tanh(V const& x, V const& y)
 {
     if constexpr (detail::is_float_batch<V>) {
         using detail::abs;
-        V const size = min_nan_second(V(10), abs(y)); // whose tanh is 1
+        V const size = min_nan_second(V(10), abs(y)); // tanh(10) rounds to 1
         V const e = detail::exp_parts<V>(size + size).exp_less_1();
         return divide(e, (V(1) + detail::exp_of(-x)) * (V(2) + e)) | bitofsign(y);
     } else
         return sigmoid{}(x)*tanh{}(y);
 }
 
-/// x / (1 + |x|), and at infinity its limit.
+/// x / (1 + |x|), with its limit at infinity.
 struct softsign {
     template <class V>
     V operator()(V const& x) const
@@ -1731,7 +1731,7 @@ struct softsign {
     }
 };
 
-/// log(1 + exp(x)), written so that nothing overflows.
+/// log(1 + exp(x)), without overflow.
 struct softplus {
     template <class V>
     V operator()(V const& x) const
@@ -1753,7 +1753,7 @@ struct affine {
     }
 };
 
-/// x, below 0 alpha * x.
+/// alpha * x for x < 0, else x.
 template <class T>
 struct leaky_relu {
     T alpha;
@@ -1765,7 +1765,7 @@ struct leaky_relu {
     }
 };
 
-/// x, below alpha 0.
+/// 0 for x < alpha, else x.
 template <class T>
 struct thresholded_relu {
     T alpha;
@@ -1789,7 +1789,7 @@ struct scaled_tanh {
     }
 };
 
-/// alpha * x + beta, but no less than 0 and no more than 1.
+/// alpha * x + beta, clamped to [0, 1].
 template <class T>
 struct hard_sigmoid {
     T alpha, beta;
@@ -1802,7 +1802,7 @@ struct hard_sigmoid {
     }
 };
 
-/// x, below 0 alpha * (exp(x) - 1).
+/// alpha * (exp(x) - 1) for x < 0, else x.
 template <class T>
 struct elu {
     T alpha;
@@ -1814,8 +1814,8 @@ struct elu {
     }
 };
 
-/// Calls f(function object) with the activation, its parameters converted to T. Softmax, which is none of one
-/// number, is left out.
+/// Calls f with the activation's function object, its parameters converted to T. Does nothing for softmax,
+/// which is not elementwise.
 template <class T, class F>
 void with_activation(activation_function const& function, F const& f)
 {
@@ -1852,7 +1852,7 @@ void with_activation(activation_function const& function, F const& f)
 
 namespace xloom::kernel {
 
-/// The largest of x, NaN left out; NaN if all are. count > 0.
+/// Returns the largest of x, ignoring NaN; NaN if all are NaN. Requires count > 0.
 template <class T>
 T largest_of(T const* x, std::size_t count) noexcept
 {
@@ -1878,8 +1878,8 @@ T largest_of(T const* x, std::size_t count) noexcept
     return largest;
 }
 
-/// y = exp(x - max(x)) / sum(exp(x - max(x))), over all of x. NaN where one of x is NaN or +infinity, or all
-/// are -infinity.
+/// Computes y = exp(x - max(x)) / sum(exp(x - max(x))) over all of x. y is NaN if one of x is NaN or
+/// +infinity, or all are -infinity.
 template <class T>
 void softmax(T const* x, T* y, std::size_t count) noexcept
 {
@@ -1902,7 +1902,7 @@ void softmax(T const* x, T* y, std::size_t count) noexcept
 
 namespace xloom::kernel {
 
-/// y = function(x), x and y rows of `count` items. y may be x.
+/// Computes y = function(x) over rows of `count` items. y may be x.
 template <class T>
 void activate(activation_function const& function, T const* x, T* y, std::size_t count) noexcept
 {
@@ -1916,9 +1916,10 @@ void activate(activation_function const& function, T const* x, T* y, std::size_t
 
 namespace xloom {
 
-/// How exact an activation is: its error is at most `max_ulp` units in the last place of the true value, for
-/// float and for double, from these arguments on. Below, where true values are subnormal or nearly so, the
-/// result is at least 0 and exceeds the true value by at most `max_ulp` times the smallest subnormal number.
+/// The accuracy of an activation: its error is at most `max_ulp` units in the last place of the true value,
+/// for float and double arguments from the lowest ones on. Below these, where true values are subnormal or
+/// nearly so, the result is at least 0 and exceeds the true value by at most `max_ulp` times the smallest
+/// subnormal number.
 struct activation_accuracy {
     activation kind;
     double max_ulp;
@@ -1926,11 +1927,12 @@ struct activation_accuracy {
     double lowest_double = -std::numeric_limits<double>::infinity();
 };
 
-/// Relu, LeakyRelu and ThresholdedRelu round once at most. Affine and HardSigmoid round alpha * x, then the
-/// sum, or both at once. ScaledTanh rounds beta * x, its tanh, and the product with alpha; the bound holds
-/// where beta * x and the result are not subnormal.
+/// The accuracies of activations. Relu, LeakyRelu and ThresholdedRelu are not listed: they round once at
+/// most. Nor are Affine and HardSigmoid, which round alpha * x, then the sum, or both at once. ScaledTanh
+/// rounds beta * x, its tanh, and the product with alpha; the bound holds where beta * x and the result are
+/// not subnormal.
 inline constexpr std::array<activation_accuracy, 6> activation_accuracies{{
-    {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // the second: <cmath> of glibc 2.36
+    {activation::tanh, kernel::has_simd<float> ? 1.5 : 2.5}, // 2.5: <cmath> of glibc 2.36
     {activation::sigmoid, 3.0, -87.0f, -708.0},
     {activation::scaled_tanh, kernel::has_simd<float> ? 4.5 : 6.5},
     {activation::elu, 2.5}, // with alpha = 1
@@ -1946,7 +1948,7 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
     kernel::activate(function, x, y, count);
 }
 
-/// Storage floats are computed as floats; softmax, which needs them all, in one piece.
+/// Computes storage floats as floats, in one piece because softmax needs all of them.
 template <class T>
     requires is_small_float<T>
 void activate_items(activation_function const& function, T const* x, T* y, std::size_t count)
@@ -1958,7 +1960,7 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 
 } // namespace detail
 
-/// y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
+/// Computes y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
 ///
 /// Types     float and double with SIMD, storage floats through float, any other scalar that has the
 ///           functions of <cmath>.
@@ -1966,12 +1968,12 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 /// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine,
 ///           HardSigmoid; LeakyRelu below 0) or beta (ScaledTanh) is 0: their product is NaN. Sigmoid and
 ///           Softplus do not overflow. -0 stays -0 in Relu, LeakyRelu, Tanh, Elu and Softsign.
-///           ThresholdedRelu keeps x >= alpha, as ONNX's text says. Softmax is NaN everywhere if one of x is
+///           ThresholdedRelu keeps x >= alpha, as ONNX specifies. Softmax is NaN everywhere if one of x is
 ///           NaN or +infinity, or all are -infinity.
-/// Errors    before anything is written: shape_error: x and y are not equally long; option_error: a kind that
-///           is none.
-/// Cost      float, AVX2: 0.3 to 0.9 ns an item, whatever its value. An item's result does not depend on
-///           where it lies. Storage floats: a float for each item.
+/// Errors    before anything is written: shape_error: x and y differ in length; option_error: an invalid
+///           kind.
+/// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
+///           position. Storage floats: a buffer of a float for each item.
 /// Aliasing  y may be x.
 /// Source    ONNX LSTM-22, activations.
 /// Example
@@ -1996,32 +1998,29 @@ void activate(activation_function const& function, std::span<T const> x, std::sp
 } // namespace xloom
 
 // ==== xloom/attn_lstm.hpp ====
-// AttnLSTM: com.microsoft's LSTM that looks at a memory through Bahdanau's attention, over a batch of
-// sequences.
+// com.microsoft's AttnLSTM, an LSTM with Bahdanau attention over a memory, for a batch of sequences.
 
 // ==== xloom/run/recurrent/attn_lstm_run.hpp ====
-// How AttnLSTM runs: an LSTM's rows, and for each of them a memory to look at.
+// The engine of AttnLSTM: the rows of an LSTM, each with a memory.
 
 // ==== xloom/run/recurrent/attention_score.hpp ====
-// The score of an attention as a callable of the user's.
+// The attention score as a user-defined callable.
 
 // ==== xloom/kernel/attn_lstm.hpp ====
-// A step of the LSTM wrapped in Bahdanau's attention for a batch of rows, on raw data.
+// A time step of an LSTM with Bahdanau attention for a batch of rows, on raw data.
 
 // ==== xloom/kernel/attention.hpp ====
-// Bahdanau's attention over one memory: keys made once, then for every query a score of each key, and their
-// softmax.
+// Bahdanau attention over one memory: keys that are computed once, and their scores for each query.
 //
 // Why exponentials: the keys do not change from step to step, and tanh(key + query) = 1 - 2 / (1 + exp(2 key)
-// exp(2 query)). With the exponentials of both at hand an element costs a multiplication and a division in
-// place of a tanh. The price: where key + query is near 0 the digits cancel; a score's error is 2^-24 sum |V|
-// of a float, while that of a tanh would shrink with it. So the exponentials are left alone where sum |V| is
-// large.
+// exp(2 query)). With both exponentials precomputed, an element costs a multiplication and a division instead
+// of a tanh. The cost is cancellation where key + query is near 0: the error of a float's score is 2^-24 sum
+// |V|, while that of a tanh would shrink with it. So exponentials are not used where sum |V| is large.
 
 namespace xloom::kernel {
 
-/// Keys up to this have exponentials. A query whose own overflows or vanishes then decides alone: tanh is 1
-/// or -1, to the last bit.
+/// The largest |key| for which exponentials are used. With such keys, a query whose exponential overflows or
+/// underflows gives a tanh of exactly 1 or -1.
 template <class T>
 inline constexpr T largest_key = 0;
 template <>
@@ -2029,19 +2028,19 @@ inline constexpr float largest_key<float> = 16;
 template <>
 inline constexpr double largest_key<double> = 150;
 
-/// The largest sum of |V| with which scores are made of exponentials.
+/// The largest sum of |V| for which scores are computed from exponentials.
 inline constexpr double largest_weights = 64;
 
-/// The keys of one memory: `length` rows, `step` apart, padded to whole batches.
+/// The keys of one memory: `length` rows at a stride of `step`, padded to whole batches.
 template <class T>
 struct key_rows {
     T* first = nullptr;
     std::size_t length = 0;
     std::size_t step = 0;
-    bool are_exponentials = false; ///< exp(2 key) stands in place of each
+    bool are_exponentials = false; ///< each key is stored as exp(2 key)
 };
 
-/// Puts exponentials in place of the keys, if none is too large for that.
+/// Replaces the keys by exponentials unless one exceeds largest_key.
 template <class T>
 void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
 {
@@ -2060,7 +2059,7 @@ void make_exponentials(key_rows<T>& keys, std::size_t A) noexcept
     }
 }
 
-/// Prepares a query for keys that are exponentials.
+/// Replaces a query by exponentials, for keys that are exponentials.
 template <class T>
 void make_exponentials(T* query, std::size_t A) noexcept
 {
@@ -2069,7 +2068,8 @@ void make_exponentials(T* query, std::size_t A) noexcept
 
 namespace detail {
 
-/// scores[m] = sum_a V[a] * f(key[m, a], query[a]) for `Keys` keys side by side.
+/// Computes scores[m] = start + sum_a term(key[m, a], query[a], V[a]) for `Keys` keys at once; f adds a term
+/// to a sum.
 template <std::size_t Keys, class T, class F>
 [[gnu::flatten]] void score_keys(T const* keys, std::size_t step, T const* query, T const* V, std::size_t A,
     T* scores, T start, F const& f) noexcept
@@ -2100,7 +2100,7 @@ void score_all(key_rows<T> const& keys, T const* query, T const* V, std::size_t 
 
 } // namespace detail
 
-/// V, padded to whole batches with zeros, and what the exponentials need of it.
+/// V, padded to whole batches with zeros, and the values that exponentials require of it.
 template <class T>
 struct score_weights {
     T const* V;
@@ -2108,7 +2108,8 @@ struct score_weights {
     T sum;
 };
 
-/// scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). The query is prepared if the keys are exponentials.
+/// Computes scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). Requires a query of exponentials if the keys
+/// are exponentials.
 template <class T>
 void bahdanau_scores(
     key_rows<T> const& keys, T const* query, score_weights<T> const& V, std::size_t A, T* scores) noexcept
@@ -2128,26 +2129,25 @@ void bahdanau_scores(
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/lstm.hpp ====
-// A step of the LSTM for a batch of rows, on raw data.
+// A time step of the LSTM for a batch of rows, on raw data.
 
 // ==== xloom/kernel/arena.hpp ====
-// Memory handed out piece by piece, each from a line of the cache on; without memory it only counts what
-// would be handed out.
+// A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
 
 // ==== xloom/core/cache.hpp ====
-// What is taken for granted of a processor's caches. Where it is not so, speed is lost and nothing else.
+// The assumed sizes of a processor's caches. A wrong assumption costs speed, not correctness.
 
 namespace xloom {
 
-/// Bytes of a line of the cache.
+/// The size of a cache line in bytes.
 inline constexpr std::size_t cache_line = 64;
 
-/// Items in a line of the cache; 1 where one fills it.
+/// The number of elements per cache line; at least 1.
 template <class T>
 inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
 
-/// Bytes of a core's own cache, at most: what is larger comes from farther away each time it is read from end
-/// to end.
+/// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
+/// memory in every pass over it.
 inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
 
 } // namespace xloom
@@ -2181,25 +2181,25 @@ private:
 // ==== xloom/kernel/multiply.hpp ====
 // Products with a constant matrix.
 //
-// Why every sum is made in the order of k, whatever else is done beside it: its bits then depend neither on
-// how many rows there are nor on how the work is cut, so that a batch equals its rows, a sequence its pieces,
-// and two threads one. It is made of chains of multiply-adds that are short: rounding errors grow with the
-// length of a chain.
+// Why every sum is accumulated in the order of k: its bits then depend neither on the number of rows nor on
+// how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
+// Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
+// grow with the length of a chain.
 
 // ==== xloom/kernel/panels.hpp ====
-// A constant matrix laid out for products: in panels, each so many columns wide as the registers hold.
+// A constant matrix packed for products, in panels as wide as the registers allow.
 
 namespace xloom::kernel {
 
-/// Batches side by side in a panel: 16 registers hold 3 by 4 sums and what is multiplied, 32 hold 4 by 6.
+/// The width of a panel in batches: 16 registers hold 3 by 4 sums and the factors, 32 hold 4 by 6.
 template <class T>
 inline constexpr std::size_t panel_batches = !has_simd<T> || sizeof(batch_t<T>) >= 64 ? 4 : 3;
 
 template <class T>
 inline constexpr std::size_t panel_width = panel_batches<T> * batch_size<T>;
 
-/// A matrix [depth, columns], its columns filled up to whole batches: panel p holds those from p *
-/// panel_width on, row after row. The last one is as wide as what is left.
+/// A matrix [depth, columns] in row-major panels, its columns padded to whole batches: panel p begins with
+/// column p * panel_width. The last panel is as wide as the remaining columns.
 template <class T>
 struct panels {
     T const* items = nullptr;
@@ -2207,29 +2207,29 @@ struct panels {
     std::size_t columns = 0;
 };
 
-/// Columns of the panel that begins with this one, out of so many.
+/// Returns the width of the panel that begins with column `first` of `columns`.
 template <class T>
 constexpr std::size_t columns_of_panel(std::size_t first, std::size_t columns) noexcept
 {
     return (std::min)(panel_width<T>, whole_batches<T>(columns) - first);
 }
 
-/// What panels [depth, columns] take up.
+/// Returns the number of items of panels [depth, columns].
 template <class T>
 constexpr std::size_t panel_items(std::size_t depth, std::size_t columns) noexcept
 {
     return depth * whole_batches<T>(columns);
 }
 
-/// From one row of sums to the next: a line of the cache more than they take up, for rows that lie as far
-/// apart as a power of two would share a few places of the cache.
+/// Returns the stride of rows of sums, padded by a cache line so that power-of-two strides do not map all
+/// rows to the same cache sets.
 template <class T>
 constexpr std::size_t row_step(std::size_t columns) noexcept
 {
     return whole_batches<T>(columns) + elements_per_cache_line<T>;
 }
 
-/// A matrix [depth, columns] wherever it lies: item (k, j) at items[k * depth_step + j * column_step].
+/// A strided matrix [depth, columns]: item (k, j) is at items[k * depth_step + j * column_step].
 template <class Item>
 struct strided_matrix {
     Item const* items;
@@ -2237,7 +2237,7 @@ struct strided_matrix {
     std::ptrdiff_t column_step;
 };
 
-/// Panels to be written.
+/// Mutable panels, the destination of pack_panels.
 template <class T>
 struct unpacked_panels {
     T* items;
@@ -2247,11 +2247,10 @@ struct unpacked_panels {
     panels<T> packed() const noexcept { return {items, depth, columns}; }
 };
 
-/// Writes a matrix [rows, columns] into panels, to their rows from first_row and columns from first_column
-/// on.
+/// Writes a matrix [rows, columns] into panels, to rows from first_row and columns from first_column on.
 ///
-/// Why in blocks of rows: weights lie along the depth in memory or across it; either way a line of the cache
-/// is read while it is there.
+/// Why in blocks of rows: weights are contiguous along the depth or across it; in both cases a cache line is
+/// read completely while it is in cache.
 template <class T, class Item>
 void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t columns,
     unpacked_panels<T> const& to, std::size_t first_row = 0, std::size_t first_column = 0) noexcept
@@ -2285,13 +2284,13 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/row_blocks.hpp ====
-// The rows of a product, in blocks of as many as have their sums in registers at once.
+// The rows of a product, in blocks whose sums fit in registers.
 
 // ==== xloom/core/partition.hpp ====
-// How work is divided among threads.
+// The partition of work among threads.
 
 // ==== xloom/core/policy.hpp ====
-// Where an operator's work runs: the policy that is handed to it, and nothing else, starts threads.
+// Execution policies. Only the policy that is passed to an operator starts threads.
 
 namespace xloom {
 
@@ -2301,9 +2300,9 @@ struct any_part {
 };
 } // namespace detail
 
-/// What a policy has: concurrency(), how many parts of the work are worth making, at least 1; and
-/// for_each(parts, f), which calls f(0) to f(parts - 1), each once, in any order and on any threads, and
-/// returns when all are done. What an f throws comes out of for_each.
+/// An execution policy. concurrency() returns the useful number of parts, at least 1. for_each(parts, f)
+/// calls f(0) to f(parts - 1), each once, in any order and on any threads, and returns when all are done; an
+/// exception of f propagates out of it.
 template <class P>
 concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
     {
@@ -2312,7 +2311,7 @@ concept execution_policy = requires(P const& policy, std::size_t parts, detail::
     policy.for_each(parts, f);
 };
 
-/// Everything on the calling thread.
+/// The policy that runs everything on the calling thread.
 struct serial_policy {
     static constexpr std::size_t concurrency() noexcept { return 1; }
 
@@ -2329,11 +2328,11 @@ inline constexpr serial_policy serial{};
 
 namespace xloom::detail {
 
-/// Fewer elements than this are not worth another thread.
+/// The smallest number of elements that justifies another thread.
 inline constexpr std::size_t items_worth_a_thread = std::size_t{1} << 14;
 
-/// Returns where part number `part` of `parts` begins among `count` items. Parts differ by at most one item,
-/// and the larger ones are first.
+/// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
+/// differ by at most one item, and the larger ones are first.
 constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
 {
     return count / parts * part + (std::min)(part, count % parts);
@@ -2342,8 +2341,8 @@ constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::si
 template <execution_policy Policy>
 inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
 
-/// Returns how many parts a policy should be given for so many elements: at least 1, also if the policy has
-/// no threads.
+/// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
+/// threads.
 template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {
@@ -2355,12 +2354,12 @@ std::size_t parts_for(Policy const& policy, std::size_t items)
 
 namespace xloom::kernel {
 
-/// Rows in a block, at most: as many as the registers hold the sums of, beside a panel.
+/// The maximum number of rows in a block, whose sums for one panel fit in registers.
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// So many things in as few blocks of at most `most` as there can be, all nearly of one size. From most = 3
-/// on, no block has one thing where there are two.
+/// A partition of `things` into as few blocks of at most `most` as possible, of nearly equal sizes. If most
+/// >= 3 and there are two things or more, no block has size 1.
 struct blocks {
     std::size_t things, most;
 
@@ -2371,7 +2370,7 @@ struct blocks {
     }
 };
 
-/// Rows of numbers: row r begins at first[r * step]. A step of 0 gives all rows the same numbers.
+/// Rows of numbers at a stride: row r begins at first[r * step]. With a step of 0, all rows are the same.
 template <class T>
 struct rows_of {
     T* first;
@@ -2380,15 +2379,15 @@ struct rows_of {
     constexpr rows_of from(std::size_t row) const noexcept { return {first + row * step, step}; }
 };
 
-/// Rows of numbers whose blocks lie one behind the other, each with number k of all its rows side by side.
+/// Rows of numbers in contiguous blocks, each of which holds number k of all its rows contiguously.
 ///
-/// Why: a product reads them so, from front to back.
+/// Why: a product reads them sequentially.
 template <class T>
 struct interleaved_rows {
     T const* first;
 };
 
-/// Calls f with `count` as a constant; Least <= count <= Most.
+/// Calls f with `count` as a compile-time constant. Requires Least <= count <= Most.
 template <std::size_t Least, std::size_t Most, class F>
 void with_count(std::size_t count, F const& f)
 {
@@ -2410,7 +2409,7 @@ void interleave_block(rows_of<T const> from, std::size_t depth, T* to) noexcept
 
 } // namespace detail
 
-/// Interleaves rows [rows, depth], in `to` [rows, depth]. A single row stays where it is.
+/// Interleaves rows [rows, depth] into `to` [rows, depth]. A single row is not copied.
 template <class T>
 interleaved_rows<T> interleave(
     std::size_t rows, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
@@ -2431,11 +2430,11 @@ interleaved_rows<T> interleave(
 
 namespace xloom::kernel {
 
-/// Products in a chain.
+/// The maximum number of products in a dependency chain.
 inline constexpr std::size_t chain_length = 128;
 
-/// The order in which panels are taken. A matrix that just does not fit into the cache is worth taking
-/// backwards every other time: then a part of it is still there.
+/// The order in which panels are processed. Alternating it reuses the cached tail of a matrix slightly larger
+/// than the cache.
 enum class panel_order : bool { forwards, backwards };
 
 constexpr panel_order order_of_step(std::size_t t) noexcept
@@ -2445,8 +2444,7 @@ constexpr panel_order order_of_step(std::size_t t) noexcept
 
 namespace detail {
 
-/// What a product asks of rows: number k of row r of a block of `Count` rows, and the block that begins with
-/// a row.
+/// Returns number k of row r of a block of `Count` rows.
 template <std::size_t Count, class T>
 T const& number_of(rows_of<T const> block, std::size_t r, std::size_t k) noexcept
 {
@@ -2458,6 +2456,7 @@ T const& number_of(interleaved_rows<T> block, std::size_t r, std::size_t k) noex
     return block.first[k * Count + r];
 }
 
+/// Returns the block that begins with row `row`.
 template <class T>
 rows_of<T const> block_at(rows_of<T const> rows, std::size_t row, std::size_t) noexcept
 {
@@ -2469,7 +2468,7 @@ interleaved_rows<T> block_at(interleaved_rows<T> rows, std::size_t row, std::siz
     return {rows.first + row * depth};
 }
 
-/// Row k of so many batches of columns, of panels that lie `next_panel` apart.
+/// Loads row k of `Batches` batches of columns from panels at a stride of `next_panel`.
 template <std::size_t Batches, class T>
 std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_panel, std::size_t k) noexcept
 {
@@ -2483,7 +2482,7 @@ std::array<batch_t<T>, Batches> load_batches(T const* panel, std::size_t next_pa
     return batches;
 }
 
-/// Has `Count` items fetched that will be written: into the cache nearest to the core.
+/// Prefetches `Count` items for writing, into L1.
 template <std::size_t Count, class T>
 void prefetch_for_write(T const* items) noexcept
 {
@@ -2492,12 +2491,12 @@ void prefetch_for_write(T const* items) noexcept
         __builtin_prefetch(items + i, 1, 3);
 }
 
-/// Has items fetched while products are made: into the next cache, for there is more to be done before they
-/// are read.
+/// A prefetch of the next panel, spread over the products of this one: into L2, because other work precedes
+/// its use.
 template <class T>
 struct prefetch_next_panel {
     T const* first;
-    std::size_t step; ///< from one product to the next
+    std::size_t step; ///< the stride from product to product
 
     void operator()(std::size_t k) const noexcept { __builtin_prefetch(first + k * step, 0, 2); }
 };
@@ -2506,10 +2505,10 @@ struct no_prefetch {
     void operator()(std::size_t) const noexcept {}
 };
 
-/// sums = factor * b + sums.
+/// Computes sums = factor * b + sums.
 ///
-/// Why g++ without SIMD keeps a loop: it makes vectors of a loop over std::fma, but not of the same calls one
-/// behind the other. clang's are made of these only.
+/// Why g++ without SIMD keeps a loop: it vectorises a loop over std::fma but not the unrolled calls, while
+/// clang vectorises the unrolled calls only.
 template <class T, std::size_t Batches>
 void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
     std::array<batch_t<T>, Batches>& sums) noexcept
@@ -2527,11 +2526,11 @@ void add_row(batch_t<T> const& factor, std::array<batch_t<T>, Batches> const& b,
         sums[i] = multiply_add(factor, b[i], sums[i]);
 }
 
-/// sums = start + a b for `Count` rows and so many batches of columns, the products from k to `end` in one
-/// chain.
+/// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, with products [k, end) in
+/// one dependency chain.
 ///
-/// Why four products a turn: counting is a seventh of a turn of one, and where two threads share a core it is
-/// instructions that are short. g++ would besides load a row of b anew for each row of a, unless it unrolls.
+/// Why unrolled by 4: loop overhead is 1/7 of an iteration of one product, and SMT siblings compete for issue
+/// slots. Without unrolling, g++ also loads a row of b again for each row of a.
 template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
 void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size_t next_panel,
     rows_of<T const> start, rows_of<T> sums, Fetch const& fetch) noexcept
@@ -2561,10 +2560,11 @@ void add_chain(Rows a, std::size_t k, std::size_t end, T const* panel, std::size
                 load_batch(start.first + r * start.step + i * batch_size<T>) + sum[r][i]);
 }
 
-/// The same for all products, in as many chains as it takes, and the columns from this panel of b on.
+/// Computes sums = start + a b for `Count` rows and `Batches` batches of columns, which begin at the given
+/// panel of b, with all products in as many dependency chains as needed.
 ///
-/// Why the sums are fetched first: they are wanted when the first chain is done, and then there is nothing to
-/// do while they come.
+/// Why the sums are prefetched first: they are needed at the end of the first chain, where no other work
+/// hides the latency.
 template <std::size_t Count, std::size_t Batches, class T, class Rows, class Fetch>
 void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T const> start, rows_of<T> sums,
     Fetch const& fetch) noexcept
@@ -2587,7 +2587,8 @@ void multiply_tile(Rows a, panels<T> const& b, std::size_t panel, rows_of<T cons
             std::copy_n(start.first + r * start.step, width, sums.first + r * sums.step);
 }
 
-/// One row has too few sums in flight to keep the multipliers busy: several panels at once.
+/// Computes sums = start + a b for one row, several panels at a time: one panel has too few independent sums
+/// to keep the multipliers busy.
 template <class T, class Rows>
 void multiply_one(
     Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
@@ -2603,10 +2604,10 @@ void multiply_one(
     }
 }
 
-/// What part number `part` of the rows has fetched of a panel. The last parts share it evenly, up to four of
-/// them.
+/// Returns the prefetch of a panel that part `part` of the rows issues, if any. The last parts, up to four of
+/// them, share a panel evenly.
 ///
-/// Why they share it: lines that are asked for faster than they come wait for each other.
+/// Why they share it: prefetches that are issued faster than cache lines arrive delay each other.
 template <class T>
 std::optional<prefetch_next_panel<T>> share_of(
     T const* panel, std::size_t depth, std::size_t part, std::size_t parts) noexcept
@@ -2619,9 +2620,11 @@ std::optional<prefetch_next_panel<T>> share_of(
         panel + (part + shares - parts) * width * depth, (std::min)(width, elements_per_cache_line<T>)};
 }
 
-/// Why the next panel is fetched: a matrix larger than the core's own cache would be waited for at the
-/// beginning of each panel. It costs a twentieth of the time of the rows that do it, which a matrix in the
-/// core's own cache would not give back.
+/// Computes sums = start + a b for two or more rows, panel by panel.
+///
+/// Why the next panel is prefetched: a matrix larger than L2 would stall at the beginning of each panel.
+/// Prefetching costs 1/20 of the time of the rows that issue it, which a matrix that fits in L2 would not
+/// recover.
 template <class T, class Rows>
 void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order) noexcept
@@ -2657,8 +2660,8 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
 
 } // namespace detail
 
-/// sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved. start and sums [rows, whole
-/// batches]; start may be sums, nothing else may overlap.
+/// Computes sums = start + a b for a [rows, b.depth], rows_of<T const> or interleaved_rows. start and sums
+/// are [rows, whole batches]; start may be sums, other overlaps are not allowed.
 template <class T, class Rows = rows_of<T const>>
 void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
     panel_order order = panel_order::forwards) noexcept
@@ -2672,19 +2675,19 @@ void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> sta
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/units.hpp ====
-// What recurrent cells do to a row of units. Rows are padded to whole batches, so that nothing is left over
-// at their ends: what stands in the padding is computed too, and read by nobody.
+// Operations of recurrent cells on a row of units. Rows are padded to whole batches, so that there is no
+// remainder; the padding is computed but never read.
 
 namespace xloom::kernel {
 
-/// z = function(z). Softmax, over the row, leaves the padding out.
+/// Computes z = function(z). Softmax, which is over the row, excludes the padding.
 template <class T>
 void activate_padded(activation_function const& function, T* z, std::size_t units) noexcept
 {
     activate<T>(function, z, z, function.kind == activation::softmax ? units : whole_batches<T>(units));
 }
 
-/// z = min(max(z, -limit), limit); NaN stays NaN.
+/// Computes z = min(max(z, -limit), limit); NaN stays NaN.
 template <class T>
 void clip_units(T limit, T* z, std::size_t units) noexcept
 {
@@ -2694,7 +2697,7 @@ void clip_units(T limit, T* z, std::size_t units) noexcept
     });
 }
 
-/// For each batch of units: f(where it begins).
+/// Calls f(position of the first unit) for each batch of units.
 template <class T, class F>
 void for_each_batch(std::size_t units, F const& f) noexcept
 {
@@ -2702,7 +2705,7 @@ void for_each_batch(std::size_t units, F const& f) noexcept
         f(j);
 }
 
-/// z += a * b.
+/// Computes z += a * b.
 template <class T>
 void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
 {
@@ -2711,7 +2714,7 @@ void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
     });
 }
 
-/// z = a * b.
+/// Computes z = a * b.
 template <class T>
 void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
 {
@@ -2719,7 +2722,7 @@ void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
         units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
 }
 
-/// What turns the sums of a gate into its value.
+/// The activation of a gate, with optional clipping of its sums.
 template <class T>
 struct gate {
     activation_function function;
@@ -2744,18 +2747,18 @@ struct lstm_parameters {
     using number = T;
 
     std::size_t I, H;
-    std::size_t gate_step; ///< H in whole batches
+    std::size_t gate_step; ///< H rounded up to whole batches
     panels<T> W;           ///< [I, 4 gate_step]
     panels<T> R;           ///< [H, 4 gate_step]
-    T const* bias;         ///< as a row of sums
+    T const* bias;         ///< laid out as a row of sums
     T const* P;            ///< i, o, f, each gate_step long; null: none
     gate<T> f, g;
     activation_function h;
     bool input_forget;
 
-    /// From one row of sums to the next.
+    /// Returns the stride of rows of sums.
     std::size_t sums_step() const noexcept { return row_step<T>(4 * gate_step); }
-    /// Multiply-adds a row and step.
+    /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
 
@@ -2766,10 +2769,11 @@ bool is_plain(lstm_parameters<T> const& p) noexcept
            p.h.kind == activation::tanh && !p.f.is_clipped && p.P == nullptr && !p.input_forget;
 }
 
-/// The next c and h of a row from the sums of its gates, with the default activations and nothing else.
+/// Computes the next c and h of a row from the sums of its gates, with the default activations and no other
+/// option.
 ///
-/// Why in two passes: an exponential is a long chain, and a processor sees only so far ahead. With h in the
-/// first pass its chain would be two exponentials long, one behind the other.
+/// Why two passes: they keep one exponential per dependency chain, within the reorder window. With h in the
+/// first pass, a chain would have two exponentials.
 template <class T>
 [[gnu::flatten]] void plain_lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
@@ -2783,7 +2787,7 @@ template <class T>
         [=](std::size_t j) { store_batch(h + j, sigmoid_times_tanh(load_batch(o + j), load_batch(c + j))); });
 }
 
-/// The same with any options. The sums are overwritten.
+/// Computes the next c and h of a row from the sums of its gates, with any options. Overwrites the sums.
 template <class T>
 void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
 {
@@ -2811,11 +2815,11 @@ void lstm_units(lstm_parameters<T> const& p, T* sums, T* h, T* c) noexcept
     set_products(o, h, h, H);
 }
 
-/// The rows of a batch between two steps.
+/// The states of a batch's rows.
 template <class T>
 class lstm_rows {
 public:
-    /// Memory for `rows` rows; of an arena without memory only the size is told.
+    /// Allocates memory for `rows` rows; an arena without memory only adds up the size.
     lstm_rows(lstm_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
           h_(memory.take(rows * p.gate_step)),
@@ -2826,7 +2830,7 @@ public:
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
     T* c(std::size_t row) const noexcept { return c_ + row * p_.gate_step; }
 
-    /// h of the first `rows` rows for a product, until it is asked for again.
+    /// Returns h of the first `rows` rows for a product; valid until the next call.
     interleaved_rows<T> h_of_all(std::size_t rows) const noexcept
     {
         return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
@@ -2837,7 +2841,7 @@ public:
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
-    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
         multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
@@ -2856,18 +2860,18 @@ private:
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/sequences.hpp ====
-// The time axis of the recurrent operators: a batch of sequences, each of its own length, through a cell.
+// The time loop of the recurrent operators: a batch of sequences of any lengths, run through a cell.
 
 namespace xloom::kernel {
 
-/// A row of items somewhere in memory.
+/// A row of items at a stride of `step`.
 template <class Item>
 struct strided_row {
     Item* first = nullptr;
     std::ptrdiff_t step = 1;
 };
 
-/// to = from, converted.
+/// Copies `count` items and converts them.
 template <class From, class To>
 void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> to)
 {
@@ -2880,7 +2884,7 @@ void copy_row(strided_row<From const> from, std::size_t count, strided_row<To> t
                 static_cast<To>(from.first[static_cast<std::ptrdiff_t>(i) * from.step]);
 }
 
-/// One sequence as a direction walks it: its first x and y, and how far it is to the next (backwards in the
+/// One sequence in the order of a direction: its first x and y, and their strides along time (negated in the
 /// reverse direction).
 template <class Item>
 struct sequence {
@@ -2888,12 +2892,12 @@ struct sequence {
     std::size_t length;
     strided_row<Item const> x;
     std::ptrdiff_t x_step;
-    strided_row<Item> y; ///< nowhere: not wanted
+    strided_row<Item> y; ///< null: omitted
     std::ptrdiff_t y_step;
 };
 
-/// How many of the sequences, which are sorted by falling length and of which `most` come into question, have
-/// a step t.
+/// Returns how many of the first `most` sequences are longer than t. Requires sequences sorted by descending
+/// length.
 template <class Item>
 std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std::size_t t) noexcept
 {
@@ -2902,10 +2906,10 @@ std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std:
     return most;
 }
 
-/// Inputs of several steps are multiplied with W together, as long as there are no more rows than these.
+/// The maximum number of rows for which the inputs of several steps are multiplied with W together.
 inline constexpr std::size_t rows_together = 96;
 
-/// Memory for the inputs of the steps that are taken together, and for the sums made from them.
+/// Memory for the inputs of steps that are multiplied together, and for their sums.
 template <class T>
 struct step_buffers {
     std::size_t steps;
@@ -2923,7 +2927,7 @@ struct step_buffers {
     {}
 
 private:
-    /// At least steps * rows, and no less than for fewer rows or steps: what suffices for a batch suffices
+    /// Returns at least steps * rows, and no less than for fewer rows or steps: memory for a batch suffices
     /// for smaller ones.
     static std::size_t most_together(std::size_t rows, std::size_t longest)
     {
@@ -2931,7 +2935,7 @@ private:
     }
 };
 
-/// Runs `count` sequences, sorted by falling length, whose states are the first rows of `cell`.
+/// Runs `count` sequences, sorted by descending length, whose states are the first rows of `cell`.
 template <class T, class Item, class Rows>
 void run_sequences(
     Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
@@ -2984,11 +2988,11 @@ struct attn_lstm_parameters {
     panels<T> AW_h;        ///< [H, L]
     panels<T> AW_context;  ///< [E, L]
     score_weights<T> V;
-    T const* zeros; ///< as many as the widest row
+    T const* zeros; ///< as long as the widest row
     bool attends;   ///< false: a plain LSTM
-    bool has_layer; ///< AW is there
+    bool has_layer; ///< true: AW is given
 
-    /// Multiply-adds a row and step, without the scores.
+    /// Returns the multiply-adds of a row and a step, without the scores.
     std::size_t products() const noexcept
     {
         return lstm.products() + W_attention.depth * W_attention.columns + QW.depth * QW.columns +
@@ -2996,14 +3000,14 @@ struct attn_lstm_parameters {
     }
 };
 
-/// What a row attends to.
+/// The memory that a row attends to.
 template <class T>
 struct attention_memory {
     key_rows<T> keys;
     T* values; ///< panels [length, E]
 };
 
-/// The memory of one row of the batch: item (m, e) at items[m * step + e * item_step].
+/// The memory of one row of the batch: item (m, e) is at items[m * step + e * item_step].
 template <class Item>
 struct memory_rows {
     Item const* items;
@@ -3012,7 +3016,7 @@ struct memory_rows {
     std::ptrdiff_t item_step;
 };
 
-/// Memory for what is made from `length` rows of memory.
+/// Allocates keys and values for `length` rows of memory.
 template <class T>
 attention_memory<T> take_memory(
     attn_lstm_parameters<T> const& p, std::size_t length, arena<T>& memory) noexcept
@@ -3021,15 +3025,15 @@ attention_memory<T> take_memory(
     return {{memory.take(length * step), length, step, false}, memory.take(panel_items<T>(length, p.E))};
 }
 
-/// Zeros behind the A numbers of a key or query, up to a whole batch: an infinite factor makes NaN of the
-/// zeros that a product is padded with, and V's zeros do not undo that.
+/// Writes zeros after the A numbers of a key or query, up to a whole batch: infinity times the zeros that pad
+/// a product is NaN, which V's zeros do not undo.
 template <class T>
 void clear_padding(T* row, std::size_t A) noexcept
 {
     std::fill(row + A, row + whole_batches<T>(A), T(0));
 }
 
-/// Makes keys and values from a row's memory. `row` is scratch for [length, E].
+/// Computes keys and values from a row's memory. `row` is scratch for [length, E].
 template <class T, class Item>
 void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from, T* row,
     bool with_exponentials, attention_memory<T>& to)
@@ -3046,7 +3050,7 @@ void fill_memory(attn_lstm_parameters<T> const& p, memory_rows<Item> const& from
         make_exponentials(to.keys, p.A);
 }
 
-/// Bahdanau's score, with V.
+/// The default score: Bahdanau's, with weights V.
 template <class T>
 struct bahdanau_score {
     static constexpr bool takes_exponentials = has_simd<T>;
@@ -3063,17 +3067,16 @@ struct bahdanau_score {
     }
 };
 
-/// What a row of the batch attends to, and where its alignments are wanted.
+/// A row of the batch with its memory and the destination of its alignments.
 template <class T, class Item>
 struct attending_row {
     std::size_t row; ///< in the batch
     attention_memory<T> memory;
-    strided_row<Item> alignment; ///< nowhere: not wanted
+    strided_row<Item> alignment; ///< null: omitted
     std::ptrdiff_t alignment_step;
 };
 
-/// The rows of a batch between two steps. The score is called as score(row, keys, query, last alignment,
-/// scores).
+/// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores).
 template <class T, class Item, class Score>
 class attn_lstm_rows {
 public:
@@ -3101,15 +3104,16 @@ public:
     T const* bias() const noexcept { return lstm_.bias(); }
     std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
 
-    /// What the rows attend to; whether the attention of their last step is wanted, which no step reads.
+    /// Sets the rows' memories. If `to_the_end`, the attention of a row's last step is computed too, although
+    /// no step reads it.
     void attend_to(attending_row<T, Item> const* rows, bool to_the_end) noexcept
     {
         rows_ = rows;
         to_the_end_ = to_the_end;
     }
 
-    /// Step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them have
-    /// another one.
+    /// Performs step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them
+    /// have a step t + 1.
     void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
     {
         if (p_.attends) {
@@ -3144,7 +3148,7 @@ private:
         }
     }
 
-    /// The alignment of one row, and its context.
+    /// Computes the alignment and the context of one row.
     void look(std::size_t row, std::size_t t) const
     {
         attending_row<T, Item> const& at = rows_[row];
@@ -3180,12 +3184,12 @@ private:
 
 namespace xloom {
 
-/// What a score looks at for one row of the batch, and where it writes.
+/// The arguments of a score for one row of the batch, and its output.
 template <class T>
 struct attention_step {
-    std::size_t d; ///< the direction: 0, of the reverse one of two 1
+    std::size_t d; ///< the direction: 1 for the reverse one of bidirectional, else 0
     std::size_t n; ///< the row of the batch
-    T const* keys; ///< [s, A]: s steps of memory, key_step apart
+    T const* keys; ///< [s, A]: s steps of memory at a stride of key_step
     std::size_t key_step;
     std::span<T const> query; ///< [A]
     std::span<T const> V;     ///< [A]
@@ -3199,8 +3203,8 @@ struct attention_step {
 /// The default score: scores[m] = sum_a V[a] tanh(keys[m, a] + query[a]).
 struct bahdanau {};
 
-/// score(step) writes step.scores. It is called for rows with memory only, by several threads at once if the
-/// policy has several.
+/// A score of attention: bahdanau, or a callable for which score(step) writes step.scores. It is called for
+/// rows with memory only, concurrently if the policy has several threads.
 template <class Score, class T>
 concept attention_score =
     std::same_as<Score, bahdanau> || std::invocable<Score const&, attention_step<T> const&>;
@@ -3238,37 +3242,36 @@ user_score<T, Score> score_for(Score const& score, kernel::attn_lstm_parameters<
 } // namespace xloom
 
 // ==== xloom/run/recurrent/batch_call.hpp ====
-// What the calls of all recurrent operators have in common: outputs, and the way to the runner.
+// The common parts of the calls of recurrent operators: outputs, their checks, and the runner.
 
 // ==== xloom/run/recurrent/batch_run.hpp ====
-// How the recurrent operators run a batch: rows sorted by length, cut into parts that need nothing of each
-// other, each through its cell.
+// The engine of the recurrent operators: the rows of a batch, sorted by length and partitioned into
+// independent parts.
 
 // ==== xloom/check/recurrent.hpp ====
-// What the recurrent operators require of shapes, lengths and options.
+// Requirements of the recurrent operators on shapes, lengths and options.
 
 // ==== xloom/check/overlap.hpp ====
-// Which operands of an operator may share memory: none, but for an output that is one of the inputs, walked
-// the same way.
+// Aliasing requirements: no two operands share memory, except an output with the input that is the same
+// tensor on the same axis and in the same direction.
 
 // ==== xloom/core/overlap.hpp ====
-// Whether two strided arrays have a byte in common: exact, so that interleaved and neighbouring views are
-// told from overlapping ones.
+// Overlap of strided arrays. Exact up to 10,000 steps of search, then conservative: interleaved and adjacent
+// views do not overlap.
 
 // ==== xloom/core/layout.hpp ====
-// The places of a tensor's elements in memory.
+// The strided layout of a tensor in memory.
 
 // ==== xloom/core/shape.hpp ====
-// Shapes and axes: constexpr, without xtensor. What only an operator knows (its name, its operands) is given
-// by its caller.
+// Shapes and axes: constexpr, without xtensor. The names of operator and operands are parameters.
 
 // ==== xloom/core/option_list.hpp ====
-// A list among an operator's options, which the operator can refuse by name where it is too long.
+// A list-valued option, which counts its items so that an operator can report a list that is too long.
 
 namespace xloom {
 
-/// The first Capacity items of a list, and how many were given: the operator refuses a list with more than
-/// Capacity.
+/// The first Capacity items of a list, and the number of items given. The operator rejects a list of more
+/// than Capacity items.
 template <class T, std::size_t Capacity>
 class option_list : public static_vector<T, Capacity> {
     using items = static_vector<T, Capacity>;
@@ -3276,7 +3279,7 @@ class option_list : public static_vector<T, Capacity> {
 public:
     constexpr option_list() = default;
     constexpr option_list(items const& all) : items(all) {}
-    /// `count` copies of `value`.
+    /// Constructs a list of `count` copies of `value`.
     constexpr option_list(std::size_t count, T const& value)
     {
         for (std::size_t i = 0; i < count; ++i)
@@ -3299,7 +3302,7 @@ public:
             ++surplus_;
     }
 
-    /// How many items were given, those without room included.
+    /// Returns the number of items given, including those beyond Capacity.
     constexpr std::size_t given() const noexcept { return this->size() + surplus_; }
 
 private:
@@ -3313,10 +3316,10 @@ inline constexpr bool detail::is_printed<option_list<T, Capacity>> = true;
 
 namespace xloom {
 
-/// The largest rank; a call with a tensor that has more axes ends in a shape_error.
+/// The largest rank; a call with a tensor of a larger rank throws shape_error.
 inline constexpr std::size_t max_rank = 16;
 
-/// The largest number of operands of one kind; a call with more ends in an option_error.
+/// The largest number of operands of one kind; a call with more throws option_error.
 inline constexpr std::size_t max_operands = 32;
 
 /// The rank of a container whose rank is known at run time only.
@@ -3328,7 +3331,7 @@ using axes = option_list<std::int64_t, max_operands>;
 
 namespace detail {
 
-/// Requires a rank that a shape has room for. `i` is the operand's number if there are several of that name.
+/// Requires rank <= max_rank. `i` is the operand's index if there are several of that name.
 ///
 /// Errors    shape_error: over max_rank.
 constexpr void check_rank(
@@ -3341,20 +3344,20 @@ constexpr void check_rank(
 
 } // namespace detail
 
-/// True if `axis` counts an axis of a tensor of rank `rank`, from the front or, negative, from the back.
+/// True if `axis` is in [-rank, rank - 1]; negative axes count from the back.
 constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
 {
     auto const r = static_cast<std::int64_t>(rank);
     return -r <= axis && axis < r;
 }
 
-/// The axis counted from the front. Requires is_axis(axis, rank).
+/// Returns the axis counted from the front. Requires is_axis(axis, rank).
 constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
 {
     return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
-/// `dims` without the entry of one axis: what is left of a shape when a slice is taken.
+/// Returns `dims` without `axis`: the shape of a slice.
 template <class Dims>
 constexpr Dims drop_axis(Dims dims, std::size_t axis)
 {
@@ -3362,7 +3365,7 @@ constexpr Dims drop_axis(Dims dims, std::size_t axis)
     return dims;
 }
 
-/// `dims` with `dim` as a new axis: what a shape becomes when slices are stacked.
+/// Returns `dims` with `dim` inserted at `axis`: the shape of stacked slices.
 template <class Dims>
 constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_type const& dim)
 {
@@ -3370,7 +3373,7 @@ constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_typ
     return dims;
 }
 
-/// True if the number of elements, and of bytes, can be counted in a std::ptrdiff_t.
+/// True if the numbers of elements and of bytes are representable in std::ptrdiff_t.
 constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
 {
     for (std::size_t const dim : dims)
@@ -3386,8 +3389,8 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     return true;
 }
 
-/// True if the strides can be counted in bytes too: an empty tensor has them, as if it had one item along its
-/// empty axes.
+/// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had
+/// length 1.
 constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
 {
     for (std::size_t& dim : dims)
@@ -3395,7 +3398,7 @@ constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexce
     return is_countable(dims, bytes_per_element);
 }
 
-/// The number of elements; 1 for rank 0. Requires is_countable(dims).
+/// Returns the number of elements; 1 for rank 0. Requires is_countable(dims).
 constexpr std::size_t element_count(shape const& dims) noexcept
 {
     for (std::size_t const dim : dims)
@@ -3407,7 +3410,7 @@ constexpr std::size_t element_count(shape const& dims) noexcept
     return count;
 }
 
-/// The position of element number `flat` in row-major order (NumPy's unravel_index). Requires flat <
+/// Returns the index tuple of element `flat` in row-major order (NumPy's unravel_index). Requires flat <
 /// element_count(dims).
 constexpr shape unravel(std::size_t flat, shape const& dims)
 {
@@ -3421,13 +3424,13 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
 
 namespace xloom {
 
-/// A shape and, for each axis, the distance in elements between neighbours along it (any sign, 0 allowed).
+/// A shape and, for each axis, the stride in elements (any sign, 0 allowed).
 struct strided_layout {
     shape dims{};
     xloom::strides strides{};
 };
 
-/// The strides of a row-major tensor without gaps.
+/// Returns the strides of a contiguous row-major tensor.
 constexpr strides row_major_strides(shape const& dims)
 {
     strides result(dims.size(), 0);
@@ -3439,7 +3442,7 @@ constexpr strides row_major_strides(shape const& dims)
     return result;
 }
 
-/// True if the elements, read in row-major order, are contiguous.
+/// True if the elements are contiguous in row-major order.
 constexpr bool is_row_major(strided_layout const& layout)
 {
     std::ptrdiff_t step = 1;
@@ -3453,7 +3456,7 @@ constexpr bool is_row_major(strided_layout const& layout)
     return true;
 }
 
-/// The layout of one slice across `axis`.
+/// Returns the layout of one slice across `axis`.
 constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axis)
 {
     return {drop_axis(layout.dims, axis), drop_axis(layout.strides, axis)};
@@ -3463,7 +3466,7 @@ constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axi
 
 namespace xloom {
 
-/// The bytes of one operand.
+/// The memory of one operand: address, bytes per item and layout.
 struct memory_block {
     std::uintptr_t address = 0;
     std::size_t item_bytes = 1;
@@ -3472,10 +3475,10 @@ struct memory_block {
 
 namespace detail {
 
-/// Solves  sum of count * step = target  with 0 <= count <= limit for each term: does a common byte exist?
-/// Terms are merged where their sums are the multiples of one step, tested by divisibility, then tried by
-/// falling step: for the usual nested strides one or two counts of each remain. After a fixed number of
-/// attempts the answer is "perhaps", which counts as yes.
+/// A bounded linear Diophantine equation: sum of count * step = target, with 0 <= count <= limit for each
+/// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one step are
+/// merged, then divisibility is tested, then counts are tried by descending step: for nested strides one or
+/// two counts of each remain. After a fixed number of attempts the result is conservatively true.
 class overlap_equation {
 public:
     constexpr void add(std::uintmax_t step, std::uintmax_t limit)
@@ -3497,9 +3500,9 @@ private:
         std::uintmax_t limit = 0;
     };
 
-    /// Requires falling steps. A step that is m times the next one is no term of its own if m - 1 of that or
-    /// more can be taken: the two together reach every multiple. So one term is left of the same axis of two
-    /// views, however long it is.
+    /// Merges terms. Requires descending steps. A step that is m times the next one is merged into it if the
+    /// limit of the next one is at least m - 1: together they reach every multiple. So the same axis of two
+    /// views becomes one term, whatever its length.
     constexpr void merge_terms()
     {
         for (std::size_t i = terms_.size(); i-- > 1;) {
@@ -3512,8 +3515,8 @@ private:
         }
     }
 
-    /// False if the larger steps have a common divisor whose multiples all miss the target by more than the
-    /// smaller terms reach.
+    /// False if the larger steps have a common divisor whose multiples all differ from the target by more
+    /// than the smaller terms can add up to.
     constexpr bool is_divisible(std::uintmax_t target) const
     {
         std::uintmax_t rest = 0;
@@ -3551,7 +3554,7 @@ private:
     int attempts_left_ = 10'000;
 };
 
-/// From the lowest byte of a block to its highest.
+/// The range from the lowest byte of a block to its highest, inclusive.
 struct byte_range {
     std::uintptr_t lowest;
     std::uintptr_t highest;
@@ -3563,7 +3566,7 @@ constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t 
     return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
 }
 
-/// Requires a block with items.
+/// Returns the byte range of a block. Requires at least one item.
 constexpr byte_range bytes_of(memory_block const& block)
 {
     byte_range range{block.address, block.address + block.item_bytes - 1};
@@ -3578,10 +3581,10 @@ constexpr byte_range bytes_of(memory_block const& block)
     return range;
 }
 
-/// Do blocks whose byte ranges meet share a byte?
+/// True if two blocks whose byte ranges intersect share a byte.
 ///
-/// a's bytes are lowest_a + sum(i * step), b's are lowest_b + sum(j * step). Counting b's from its highest
-/// byte downwards brings both sums to one side, with positive signs.
+/// The bytes of a are lowest_a + sum(i * step), those of b lowest_b + sum(j * step). Counting those of b down
+/// from its highest byte puts both sums on one side, with positive signs.
 [[gnu::noinline]] constexpr bool share_byte(
     memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
 {
@@ -3596,8 +3599,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 
 } // namespace detail
 
-/// True if the blocks share a byte. Cost: some 10 ns where their ranges do not meet, else 0.1 to 0.3 us for
-/// the layouts that occur, whatever their size.
+/// True if the blocks share a byte. Cost: some 10 ns if their ranges do not intersect, else 0.1 to 0.3 us for
+/// usual layouts of any size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
     if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
@@ -3608,9 +3611,9 @@ constexpr byte_range bytes_of(memory_block const& block)
     return detail::share_byte(a, b, in_b.highest - in_a.lowest);
 }
 
-/// True if no two items of the array lie in the same place: if each step leads beyond all that the smaller
-/// ones reach, as in every view of a container. Interleaved arrays that are none, such as steps [2, 3] for
-/// [3, 2], count as overlapping.
+/// True if distinct indices map to distinct elements (mdspan's is_unique) and the strides nest: each exceeds
+/// the extent of all smaller ones, as in every view of a container. Conservative: for strides that do not
+/// nest, such as [2, 3] for the shape [3, 2], false.
 constexpr bool is_unique(strided_layout const& layout)
 {
     struct axis {
@@ -3639,7 +3642,7 @@ constexpr bool is_unique(strided_layout const& layout)
 
 namespace xloom {
 
-/// Where an operand lies, and, of inputs and outputs, how it is walked.
+/// The memory of an operand and, for inputs and outputs, its time axis and direction.
 struct placed_operand {
     memory_block memory{};
     std::size_t axis = 0;
@@ -3648,7 +3651,7 @@ struct placed_operand {
 
 namespace detail {
 
-/// True if both are the very same tensor, or views of the same items in the same order.
+/// True if both are the same tensor, or views of the same items in the same order.
 constexpr bool is_same_place(memory_block const& a, memory_block const& b)
 {
     return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
@@ -3660,7 +3663,7 @@ constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
     return is_same_place(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
 }
 
-/// Requires of an operand that is written that no two of its items share memory.
+/// Requires that no two items of an operand that is written share memory.
 constexpr void check_unique(
     std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
 {
@@ -3677,7 +3680,7 @@ struct shared_memory {
     std::size_t j;
 };
 
-/// Calls found(shared_memory) for every pair that must not share a byte.
+/// Calls found(shared_memory) for every pair that shares a byte but must not.
 template <class Found>
 constexpr void find_shared_memory(std::span<placed_operand const> states,
     std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
@@ -3715,8 +3718,10 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
 
 } // namespace detail
 
-/// Errors    overlap_error: a state or output shares a byte with another operand. Allowed: an output that is
-///           an input's own tensor on the same axis and in the same direction.
+/// Requires that no state or output shares memory with another operand. An output may be the same tensor as
+/// an input, on the same axis and in the same direction.
+///
+/// Errors    overlap_error: a state or output shares a byte with another operand.
 [[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
     std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
@@ -3734,25 +3739,25 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
 } // namespace xloom
 
 // ==== xloom/check/shapes.hpp ====
-// Several operands whose shapes follow from a few sizes: what is wrong with any of them, in one sentence.
+// The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
 
 namespace xloom::detail {
 
-/// More bytes than a number takes up with its part of what fills a row up to whole vectors and lines of the
-/// cache. Sizes that cannot be counted in so many bytes fit in no memory, and sums of those that can do not
-/// overflow.
+/// An upper bound on the bytes of a number, including its share of the padding of a row to whole SIMD vectors
+/// and cache lines. Sizes that overflow with it do not fit in memory, and sums of sizes that do not overflow
+/// with it do not overflow.
 inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
 
-/// An operand, and what its shape must be.
+/// An operand with its expected and its actual shape.
 struct shape_requirement {
     std::string_view operand;
-    std::string_view symbolic_shape; ///< of the expected shape
+    std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
     shape expected;
-    std::optional<shape> actual; ///< none: the operand is left out
+    std::optional<shape> actual; ///< none: the operand is omitted
 };
 
-/// True if both have the same axes, in another order, without those of length 1: transposing makes one of the
-/// other.
+/// True if both have the same axes in another order, not counting those of length 1: one is a transposition
+/// of the other.
 constexpr bool are_transposed(shape a, shape b)
 {
     auto const drop_ones = [](shape const& dims) {
@@ -3771,14 +3776,15 @@ constexpr bool are_transposed(shape a, shape b)
     return a == b;
 }
 
-/// What would make the operands right: a reshape needs as many items, a transposition the same axes.
-constexpr std::string_view shape_remedy(std::span<shape_requirement const> laws)
+/// Returns the remedy: a reshape requires the same number of items, a transposition the same axes.
+constexpr std::string_view shape_remedy(std::span<shape_requirement const> requirements)
 {
     bool all_transposed = true, all_reshaped = true;
-    for (shape_requirement const& law : laws)
-        if (law.actual && *law.actual != law.expected) {
-            bool const is_transposed = are_transposed(*law.actual, law.expected);
-            bool const has_the_items = element_count(*law.actual) == element_count(law.expected);
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected) {
+            bool const is_transposed = are_transposed(*requirement.actual, requirement.expected);
+            bool const has_the_items =
+                element_count(*requirement.actual) == element_count(requirement.expected);
             all_transposed &= is_transposed;
             all_reshaped &= has_the_items && !is_transposed;
         }
@@ -3786,25 +3792,25 @@ constexpr std::string_view shape_remedy(std::span<shape_requirement const> laws)
 }
 
 [[noreturn]] inline void fail_shapes(
-    std::string_view op, std::string_view sizes, std::span<shape_requirement const> laws)
+    std::string_view op, std::string_view sizes, std::span<shape_requirement const> requirements)
 {
     fact_list facts;
-    for (shape_requirement const& law : laws)
-        if (law.actual && *law.actual != law.expected)
-            facts.add(
-                law.operand, " is ", *law.actual, " instead of ", law.symbolic_shape, " = ", law.expected);
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            facts.add(requirement.operand, " is ", *requirement.actual, " instead of ",
+                requirement.symbolic_shape, " = ", requirement.expected);
     fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
-        shape_remedy(laws));
+        shape_remedy(requirements));
 }
 
-/// Requires every given operand to be as the law has it. `describe` says where the sizes come from.
+/// Requires that every given operand has its expected shape. `describe` returns the sizes for the error text.
 template <class Describe>
 constexpr void check_shapes(
-    std::string_view op, std::span<shape_requirement const> laws, Describe const& describe)
+    std::string_view op, std::span<shape_requirement const> requirements, Describe const& describe)
 {
-    for (shape_requirement const& law : laws)
-        if (law.actual && *law.actual != law.expected)
-            fail_shapes(op, describe(), laws);
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            fail_shapes(op, describe(), requirements);
 }
 
 constexpr void check_given(
@@ -3820,12 +3826,12 @@ constexpr void check_given(
 } // namespace xloom::detail
 
 // ==== xloom/core/direction.hpp ====
-// The directions in which a recurrent operator walks the time axis.
+// The directions in which a recurrent operator traverses the time axis.
 
 namespace xloom {
 
-/// ONNX's `direction`. A bidirectional operator has two sets of weights and states: those of forward, then
-/// those of reverse.
+/// ONNX's attribute `direction`. A bidirectional operator has two sets of weights and states: forward, then
+/// reverse.
 enum class direction : unsigned char { forward, reverse, bidirectional };
 
 namespace detail {
@@ -3834,19 +3840,19 @@ inline constexpr std::array<std::string_view, 3> direction_names{"forward", "rev
 
 } // namespace detail
 
-/// As ONNX's attribute has it.
+/// Returns the value of ONNX's attribute, such as "forward".
 constexpr std::string_view name_of(direction d) noexcept
 {
     auto const number = static_cast<std::size_t>(d);
     return number < detail::direction_names.size() ? detail::direction_names[number] : "unknown";
 }
 
-/// D: the length of the direction axis that weights, states and outputs have.
+/// Returns D, the length of the direction axis of weights, states and outputs.
 constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
 
-/// The direction of this name; case matters.
+/// Returns the direction of this name; case-sensitive.
 ///
-/// Errors    option_error: a name that is none.
+/// Errors    option_error: an unknown name.
 /// Source    ONNX LSTM-22, GRU-22, RNN-22 (direction).
 /// Example   tests/core/direction.test.cpp
 constexpr direction parse_direction(std::string_view op, std::string_view name)
@@ -3863,20 +3869,19 @@ constexpr direction parse_direction(std::string_view op, std::string_view name)
 
 namespace xloom {
 
-/// D directions, I input, H hidden.
+/// The sizes of the weights: D directions, I input, H hidden.
 struct recurrent_widths {
     std::size_t D = 1, I = 0, H = 0;
 };
 
-/// T steps, N rows of the batch.
+/// The sizes of a batch: T time steps, N rows.
 struct batch_sizes {
     std::size_t T = 0, N = 0;
 };
 
 namespace detail {
 
-/// Refuses weights of which the last two axes are evidently exchanged, as in Keras: [D, I, gates H] and [D,
-/// H, gates H].
+/// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
 constexpr void check_not_transposed(
     std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
 {
@@ -3896,7 +3901,7 @@ constexpr void check_not_transposed(
             " by xt::transpose and a copy.");
 }
 
-/// W [D, gates H, I], R [D, gates H, H]. `attention_columns` is what W is wider than I by.
+/// Checks W [D, gates H, I + attention_columns] and R [D, gates H, H], and returns D, I and H.
 template <class Options>
 constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
     std::optional<shape> const& W, std::optional<shape> const& R, std::size_t attention_columns = 0)
@@ -3924,7 +3929,7 @@ inline std::string describe(recurrent_widths const& sizes)
     return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
 }
 
-/// AttnLSTM has layout 0 alone.
+/// Returns the option layout; 0 for AttnLSTM, which does not have it.
 template <class Options>
 constexpr std::int64_t layout_of_options(Options const& options)
 {
@@ -3934,7 +3939,7 @@ constexpr std::int64_t layout_of_options(Options const& options)
         return 0;
 }
 
-/// Options of a recurrent operator, all of which have these.
+/// Checks clip, layout and direction, which all recurrent operators have.
 template <class Options>
 constexpr void check_options(std::string_view op, Options const& options)
 {
@@ -3950,7 +3955,7 @@ constexpr void check_options(std::string_view op, Options const& options)
             static_cast<int>(options.direction), ". Choose one of them.");
 }
 
-/// A list of numbers that has room for all that were given.
+/// Requires that a list has at most as many numbers as its capacity.
 template <class List>
 constexpr void check_list(std::string_view op, std::string_view operand, List const& list)
 {
@@ -3959,7 +3964,7 @@ constexpr void check_list(std::string_view op, std::string_view operand, List co
             list.given(), ". Give fewer.");
 }
 
-/// The activations of all directions: those of the options, or the defaults.
+/// Returns the activations of all directions: those of the options, or the defaults.
 template <class Options>
 constexpr activation_list check_activations(std::string_view op, Options const& options,
     std::span<std::string_view const> defaults, activation_dialect dialect)
@@ -3988,7 +3993,7 @@ inline std::string describe(recurrent_widths const& sizes, batch_sizes const& ba
     return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
 }
 
-/// Rows whose states can be counted, and the sums that are made of them.
+/// Requires that the size of N rows of inputs and states does not overflow.
 constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
 {
     if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
@@ -3996,13 +4001,13 @@ constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, st
             ". Choose fewer rows.");
 }
 
-/// True if the bytes of Y can be counted.
+/// True if the size of Y in bytes does not overflow.
 constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batch)
 {
     return has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double));
 }
 
-/// A batch whose Y and states can be counted.
+/// Requires that the sizes of Y and of the states do not overflow.
 constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch)
 {
     if (!has_output(sizes, batch))
@@ -4011,7 +4016,7 @@ constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& si
     check_rows(op, sizes, batch.N);
 }
 
-/// X [T, N, I], in layout 1 [N, T, I].
+/// Checks X [T, N, I], in layout 1 [N, T, I], and returns T and N.
 constexpr batch_sizes check_X(
     std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
 {
@@ -4035,39 +4040,39 @@ constexpr std::string_view output_letters(std::int64_t layout)
     return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
 }
 
-/// Of states: [D, N, H], in layout 1 [N, D, H].
+/// Returns the shape of states: [D, N, H], in layout 1 [N, D, H].
 constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
     return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
 }
 
-/// Of Y: [T, D, N, H], in layout 1 [N, T, D, H].
+/// Returns the shape of Y: [T, D, N, H], in layout 1 [N, T, D, H].
 constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
 {
     return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
                        : shape{batch.N, batch.T, sizes.D, sizes.H};
 }
 
-/// An operand that may be left out.
+/// The name of an operand and its shape, if it is given.
 struct named_shape {
     std::string_view operand;
     std::optional<shape> dims;
 };
 
-/// States [D, N, H], in layout 1 [N, D, H].
+/// Checks states [D, N, H], in layout 1 [N, D, H].
 template <class Weights, std::size_t Count>
 constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
     std::array<named_shape, Count> const& states)
 {
     recurrent_widths const& sizes = weights.sizes();
-    std::array<shape_requirement, Count> laws{};
+    std::array<shape_requirement, Count> requirements{};
     for (std::size_t i = 0; i < Count; ++i)
-        laws[i] = {states[i].operand, state_letters(weights.layout()),
+        requirements[i] = {states[i].operand, state_letters(weights.layout()),
             state_shape(sizes, batch, weights.layout()), states[i].dims};
-    check_shapes(op, laws, [&] { return describe(sizes, batch); });
+    check_shapes(op, requirements, [&] { return describe(sizes, batch); });
 }
 
-/// Lengths [N] that lie in [0, most].
+/// Checks lengths [N], each in [0, most].
 template <class Lengths>
 void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N,
     std::string_view letter, std::size_t most)
@@ -4086,14 +4091,15 @@ void check_lengths(std::string_view op, std::string_view operand, Lengths const&
             op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
-/// An operand in memory. An output may be the very tensor of the input that `may_alias` names.
+/// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.
 struct named_block {
     std::string_view operand;
     memory_block block;
     std::string_view may_alias{};
 };
 
-/// Requires every output to have memory of its own.
+/// Requires that no two items of an output share memory, and that no output shares memory with another
+/// operand.
 inline void check_apart(
     std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
 {
@@ -4116,15 +4122,14 @@ inline void check_apart(
 } // namespace xloom
 
 // ==== xloom/core/aligned_vector.hpp ====
-// A vector whose items begin at a line of the cache, so that no batch of them straddles two; a large one lies
-// in large pages.
+// A std::vector aligned to cache lines, so that no SIMD batch crosses one; large vectors are aligned to huge
+// pages and advised to use them.
 
 // ==== xloom/core/huge_pages.hpp ====
-// Large pages for large memory, where the system has them for those who ask.
+// Huge pages for large allocations (madvise).
 //
-// Why: a processor keeps in mind where some hundred or thousand pages lie. What takes up more of them, at 4
-// KiB each, costs it a look into the system's tables for each page that it comes to, which takes longest on a
-// virtual machine.
+// Why: the TLB covers a few hundred to a few thousand 4 KiB pages. Beyond that, every access to a new page is
+// a page-table walk, most expensive under virtualisation.
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -4132,11 +4137,11 @@ inline void check_apart(
 
 namespace xloom::detail {
 
-/// Bytes of a large page, where small ones have 4 KiB.
+/// The size of a huge page in bytes; a regular page has 4 KiB.
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Asks for large pages for memory that begins at a multiple of huge_page. It is a wish: without them memory
-/// is as good, but slower.
+/// Advises the system to use huge pages for memory aligned to huge_page. Best effort: without huge pages
+/// accesses are only slower.
 inline void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept
 {
 #ifdef MADV_HUGEPAGE
@@ -4188,22 +4193,23 @@ using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
 } // namespace xloom
 
 // ==== xloom/tensor/tensor_ref.hpp ====
-// Operands that are looked at where they lie, and may be left out.
+// References to operands in memory that may be omitted.
 
 // ==== xloom/tensor/borrowed.hpp ====
-// Which operands may be temporaries: those whose items outlive them.
+// Traits of borrowed operands: types whose items outlive the object, so that a temporary may be passed.
 
 // ==== xloom/tensor/tensor.hpp ====
-// What counts as a tensor, and what a value is owned as.
+// The tensor concepts, and the traits of tensors: items, shape, layout, owning type.
 
 // ==== xloom/kernel/strided_copy.hpp ====
-// Two layouts of one shape walked side by side, planned once and run many times.
+// A copy between two strided layouts of one shape, planned once and run many times.
 
 namespace xloom::kernel {
 
-/// Pairs the items of one strided array with those of another of the same shape, and assigns the first to the
-/// second. Axes of length 1 are dropped and axes that lie side by side on both sides are merged, so that most
-/// copies are one or two loops. Cost: each item read once and written once. Allocates nothing.
+/// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
+/// second. Axes of length 1 are dropped, and adjacent axes that have a common stride in both arrays are
+/// merged, so that most copies are one or two loops. Cost: each item is read once and written once. Allocates
+/// nothing.
 class strided_copy {
 public:
     constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
@@ -4252,8 +4258,10 @@ private:
         return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
     }
 
-    /// Why contiguous items too are copied by a loop: std::copy_n calls memmove, which costs more than a row
-    /// of a small element. And why not by walk: g++ 12 makes a seventh slower code of it.
+    /// Copies the items along `axis` and the axes after it.
+    ///
+    /// Why a loop copies contiguous items too: std::copy_n calls memmove, which costs more than copying a row
+    /// of a small element. Why not walk: g++ 12 compiles it to code that is 1/7 slower.
     template <class T>
     void copy(std::size_t axis, T const* from, T* to) const
     {
@@ -4290,15 +4298,15 @@ private:
 } // namespace xloom::kernel
 
 // ==== xloom/tensor/element_view.hpp ====
-// What a body gets for one element of a tensor: a row-major xtensor expression over memory that it does not
-// own.
+// The view of one element of a tensor that a body receives: a row-major xtensor expression over memory that
+// it does not own.
 
 // ==== xloom/tensor/xtensor.hpp ====
-// The only file that includes xtensor: its releases 0.24.3 to 0.27.1 under one roof.
+// The only file that includes xtensor, of the releases 0.24.3 to 0.27.1.
 //
-// Why: 0.26 moved every header into folders without forwarders. And up to 0.25, under C++20, g++ gives the
-// sum of two xarrays the type xtensor<T, 4> (the allocator is taken for a non-type parameter), whose
-// evaluation throws bad_array_new_length: the specialisation below names the type that was meant.
+// Why: 0.26 moved every header into folders, without forwarding headers. Up to 0.25, g++ in C++20 mode
+// deduces xtensor<T, 4> as the type of the sum of two xarrays (it takes the allocator for a non-type
+// parameter), whose evaluation throws bad_array_new_length: the specialisation below gives the intended type.
 
 #if __has_include(<xtensor/core/xtensor_config.hpp>)
 #include <xtensor/containers/xarray.hpp>
@@ -4331,12 +4339,12 @@ namespace xloom {
 template <class T, class Shape>
 class basic_element_view;
 
-/// Names for the parameters of bodies that are not generic. T is const for inputs.
+/// An element view for the parameter list of a body that is not generic. T is const for inputs.
 template <class T, std::size_t Rank = dynamic_rank>
 using element_view = basic_element_view<T,
     std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
 
-/// The same for elements of xt::xtensor_fixed.
+/// An element view of a fixed shape, for the elements of an xt::xtensor_fixed.
 template <class T, std::size_t... Dims>
 using fixed_element_view = basic_element_view<T, xt::fixed_shape<Dims...>>;
 
@@ -4347,7 +4355,7 @@ inline constexpr bool is_fixed_shape = false;
 template <std::size_t... Dims>
 inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
 
-/// Shape and strides of a view; those of a fixed shape take no room.
+/// The shape and strides of a view; an empty class for a fixed shape.
 template <class Shape>
 struct element_geometry {
     using shape_type = Shape;
@@ -4396,8 +4404,8 @@ struct temporary_of<T, xt::fixed_shape<Dims...>> {
     using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
 };
 
-/// Thrown by a view that was assigned another shape; the operator that made the view says instead which
-/// operand it is, at what iteration.
+/// The exception of a view that is assigned another shape. The operator that made the view replaces it by a
+/// body_error that names the operand and the iteration.
 class element_reshaped : public body_error {
 public:
     element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
@@ -4454,15 +4462,15 @@ namespace xloom {
 /// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(),
 /// xt::noalias(y_t) = h + x_t.
 ///
-/// Assigning writes the values and never changes the shape: an expression of another shape is a body_error (a
-/// compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
+/// Assignment writes the values and never changes the shape: an expression of another shape is a body_error
+/// (a compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
 /// view of the same memory. swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not
-/// compile. `y_t = expression` goes through a temporary, as everywhere in xtensor; xt::noalias(y_t) allocates
-/// nothing.
+/// compile. `y_t = expression` evaluates into a temporary, as everywhere in xtensor; xt::noalias(y_t)
+/// allocates nothing.
 ///
-/// Why a type of our own: xtensor's adaptors take another shape of the same size in silence, answer a larger
-/// one with an untyped error, have no common way to move their pointer (xfixed_adaptor has none), and their
-/// names do not fit a body's parameter list.
+/// Why not an xtensor adaptor: adaptors silently accept another shape of the same size, throw an untyped
+/// error for a larger one, have no common function that resets the pointer (xfixed_adaptor has none), and
+/// have type names too long for a body's parameter list.
 template <class T, class Shape>
 class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
                            public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
@@ -4478,7 +4486,8 @@ public:
     using temporary_type = typename inner_types::temporary_type;
     using expression_tag = xt::xtensor_expression_tag;
 
-    /// Views dims' row-major items from `data` on. `dims` is ignored for a fixed shape.
+    /// Makes a view of row-major items of shape `dims` that begin at `data`. `dims` is ignored for a fixed
+    /// shape.
     basic_element_view(T* data, shape const& dims)
         : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_)
     {}
@@ -4495,8 +4504,8 @@ public:
         return *this;
     }
 
-    /// Deleted, so that std::swap does not compile: through a copy, which views the same memory, it would
-    /// leave both views equal.
+    /// Deleted so that std::swap does not compile: its temporary copy would view the same memory, and both
+    /// views would end up equal.
     basic_element_view& operator=(basic_element_view&&) = delete;
 
     /// Swaps the values of two elements of the same shape.
@@ -4514,7 +4523,7 @@ public:
         return semantic_base::operator=(expression);
     }
 
-    /// xt::noalias ends here.
+    /// Called by xt::noalias(y_t) = expression.
     template <class E>
     basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
     {
@@ -4523,14 +4532,14 @@ public:
         return *this;
     }
 
-    /// xt::noalias(y_t) += ... ends here; xtensor's own does not compile for fixed shapes.
+    /// Called by xt::noalias(y_t) += expression; xtensor's own function does not compile for fixed shapes.
     template <class E>
     basic_element_view& computed_assign(xt::xexpression<E> const& expression)
     {
         return assign_xexpression(expression);
     }
 
-    /// Takes the values of a temporary; xtensor's assignments end here.
+    /// Copies the values of a temporary; called by xtensor's assignment operators.
     basic_element_view& operator=(temporary_type&& values)
     {
         resize(values.shape());
@@ -4544,7 +4553,8 @@ public:
         return *this;
     }
 
-    /// Called by xtensor with the shape of what is assigned; there is nothing to resize, only to refuse.
+    /// Throws body_error unless `dims` equals the view's shape; xtensor calls it with the shape of an
+    /// assigned expression.
     template <class Dims>
     void resize(Dims const& dims, bool = false) const
     {
@@ -4556,7 +4566,7 @@ public:
     static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
     static constexpr bool is_contiguous() noexcept { return true; }
 
-    /// Moves the view to other memory; for the operators that hand views to bodies.
+    /// Makes the view refer to other memory; for the operators that pass views to bodies.
     void rebind(T* data) noexcept { storage_.reset_data(static_cast<T*>(data), geometry_.size_); }
 
 private:
@@ -4587,7 +4597,7 @@ private:
 
 namespace xloom {
 
-/// The door for a container of your own. Specialise it with
+/// Customisation point: specialise it to use your own container as a tensor. A specialisation declares
 ///
 ///     using value_type = ...;                                  // the items' type
 ///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
@@ -4596,8 +4606,8 @@ namespace xloom {
 ///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
 ///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
 ///
-/// Shipped for every xtensor expression whose items lie in memory: xarray, xtensor, xtensor_fixed, their
-/// adaptors, strided views.
+/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
+/// their adaptors, strided views.
 template <class T>
 struct enable_tensor;
 
@@ -4609,8 +4619,8 @@ using bare = std::remove_cvref_t<T>;
 template <class T>
 concept expression = xt::is_xexpression<bare<T>>::value;
 
-/// False for a flattened view (xt::ravel) of items that an iterator alone reaches: xtensor declares a data()
-/// that does not compile.
+/// False for a flattened view (xt::ravel) whose items only an iterator can reach: xtensor declares a data()
+/// for it that does not compile.
 template <class T>
 inline constexpr bool has_items_in_storage = true;
 template <class T>
@@ -4633,7 +4643,7 @@ inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
 template <std::size_t... Dims>
 inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
 
-/// xtensor's containers, as opposed to its adaptors and views.
+/// True for xtensor's containers, false for its adaptors and views.
 template <class T>
 inline constexpr bool is_xcontainer = false;
 template <class Storage, xt::layout_type Layout, class Shape, class Tag>
@@ -4645,7 +4655,7 @@ inline constexpr bool is_xcontainer<xt::xfixed_container<T, Shape, Layout, Shara
 
 } // namespace detail
 
-/// For what of xtensor's lies in memory.
+/// The specialisation for xtensor expressions whose items are in memory.
 template <detail::strided_expression T>
 struct enable_tensor<T> {
     using value_type = std::remove_const_t<typename T::value_type>;
@@ -4676,18 +4686,18 @@ struct enable_tensor<T> {
         typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
 };
 
-/// A type that has come through the door.
+/// A type for which enable_tensor is specialised.
 template <class T>
 concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
 
 namespace detail {
 
-/// An xtensor expression that computes its items when asked, so that it may refer to variables that are gone
-/// by then.
+/// An xtensor expression that computes its items on access, so that it may refer to variables that no longer
+/// exist.
 template <class T>
 concept lazy = expression<T> && !tensor<T>;
 
-/// A tensor that does not own its items: an adaptor or a view of xtensor.
+/// A tensor that does not own its items: an xtensor adaptor or view.
 template <class T>
 concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
 
@@ -4702,11 +4712,11 @@ struct shape_type_of<T> {
     using type = typename T::shape_type;
 };
 
-/// std::array, fixed_shape, or xtensor's dynamic shape.
+/// The shape type of a tensor: std::array, fixed_shape, or xtensor's dynamic shape.
 template <tensor T>
 using shape_type_t = typename shape_type_of<bare<T>>::type;
 
-/// The type of one item; for a scalar its own.
+/// The type of one item of a tensor; for a scalar T itself.
 template <class T>
 struct item_of {
     using type = T;
@@ -4722,8 +4732,8 @@ struct item_of<T> {
 template <class T>
 using item_t = typename item_of<bare<T>>::type;
 
-/// What is kept of a value: containers and scalars as they are; of views, adaptors and lazy expressions a
-/// container.
+/// The type that owns a value: T itself for containers and scalars, a container for views, adaptors and lazy
+/// expressions.
 template <class T>
 struct owned {
     using type = T;
@@ -4736,7 +4746,7 @@ template <lazy T>
 struct owned<T> {
     using type = bare<decltype(xt::eval(std::declval<T const&>()))>;
 };
-/// Of what xtensor takes for a container, xt::eval makes none.
+/// For types derived from xt::xcontainer, which xt::eval returns unevaluated.
 template <lazy T>
     requires std::is_base_of_v<xt::xcontainer<T>, T>
 struct owned<T> {
@@ -4745,13 +4755,13 @@ struct owned<T> {
 template <class T>
 using owned_t = typename owned<bare<T>>::type;
 
-/// True if the items of every T lie side by side in row-major order.
+/// True if the items of every T are contiguous in row-major order.
 template <class T>
 inline constexpr bool is_always_row_major = false;
 template <strided_expression T>
 inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
 
-/// Returns the number of axes, which may be more than a shape has room for; 0 for a scalar.
+/// Returns the number of axes, which may exceed max_rank; 0 for a scalar.
 template <class T>
 std::size_t rank_of([[maybe_unused]] T const& value)
 {
@@ -4765,7 +4775,7 @@ std::size_t rank_of([[maybe_unused]] T const& value)
     }
 }
 
-/// Returns the text of a value's shape, whatever its rank.
+/// Returns the shape of a value of any rank as text.
 template <class T>
 std::string describe_shape([[maybe_unused]] T const& value)
 {
@@ -4775,7 +4785,7 @@ std::string describe_shape([[maybe_unused]] T const& value)
         return concat(shape{});
 }
 
-/// Requires a rank of at most max_rank.
+/// Returns the shape of a tensor. Requires a rank of at most max_rank.
 template <tensor T>
 shape shape_of(T const& value)
 {
@@ -4790,7 +4800,7 @@ strided_layout layout_of(T const& value)
     return {detail::shape_of(value), {steps.begin(), steps.end()}};
 }
 
-/// The shape in a type that is cheap to compare: an array where the rank is static.
+/// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.
 template <tensor T>
 using extents_t = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, shape,
     std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
@@ -4809,7 +4819,7 @@ extents_t<T> extents_of(T const& value)
     }
 }
 
-/// Compares a value's shape with a range of dimensions; a scalar has none.
+/// True if a value's shape equals a range of dimensions; a scalar has none.
 template <class T, class Dims>
 bool is_shaped_like(T const& value, Dims const& dims)
 {
@@ -4822,7 +4832,7 @@ bool is_shaped_like(T const& value, Dims const& dims)
     }
 }
 
-/// A rank-0 value: whatever is no tensor.
+/// Returns the shape of a scalar, which is empty. A scalar is any value that is not a tensor.
 template <class T>
     requires(!expression<T> && !tensor<T>)
 shape shape_of(T const&)
@@ -4839,7 +4849,7 @@ bool have_same_shape(A const& a, B const& b)
         return detail::is_shaped_like(b, shape{});
 }
 
-/// Assigns the items of one tensor to those of another of the same shape.
+/// Assigns the items of one tensor to those of another tensor of the same shape.
 template <tensor From, tensor To>
 void copy_items(From const& from, To& to)
 {
@@ -4857,8 +4867,8 @@ void copy_items(From const& from, To& to)
 
 namespace xt {
 
-// xtensor declares these two no earlier than it defines them, in headers that its other expressions do
-// without.
+// Declared here because xtensor declares them only in the headers that define them, which its other
+// expressions do not include.
 template <class CT, class S, layout_type L, class FST>
 class xstrided_view;
 template <class CT, class... S>
@@ -4868,19 +4878,19 @@ class xview;
 
 namespace xloom::detail {
 
-/// True if the items of an X outlive it: a std::span, a view of a variable, an adaptor of memory that it does
-/// not own. A container's do not, nor do those of a view or an adaptor that holds a container.
+/// True if the items of an X outlive the X: a std::span, a view of a variable, an adaptor of memory that it
+/// does not own. False for a container, and for a view or an adaptor that holds a container.
 template <class X>
 inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<X>;
 
-/// True if the items of what a view or an adaptor holds as a Closure outlive the holder.
+/// True if the items of a view or an adaptor that stores a Closure outlive that view or adaptor.
 template <class Closure>
 inline constexpr bool is_borrowed_closure =
     std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
 
 template <class T, class Shape>
 inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
-/// xtensor keeps the smart pointer that owns the memory in the allocator's place.
+/// xtensor passes a smart pointer that owns the memory as the allocator argument.
 template <class Pointer, class Allocator>
 inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> =
     !requires(Allocator owner) { owner.get(); };
@@ -4910,16 +4920,16 @@ inline constexpr bool outlives_expression =
 } // namespace xloom::detail
 
 // ==== xloom/tensor/operand_names.hpp ====
-// The names of the operands that a call lists under ONNX's names, for the compile errors that name them.
+// The operands' names in compile errors, spelt as in ONNX.
 
 namespace xloom::detail {
 
-/// Compile-time errors of an operand that is referred to.
+/// A compile-time error of an operand that a tensor_ref or a lengths_ref refers to.
 enum class ref_fault { none, lazy, kind, item, integer, temporary, constant };
 
 namespace names {
 
-// The text of a static_assert is a literal, so only the preprocessor can put a name into it.
+// The message of a static_assert is a literal, so only the preprocessor can insert a name.
 #define XLOOM_NAMED_OPERAND(type, name)                                                                      \
     struct type {                                                                                            \
         static constexpr std::string_view text = name;                                                       \
@@ -4948,7 +4958,7 @@ namespace names {
         }                                                                                                    \
     };
 
-/// A reference that a caller makes before the call has no name yet.
+/// The name in errors of a reference made before the call, whose operand is not known yet.
 XLOOM_NAMED_OPERAND(any_tensor, "an operand")
 XLOOM_NAMED_OPERAND(any_lengths, "lengths")
 
@@ -4982,11 +4992,11 @@ XLOOM_NAMED_OPERAND(Y_alignment, "Y_alignment")
 } // namespace xloom::detail
 
 // ==== xloom/tensor/operands.hpp ====
-// The operands of a call, taken from packs: inputs in memory, shapes, and where everything lies.
+// The operands of a call: inputs evaluated into memory, shapes and memory blocks.
 
 // ==== xloom/tensor/operand_tuple.hpp ====
-// Packs: one value, or a flat std::tuple of values, wherever an operator takes "states", "inputs" or
-// "outputs".
+// Operand tuples (packs): one value or a flat std::tuple of values, for an operator's states, inputs or
+// outputs.
 
 namespace xloom::detail {
 
@@ -5008,7 +5018,7 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 template <class T>
 inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
 
-/// The leaves of a pack as a std::tuple of lvalue references.
+/// Returns the values of a pack (its leaves, as in JAX) as a std::tuple of lvalue references.
 template <class Pack>
 constexpr auto leaves(Pack& pack)
 {
@@ -5019,20 +5029,20 @@ constexpr auto leaves(Pack& pack)
     }
 }
 
-/// The types of the leaves: std::tuple<T&...>.
+/// The tuple type of the leaves of a pack: std::tuple<T&...>.
 template <class Pack>
 using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Pack>&>()));
 
 template <class Pack>
 inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;
 
-/// False if a std::tuple stands inside a std::tuple.
+/// False if a std::tuple is nested in a std::tuple.
 template <class Pack>
 inline constexpr bool is_flat = true;
 template <class... Ts>
 inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
 
-/// True if scan outputs can be made of it: tensors and scalars.
+/// True if every value can be a scan output: a tensor or a scalar.
 template <class Pack>
 inline constexpr bool is_stackable = !has_sequence<Pack>;
 template <class... Ts>
@@ -5057,7 +5067,8 @@ struct owned<std::tuple<Ts...>> {
 
 namespace xloom::detail {
 
-/// An input is walked where it lies; a lazy expression is evaluated once, before the first iteration.
+/// The type of an input during a call: a reference to a tensor, or a container for a lazy expression, which
+/// is evaluated once, before the first iteration.
 template <class X>
 using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
 
@@ -5068,7 +5079,7 @@ auto evaluated_inputs(Pack const& inputs)
         detail::leaves(inputs));
 }
 
-/// Requires of every operand, a tensor or a scalar, that a shape has room for its axes.
+/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank.
 template <class... Xs>
 void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
 {
@@ -5100,7 +5111,8 @@ memory_block memory_of(X const& value)
         return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
 }
 
-/// Where the operands lie; of those that are walked, the caller adds how.
+/// Returns the operands' memory blocks; the caller sets the time axis and the direction of inputs and
+/// outputs.
 template <class... Xs>
 std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
 {
@@ -5111,7 +5123,7 @@ std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& ope
         operands);
 }
 
-/// True if the operand is not const, nor a view of const memory.
+/// True if the operand is neither const nor a view of const memory.
 template <class X>
 struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
 template <tensor X>
@@ -5120,8 +5132,8 @@ struct is_writable<X>
                          !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
                              std::declval<X&>()))>>> {};
 
-/// True if the pack, as it was passed, holds nothing that dies with the call: lvalues, std::tie, views of
-/// variables by value.
+/// True if no value of a pack is a temporary that owns its items: lvalues, std::tie, views of variables by
+/// value.
 template <class Pack>
 inline constexpr bool outlives_call = outlives_expression<Pack>;
 template <class... Ts>
@@ -5133,8 +5145,8 @@ namespace xloom {
 
 namespace detail {
 
-/// Where the operand's items lie. A tensor without items may lie nowhere: its steps are 0, for nothing may be
-/// added to a null pointer.
+/// Returns the layout of an operand's items. An empty tensor may have a null pointer; its strides are then
+/// zeroed to avoid arithmetic on null.
 template <class X>
 strided_layout layout_at(void const* data, X const& operand)
 {
@@ -5144,7 +5156,7 @@ strided_layout layout_at(void const* data, X const& operand)
     return layout;
 }
 
-/// The first item of an operand that is referred to as a T: read through a const operand if T is const.
+/// Returns a pointer to the first item of an operand; accesses the operand as const if T is const.
 template <class T, class X>
 auto* data_as(X& operand)
 {
@@ -5154,7 +5166,7 @@ auto* data_as(X& operand)
         return enable_tensor<bare<X>>::data(operand);
 }
 
-/// `T` is the type of one item, const if it is only read.
+/// Finds the compile-time error of an operand that a tensor_ref<T> refers to.
 template <class X, class T>
 consteval ref_fault find_ref_fault()
 {
@@ -5171,7 +5183,8 @@ consteval ref_fault find_ref_fault()
                                                                                    : ref_fault::constant;
 }
 
-/// Finds the error of an operand that is read as lengths: a tensor of any integers.
+/// Finds the compile-time error of an operand that a lengths_ref refers to: a tensor of any integer type is
+/// valid.
 template <class X>
 consteval ref_fault find_lengths_fault()
 {
@@ -5179,14 +5192,14 @@ consteval ref_fault find_lengths_fault()
     return fault == ref_fault::none && !std::integral<item_t<X>> ? ref_fault::integer : fault;
 }
 
-/// The item of an operator's first operand; float for one that is refused.
+/// The item type of an operator's first operand; float if that operand is invalid.
 template <class X>
 using first_item_t = std::conditional_t<tensor<X> || lazy<X>, item_t<X>, float>;
 
 } // namespace detail
 
-/// A tensor of any rank and layout that somebody else owns: of T const to read it, of T to write it. {} is an
-/// operand that is left out. Made from variables, adaptors and views; the tensor must outlive it.
+/// A non-owning reference to a tensor of any rank and layout: of T const to read it, of T to write it. {} is
+/// an omitted operand. Made from variables, adaptors and views; the tensor must outlive it.
 template <class T>
 class tensor_ref {
 public:
@@ -5197,7 +5210,7 @@ public:
     tensor_ref(X&& operand) : tensor_ref(detail::names::any_tensor(), std::forward<X>(operand))
     {}
 
-    /// Refers to an operand. Name has the sentences of its compile-time errors.
+    /// Refers to an operand. Name holds the texts of its compile-time errors.
     template <class Name, class X>
     tensor_ref(Name, X&& operand) : is_given_(true)
     {
@@ -5212,7 +5225,7 @@ public:
     bool is_given() const noexcept { return is_given_; }
     T* data() const noexcept { return data_; }
     std::size_t rank() const noexcept { return rank_; }
-    /// Empty if the rank is over max_rank, which an operator refuses.
+    /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.strides[axis]; }
     memory_block block() const noexcept
@@ -5227,7 +5240,7 @@ private:
     bool is_given_ = false;
 };
 
-/// A tensor of any integer type that is read as numbers: lengths. {} is an operand that is left out.
+/// A non-owning reference to lengths: a tensor of any integer type. {} is an omitted operand.
 class lengths_ref {
 public:
     lengths_ref() = default;
@@ -5237,7 +5250,7 @@ public:
     lengths_ref(X&& operand) : lengths_ref(detail::names::any_lengths(), std::forward<X>(operand))
     {}
 
-    /// Refers to an operand. Name has the sentences of its compile-time errors.
+    /// Refers to an operand. Name holds the texts of its compile-time errors.
     template <class Name, class X>
     lengths_ref(Name, X&& operand)
     {
@@ -5258,14 +5271,15 @@ public:
 
     bool is_given() const noexcept { return read_ != nullptr; }
     std::size_t rank() const noexcept { return rank_; }
-    /// Empty if the rank is over max_rank, which an operator refuses.
+    /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
-    /// Item n of a tensor of rank 1.
+    /// Returns item n of a tensor of rank 1.
     std::int64_t operator[](std::size_t n) const
     {
         return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
     }
-    /// The same as text. An item beyond std::int64_t, which reads as a negative number, is told as it is.
+    /// Returns item n of a tensor of rank 1 as text. An item above std::int64_t's maximum is negative in
+    /// operator[], but exact in the text.
     std::string text(std::size_t n) const
     {
         return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
@@ -5286,7 +5300,7 @@ private:
 
 namespace detail {
 
-/// A tensor_ref or lengths_ref that is an operand of a known name.
+/// A tensor_ref or lengths_ref to an operand of a known name.
 template <class Ref, class Name>
 class named_ref : public Ref {
 public:
@@ -5305,14 +5319,14 @@ public:
 template <class Item>
 using input_ref = named_ref<tensor_ref<Item const>, names::X>;
 
-/// Requires of every operand that a shape has room for its axes.
+/// Requires that every operand has a rank of at most max_rank.
 template <class... Refs, class... Names>
 void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
 {
     (check_rank(op, operands.name, operands.rank()), ...);
 }
 
-/// The shape of an operand, none if it is left out.
+/// Returns the shape of an operand; std::nullopt if it is omitted.
 template <class Ref>
 std::optional<shape> shape_if_given(Ref const& operand)
 {
@@ -5326,7 +5340,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What a recurrent operator computes with: storage floats as floats, other types as themselves.
+/// The computation type of a recurrent operator: float for storage floats, else Item.
 template <class Item>
 using compute_t = std::conditional_t<is_small_float<Item>, float, Item>;
 
@@ -5370,7 +5384,8 @@ private:
     std::ptrdiff_t d_ = 0, n_ = 0, item_ = 0;
 };
 
-/// The same for each step: [T, D, N, ..] or [N, T, D, ..]; without directions, [T, N, ..] or [N, T, ..].
+/// An operand that has a row of items for each time step, direction and batch row, in layout 0 or 1: [T, D,
+/// N, ..] or [N, T, D, ..]; without directions, [T, N, ..] or [N, T, ..].
 template <class Item>
 class step_rows {
 public:
@@ -5409,7 +5424,7 @@ private:
     std::ptrdiff_t t_ = 0, d_ = 0, n_ = 0, item_ = 0;
 };
 
-/// What a call walks: X, Y, and how long each row is.
+/// The operands of a call along time: X, Y, and the length of each row.
 template <class Item>
 struct batch_operands {
     batch_sizes sizes;
@@ -5424,7 +5439,8 @@ struct batch_operands {
         return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T;
     }
 
-    /// Where direction d of a row begins among its steps, and whether it goes backwards from there.
+    /// Returns the time step at which direction d of a row begins, and true if time runs backwards from
+    /// there.
     std::pair<std::size_t, bool> first_step(std::size_t d, std::size_t n) const
     {
         std::size_t const length = this->length(n);
@@ -5444,10 +5460,10 @@ struct batch_operands {
     }
 };
 
-/// Multiply-adds that are worth another thread.
+/// The minimum number of multiply-adds that justifies another thread.
 inline constexpr std::size_t products_worth_a_thread = std::size_t{1} << 18;
 
-/// Into how many groups the rows of each direction are cut.
+/// Returns the number of groups into which the rows of each direction are partitioned.
 template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
     std::size_t products_per_step)
@@ -5463,12 +5479,12 @@ struct recurrent_runner;
 
 } // namespace detail
 
-/// Memory that recurrent operators work in. It grows to what a call needs and is used again: a call that
-/// needs no more than an earlier one allocates nothing. One call at a time.
+/// Reusable memory of the recurrent operators. It grows to the size that a call needs; a call that needs no
+/// more than an earlier one allocates nothing. One call may use it at a time.
 template <class Item>
 class recurrent_workspace {
 public:
-    /// What it holds.
+    /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
         return numbers_.capacity() * sizeof(detail::compute_t<Item>) +
@@ -5495,17 +5511,16 @@ struct recurrent_runner {
     std::size_t groups; ///< of rows, in each direction
     recurrent_workspace<Item>& workspace;
 
-    /// The sequences of a part of the work: of one direction, every `groups`th of the sorted rows.
+    /// A part of the work: the sequences of one direction, of every `groups`-th sorted row.
     struct part {
         std::size_t d;
-        std::size_t number; ///< of its first sequence
+        std::size_t number; ///< the index of its first sequence
         kernel::sequence<Item> const* first;
         std::size_t count;
         std::size_t longest() const { return count == 0 ? 0 : first->length; }
     };
 
-    /// Runs all parts. Family knows the states: make_rows(part, memory), start(part, rows), finish(part,
-    /// rows).
+    /// Runs all parts. Family provides make_rows(part, memory), start(part, rows) and finish(part, rows).
     template <class Family, class Policy>
     void operator()(Family const& family, Policy const& policy)
     {
@@ -5515,7 +5530,7 @@ struct recurrent_runner {
         });
     }
 
-    /// Makes the workspace large enough for smaller batches, too: they may be cut into fewer groups.
+    /// Makes the workspace large enough for smaller batches too, which may be partitioned into fewer groups.
     template <class Family>
     void reserve_all(Family const& family) const
     {
@@ -5523,7 +5538,7 @@ struct recurrent_runner {
             each.reserve(family);
     }
 
-    /// Makes the workspace large enough.
+    /// Makes the workspace large enough for this batch.
     template <class Family>
     void reserve(Family const& family)
     {
@@ -5538,13 +5553,13 @@ struct recurrent_runner {
             total += size.used();
         }
         if (workspace.numbers_.size() < total) {
-            workspace.numbers_.clear(); // else they would be copied, and the memory doubled
+            workspace.numbers_.clear(); // otherwise resize copies them and may double the capacity
             workspace.numbers_.resize(total);
         }
     }
 
 private:
-    /// Longest first, so that the rows that are still running are always the first ones.
+    /// Sorts rows by descending length, so that the active rows are always the first ones.
     void sort_rows()
     {
         auto& order = workspace.order_;
@@ -5590,7 +5605,7 @@ private:
     }
 };
 
-/// A row of a state: the given one, or zeros.
+/// Loads a row of a state, zeros if the state is omitted.
 template <class Item, class T>
 void load_state(state_rows<Item const> const& from, std::size_t d, std::size_t n, std::size_t count, T* to)
 {
@@ -5611,21 +5626,22 @@ void store_state(T const* from, std::size_t count, state_rows<Item> const& to, s
 } // namespace xloom
 
 // ==== xloom/run/recurrent/packed_weights.hpp ====
-// How the weights of the recurrent operators are laid out once, for all calls that use them.
+// The weights of the recurrent operators, packed once for all calls that use them.
 
 // ==== xloom/run/recurrent/shared_parameters.hpp ====
-// Constants that are laid out once: parameters, and memory for the numbers that they point to.
+// Parameters that are packed once, and the memory of the numbers that they point to.
 
 namespace xloom::detail {
 
-/// Parameters of each direction, with the numbers that they point to: written once, then shared by all
-/// copies. A move is a copy, for a copy costs next to nothing: so what is moved from can be used as before.
+/// The parameters of each direction, with the numbers that they point to: written once, then shared by all
+/// copies. A move is a copy, because a copy is cheap: a moved-from object can be used as before.
 template <class Parameters>
 class shared_parameters {
     using T = typename Parameters::number;
 
 public:
-    /// pack(d, memory) gives the parameters of direction d; it is called with an arena that only counts, too.
+    /// Calls pack(d, memory), which returns the parameters of direction d, twice for each direction, first
+    /// with an arena that only counts.
     template <class Pack>
     shared_parameters(std::size_t D, Pack const& pack)
     {
@@ -5653,14 +5669,14 @@ private:
 
 namespace xloom::detail {
 
-/// What the checks of constants and options tell. Made in braces, which keep the order of the checks.
+/// The results of the checks of constants and options. Initialised in braces, which fix the order of the
+/// checks.
 struct checked_weights {
     recurrent_widths sizes;
     activation_list functions;
 };
 
-/// What the packed weights of all recurrent operators have: sizes and attributes, and parameters for each
-/// direction.
+/// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
 template <class Parameters>
 class packed_weights {
 public:
@@ -5685,8 +5701,8 @@ private:
     shared_parameters<Parameters> parameters_;
 };
 
-/// Block [first_row .. + rows, first_column .. + columns] of matrix d of a tensor [D, .., ..], read across
-/// (its columns along the depth).
+/// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..],
+/// transposed: its columns are along the depth.
 template <class Item>
 kernel::strided_matrix<Item> across(
     tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column)
@@ -5697,7 +5713,8 @@ kernel::strided_matrix<Item> across(
         from.step(2), from.step(1)};
 }
 
-/// The same read along: its rows along the depth.
+/// Returns the rows from first_row on of matrix d of a tensor [D, .., ..], not transposed: its rows are along
+/// the depth.
 template <class Item>
 kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row)
 {
@@ -5705,14 +5722,14 @@ kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size
     return {matrix.items, matrix.column_step, matrix.depth_step};
 }
 
-/// Panels from memory, zeros so far.
+/// Allocates panels, which are initially zeros.
 template <class T>
 kernel::unpacked_panels<T> take_panels(std::size_t depth, std::size_t columns, kernel::arena<T>& memory)
 {
     return {memory.take(kernel::panel_items<T>(depth, columns)), depth, columns};
 }
 
-/// to = from[d, first ..], `count` items of a tensor of rank 2.
+/// Loads `count` items of a tensor of rank 2: to = from[d, first ..].
 template <class T, class Item>
 void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t first, std::size_t count, T* to)
 {
@@ -5721,7 +5738,7 @@ void load_row(tensor_ref<Item const> const& from, std::size_t d, std::size_t fir
         {from.data() + at(d) * from.step(0) + at(first) * from.step(1), from.step(1)}, count, {to});
 }
 
-/// to = B[d, first ..] + B[d, second ..], H items of each; zeros are left if there is no B.
+/// Computes to = B[d, first ..] + B[d, second ..], H items of each; leaves the initial zeros if B is omitted.
 template <class T, class Item>
 void load_bias(tensor_ref<Item const> const& B, std::size_t d, std::size_t first, std::size_t second,
     std::size_t H, T* to)
@@ -5758,14 +5775,14 @@ xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const
     return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
 }
 
-/// Returns the memory of each input; an empty block for one that is left out.
+/// Returns the memory block of each input; an empty one for an omitted input.
 template <class... Refs, class... Names>
 std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
 {
     return {named_block{inputs.name, inputs.is_given() ? inputs.block() : memory_block{0, 1, {{0}, {1}}}}...};
 }
 
-/// An output, what its shape must be, and which input may be the very same tensor.
+/// An output, its required shape, and the name of the input that may be the same tensor.
 template <class Item>
 struct output_requirement {
     std::string_view operand;
@@ -5775,8 +5792,8 @@ struct output_requirement {
     std::string_view may_alias{};
 };
 
-/// Requires outputs of the right shape, with memory of their own. `describe` says where the shapes come from,
-/// if one is wrong.
+/// Requires outputs of the expected shapes that overlap neither each other nor an input, except as may_alias
+/// allows. `describe` returns the sizes that an error cites.
 template <class Item, class Describe, std::size_t Outputs, std::size_t Inputs>
 void check_outputs(std::string_view op, Describe const& describe,
     std::array<output_requirement<Item>, Outputs> const& outputs,
@@ -5813,7 +5830,7 @@ void run_recurrent(Weights const& weights, States const& states, input_ref<Item>
     make_runner(weights, operands, workspace, policy)(states, policy);
 }
 
-/// A workspace for whole batches.
+/// Returns a workspace for batches of up to the given sizes.
 template <class Item, class Weights, class States, class Policy>
 recurrent_workspace<Item> reserved_workspace(std::string_view op, Weights const& weights,
     States const& states, batch_sizes const& batch, Policy const& policy)
@@ -5832,7 +5849,7 @@ namespace xloom {
 
 namespace detail {
 
-/// M [N, S, E], and how much of each row counts.
+/// M [N, S, E] and the length of each row that is read.
 template <class Item>
 struct memory_operand {
     tensor_ref<Item const> M;
@@ -5849,7 +5866,7 @@ struct memory_operand {
     }
 };
 
-/// The states of the rows, before and after; what they attend to; and where their alignments go.
+/// The initial and final states of the rows, their memories, and the destinations of their alignments.
 template <class Item, class Weights, class Score>
 struct attn_lstm_states {
     using T = compute_t<Item>;
@@ -5864,7 +5881,7 @@ struct attn_lstm_states {
     state_rows<Item const> initial_h, initial_c, initial_attention, initial_alignment;
     state_rows<Item> Y_h, Y_c, Y_attention, Y_alignment;
     step_rows<Item> alignments;
-    std::vector<kernel::attending_row<T, Item>>& attending; ///< a row for each sequence
+    std::vector<kernel::attending_row<T, Item>>& attending; ///< one row for each sequence
 
     struct part_rows : rows_type {
         T* scratch;
@@ -5936,12 +5953,12 @@ private:
 
 } // namespace detail
 
-/// Memory that AttnLSTM works in: see recurrent_workspace.
+/// Reusable memory of AttnLSTM: see recurrent_workspace.
 template <class Item>
 struct attn_lstm_workspace : recurrent_workspace<Item> {
-    std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< the operator's own
+    std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< internal
 
-    /// What it holds.
+    /// Returns the number of bytes allocated.
     std::size_t bytes() const noexcept
     {
         return recurrent_workspace<Item>::bytes() +
@@ -5955,12 +5972,12 @@ struct attn_lstm_workspace : recurrent_workspace<Item> {
 // The constants of an AttnLSTM: checked, and packed for its kernel.
 
 // ==== xloom/check/attn_lstm.hpp ====
-// What AttnLSTM requires of its attention's shapes.
+// Shape requirements of AttnLSTM's attention.
 
 namespace xloom {
 
-/// A attention size, E memory depth, C attention state: that is L with an attention layer, else E. All 0
-/// without attention.
+/// The sizes of an attention: A attention size, E memory depth, C attention state (L with an attention layer,
+/// else E). All are 0 without attention.
 struct attention_widths {
     std::size_t A = 0, E = 0, C = 0;
     bool attends = false, has_layer = false;
@@ -5968,7 +5985,7 @@ struct attention_widths {
 
 namespace detail {
 
-/// Operands that are given together or not at all.
+/// Requires that all of these operands are given or none; returns true if they are given.
 template <std::size_t Count>
 constexpr bool check_together(std::string_view op, std::string_view names,
     std::array<std::pair<std::string_view, bool>, Count> const& operands)
@@ -5987,7 +6004,7 @@ constexpr bool check_together(std::string_view op, std::string_view names,
     return given != 0;
 }
 
-/// QW [D, H, A], MW [D, E, A], V [D, A], AW [D, H + E, L]. H comes from R.
+/// Checks QW [D, H, A], MW [D, E, A], V [D, A] and AW [D, H + E, L], and returns their sizes. H is that of R.
 constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R,
     std::optional<shape> const& QW, std::optional<shape> const& MW, std::optional<shape> const& V,
     std::optional<shape> const& AW)
@@ -6023,7 +6040,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     return {A, E, AW ? L : E, true, AW.has_value()};
 }
 
-/// Sizes of a memory whose keys, values and alignments can be counted.
+/// Requires that the sizes of keys, values and alignments do not overflow.
 constexpr void check_memory_sizes(
     std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
 {
@@ -6033,7 +6050,8 @@ constexpr void check_memory_sizes(
             ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
 }
 
-/// M [N, S, E], initial_attention [D, N, C], initial_alignment [D, N, S]. Returns S, 0 without attention.
+/// Checks M [N, S, E], initial_attention [D, N, C] and initial_alignment [D, N, S]. Returns S; 0 without
+/// attention.
 constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
     recurrent_widths const& sizes, std::size_t N, std::optional<shape> const& M, bool has_lengths,
     std::optional<shape> const& initial_attention, std::optional<shape> const& initial_alignment)
@@ -6077,7 +6095,8 @@ namespace xloom::detail {
 
 inline constexpr std::array<std::string_view, 3> lstm_activations{"Sigmoid", "Tanh", "Tanh"};
 
-/// W [D, 4H, I + C], R [D, 4H, H], B [D, 8H], P [D, 3H]; C is 0 in a plain LSTM.
+/// Checks W [D, 4H, I + C], R [D, 4H, H], B [D, 8H] and P [D, 3H], and returns their sizes; C is 0 in a plain
+/// LSTM.
 template <class Constants, class Options>
 recurrent_widths check_lstm_constants(
     std::string_view op, Constants const& in, Options const& options, std::size_t C = 0)
@@ -6100,7 +6119,7 @@ recurrent_widths check_lstm_constants(
     return sizes;
 }
 
-/// Packs direction d, W's first I columns. `functions` are f, g and h of each direction.
+/// Packs direction d, with the first I columns of W. `functions` are f, g and h of each direction.
 template <class T, class Constants, class Options>
 kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes,
     Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
@@ -6132,7 +6151,7 @@ attention_widths check_attention_constants(std::string_view op, Constants const&
         shape_if_given(in.V), shape_if_given(in.AW));
 }
 
-/// V as the score wants it.
+/// Packs V for the score.
 template <class T, class Item>
 kernel::score_weights<T> pack_score_weights(
     tensor_ref<Item const> const& V, std::size_t d, std::size_t A, kernel::arena<T>& memory)
@@ -6197,8 +6216,9 @@ kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_wi
 
 namespace xloom {
 
-/// The inputs of an AttnLSTM under its names, in its order, and behind them what ONNX Runtime lacks: the
-/// state of the attention, with which a stream goes on. {} is one that is left out. Tensors of any layout.
+/// The inputs of an AttnLSTM under com.microsoft's names, in its order, followed by two that ONNX Runtime
+/// lacks: the state of the attention, which continues a stream. {} omits an input. Tensors may have any
+/// strides.
 template <class Item>
 struct attn_lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -6218,7 +6238,7 @@ struct attn_lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
 };
 
-/// The inputs that stay the same from call to call.
+/// The inputs of an AttnLSTM that are constant over calls.
 template <class Item>
 struct attn_lstm_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -6231,7 +6251,7 @@ struct attn_lstm_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::AW> AW{};
 };
 
-/// The inputs that do not.
+/// The inputs of an AttnLSTM, except X, that vary from call to call.
 template <class Item>
 struct attn_lstm_start {
     detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
@@ -6243,7 +6263,7 @@ struct attn_lstm_start {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_alignment> initial_alignment{};
 };
 
-/// Where attn_lstm_into writes; {} is an output that is not wanted.
+/// The outputs of attn_lstm_into; {} omits one.
 template <class Item>
 struct attn_lstm_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
@@ -6254,19 +6274,19 @@ struct attn_lstm_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y_alignment> Y_alignment{};
 };
 
-/// What attn_lstm returns, shaped as its comment says; attn_lstm_into has the other outputs.
+/// The outputs of attn_lstm, in the shapes given there; attn_lstm_into has the other outputs.
 template <class Item>
 struct attn_lstm_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h, Y_c;
 };
 
-/// T steps, N rows of the batch, S steps of memory.
+/// The sizes of a call: T steps, N rows of the batch, S steps of memory.
 struct attn_lstm_sizes {
     std::size_t T = 0, N = 0, S = 0;
 };
 
-/// The attributes. Names and lists are read during the call that they are handed to.
+/// The attributes of an AttnLSTM. Names and lists are read only during the call that they are passed to.
 struct attn_lstm_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations>
@@ -6274,15 +6294,15 @@ struct attn_lstm_options {
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
     bool input_forget = false;                 ///< f = 1 - i
 };
 
-/// Weights and attributes of an AttnLSTM, checked and laid out once for many calls. Copies share the memory,
-/// moves copy; const is thread-safe.
+/// The weights and attributes of an AttnLSTM, checked and packed once for many calls. Copies share the
+/// memory, moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as attn_lstm.
-/// Cost      one pass over the weights; as much memory as they take, their widths filled up to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
 class attn_lstm_weights
     : public detail::packed_weights<kernel::attn_lstm_parameters<detail::compute_t<Item>>> {
@@ -6367,7 +6387,7 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
             start.initial_attention, start.initial_alignment));
 }
 
-/// Calls use(runner, states) with what a call needs.
+/// Calls use(runner, states) with the runner and the states of a call.
 template <class Item, class Score, class Policy, class Use>
 void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
     attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
@@ -6432,7 +6452,8 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 
 } // namespace detail
 
-/// com.microsoft's AttnLSTM: an LSTM whose steps also read what its last output found in a memory.
+/// Computes com.microsoft's AttnLSTM: an LSTM with Bahdanau attention over a memory, whose result is an input
+/// of the next step.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         h, c = lstm_step([x_t, attention], h, c)  # as lstm; attention is zeros at first
@@ -6446,28 +6467,29 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 ///           initial_c [D, N, H], P [D, 3H], QW [D, H, A], MW [D, E, A], V [D, A], M [N, S, E],
 ///           memory_seq_lens [N], AW [D, H + E, L], initial_attention [D, N, C], initial_alignment [D, N, S]
 ///           -> Y [T, D, N, H], Y_h and Y_c [D, N, H], alignments [T, D, N, S], Y_attention [D, N, C],
-///           Y_alignment [D, N, S]. C = L with AW, else E. QW, MW, V and M are given together, or not at all:
-///           then it is an LSTM.
-/// Types     X's: float, double; float16 and its like, computed as float; scalars of your own.
-/// Options   attn_lstm_options; given with the weights, if these are packed.
-/// Score     in place of the sum above any attention_score: it also sees the last alignment.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+///           Y_alignment [D, N, S]. C = L with AW, else E. QW, MW, V and M are given together, or all
+///           omitted: then it is an LSTM.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float; user-defined
+///           scalars.
+/// Options   attn_lstm_options; if the weights are packed, those given to attn_lstm_weights.
+/// Score     any attention_score in place of the sum above; its arguments include the last alignment.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
-///           [0, S]). What a score throws passes through.
-/// Order     as lstm: the bits of a row depend on nothing but the row; a sequence in pieces, with Y_h, Y_c,
-///           Y_attention and, if the score reads it, Y_alignment handed on, gives the bits of one call (float
-///           and wider types).
+///           [0, S]). A score's exceptions propagate.
+/// Order     as lstm: the bits of a row depend only on the row; a sequence in pieces, with Y_h, Y_c,
+///           Y_attention and, if the score reads it, Y_alignment passed on, is bitwise equal to one call
+///           (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X and M in +-1, independent: 2e-6.
-///           Rounding of the scores changes an alignment by at most 2^-21 sum |V| of itself. Where sum |V| is
-///           above 64 each score is a sum of tanh, which keeps the digits of those near 0. NaN stays NaN.
-///           Values beyond a row's lengths are not read; a memory of length 0 gives alignments and a context
-///           of zeros.
-/// Cost      multiply-adds of T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A, for shorter rows
-///           fewer, and T N D S A times a multiplication and a division for the scores, a tanh where sum |V|
-///           is above 64. Packing is a pass over the weights; attn_lstm_weights are packed once.
+///           Rounding of the scores changes an alignment by a relative error of at most 2^-21 sum |V|. Where
+///           sum |V| is above 64, each score is a sum of tanh, which keeps the digits of terms near 0. NaN
+///           stays NaN. Values beyond a row's lengths are not read; a memory of length 0 gives alignments and
+///           a context of zeros.
+/// Cost      T N D (4H (I + C + H) + H A + S E + (H + E) L) + N D S E A multiply-adds, fewer for shorter
+///           rows, and, for the scores, T N D S A times a multiplication and a division, or a tanh where sum
+///           |V| is above 64. Packing is a pass over the weights; attn_lstm_weights are packed once.
 /// Differs   from ONNX Runtime: softmax subtracts the maximum, NaN is not clipped to a number, lengths of 0
-///           and T, N, S = 0 are defined, ThresholdedRelu keeps x >= alpha, all types work. hidden_size may
-///           be left out.
+///           and T, N, S = 0 are defined, ThresholdedRelu keeps x >= alpha, all types are supported,
+///           hidden_size is optional.
 /// Source    com.microsoft AttnLSTM-1; infer_attn_lstm has the shape rule.
 /// Example
 /// ```cpp
@@ -6484,7 +6506,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& 
     return detail::run_attn_lstm<Item>(X, weights, start, bahdanau(), policy);
 }
 
-/// With weights as they are: packs them first.
+/// Computes AttnLSTM with unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
     attn_lstm_options const& options = {}, Policy const& policy = {})
@@ -6492,7 +6514,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
     return attn_lstm(X, inputs, bahdanau(), options, policy);
 }
 
-/// With a score of your own.
+/// Computes AttnLSTM with a user-defined score.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& weights,
@@ -6501,7 +6523,7 @@ attn_lstm_result<Item> attn_lstm(Input const& X, attn_lstm_weights<Item> const& 
     return detail::run_attn_lstm<Item>(X, weights, start, score, policy);
 }
 
-/// With a score of your own, and weights as they are.
+/// Computes AttnLSTM with a user-defined score and unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score, execution_policy Policy = serial_policy>
 attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_inputs<Item>> const& inputs,
@@ -6512,14 +6534,14 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
     return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
-/// large enough.
+/// Computes AttnLSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
 ///
-/// Errors    as attn_lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an
-///           input or another output; but Y_h, Y_c, Y_attention and Y_alignment may be the very tensors
-///           initial_h and so on, so that a stream carries its state.
-/// Cost      as attn_lstm; alignments, Y_attention and Y_alignment want the attention of the last step too,
-///           which is left out otherwise.
+/// Errors    as attn_lstm; shape_error: an output's shape; overlap_error: an output shares memory with an
+///           input or another output. Y_h, Y_c, Y_attention and Y_alignment may be the same tensors as
+///           initial_h and so on, so that a stream updates its state in place.
+/// Cost      as attn_lstm; alignments, Y_attention and Y_alignment also require the attention of the last
+///           step, which is omitted otherwise.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
@@ -6534,8 +6556,8 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and so many
-/// threads.
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and
+/// the policy's threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau,
@@ -6558,12 +6580,12 @@ attn_lstm_workspace<Item> attn_lstm_workspace_for(attn_lstm_weights<Item> const&
 // One step of AttnLSTM, for streams and as a scan's body.
 
 // ==== xloom/run/recurrent/cell_operands.hpp ====
-// The operands of a cell: contiguous rows of items, as spans, containers and a scan's elements have them; and
-// how many rows there are.
+// The operands of a cell, contiguous rows of items in spans, containers or elements of a scan, and the number
+// of rows.
 
 namespace xloom::detail {
 
-/// Where an operand's items begin: a tensor's first one, or what data() says.
+/// Returns the address of an operand's first item: a tensor's, or data().
 template <class Range>
 auto* first_item(Range& range)
 {
@@ -6573,7 +6595,7 @@ auto* first_item(Range& range)
         return range.data();
 }
 
-/// Contiguous items: std::vector, std::span, a tensor.
+/// A range of contiguous items: std::vector, std::span, a tensor.
 template <class Range, class Item>
 concept items_of =
     (tensor<Range> || requires(Range const& range) { range.size(); }) && requires(Range const& range) {
@@ -6582,7 +6604,7 @@ concept items_of =
         } -> std::convertible_to<Item const*>;
     };
 
-/// The same of an operand that is written, passed as a Range&&.
+/// A mutable range of contiguous items, passed as a Range&&.
 template <class Range, class Item>
 concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> && requires(Range& range) {
     {
@@ -6590,7 +6612,7 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
     } -> std::convertible_to<Item*>;
 };
 
-// The text of a static_assert is a literal, so only the preprocessor can put a name into it.
+// The message of a static_assert is a literal, so only the preprocessor can put a name into it.
 #define XLOOM_CELL_OPERAND(operand, kind, requirement, memory)                                               \
     template <class Item, class Range>                                                                       \
     consteval bool is_cell_##operand()                                                                       \
@@ -6601,7 +6623,7 @@ concept mutable_items_of = items_of<Range, Item> && outlives_expression<Range> &
         return requirement<Range, Item>;                                                                     \
     }
 
-/// True if the operand fits; a compile error that names it otherwise.
+/// True if the operand has the required type; otherwise a compile error names it.
 XLOOM_CELL_OPERAND(h, "state", mutable_items_of, "in memory that can be written")
 XLOOM_CELL_OPERAND(c, "state", mutable_items_of, "in memory that can be written")
 XLOOM_CELL_OPERAND(attention, "state", mutable_items_of, "in memory that can be written")
@@ -6611,7 +6633,7 @@ XLOOM_CELL_OPERAND(y_t, "output", mutable_items_of, "in memory that can be writt
 
 #undef XLOOM_CELL_OPERAND
 
-/// The number of a cell's rows: 0 once the cell is moved from, whose memory is gone.
+/// The number of a cell's rows: 0 for a moved-from cell, which has no memory.
 class row_count {
 public:
     row_count() = default;
@@ -6632,7 +6654,7 @@ private:
     std::size_t rows_ = 0;
 };
 
-/// An operand of a step, and how many items it must have, one behind the other.
+/// An operand of a step and the number of contiguous items that it must have.
 struct sized_operand {
     std::string_view operand;
     std::string_view symbolic_shape;
@@ -6686,23 +6708,23 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
 
 namespace xloom {
 
-/// One step of one direction of AttnLSTM, for N rows with a memory each: what attn_lstm does from step to
-/// step, bit for bit.
+/// One step of one direction of AttnLSTM for N rows with a memory each, bitwise equal to a step of attn_lstm.
 ///
 ///     h, c = lstm_step([x_t, attention], h, c)
-///     alignment = softmax(score(M MW, h QW))  # of what memory_seq_lens leaves of each row's memory
+///     alignment = softmax(score(M MW, h QW))  # over memory_seq_lens[n] steps of memory
 ///     attention = [h, alignment M] AW if AW else alignment M
 ///     y_t = h
 ///
 /// Shapes    M [N, S, E], memory_seq_lens [N]; h, c and y_t [N, H], attention [N, C], alignment [N, S], x_t
 ///           [N, I]: spans, containers, row-major tensors and views whose items are contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved
-///           from has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or not d.
-/// Cost      as attn_lstm. Keys are made from M once, when the cell is made or given another memory; a step
-///           allocates nothing.
-/// Aliasing  x_t may be h or c, y_t may be h; the states are apart.
-/// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
-/// Source    com.microsoft AttnLSTM-1. examples/attention_reader/reader.hpp steps with it.
+/// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
+///           moved-from cell has N = 0 rows. option_error: the weights have no attention (use lstm_cell), or
+///           no direction d.
+/// Cost      as attn_lstm. Keys are computed from M once, by the constructor or set_memory; a step allocates
+///           nothing.
+/// Aliasing  x_t may be h or c, y_t may be h; the states must not overlap.
+/// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
+/// Source    com.microsoft AttnLSTM-1. Used in examples/attention_reader/reader.hpp.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 3> const W = xt::ones<float>({1, 4, 2}), R = xt::ones<float>({1, 4, 1});
@@ -6724,7 +6746,7 @@ class attn_lstm_cell {
     using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
 
 public:
-    /// With the weights of direction d. M is read now and not kept.
+    /// Constructs a cell with the weights of direction d. M is read by the constructor only.
     attn_lstm_cell(attn_lstm_weights<Item> weights,
         detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
         detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {},
@@ -6743,14 +6765,14 @@ public:
     attn_lstm_cell(attn_lstm_cell const&) = default;
     attn_lstm_cell(attn_lstm_cell&&) = default;
     attn_lstm_cell& operator=(attn_lstm_cell&&) = default;
-    /// Copies first: without memory for the copy the cell stays as it is.
+    /// Copies `other` first, so that the cell is unchanged if allocation fails.
     attn_lstm_cell& operator=(attn_lstm_cell const& other)
         requires std::is_copy_assignable_v<Score>
     {
         return *this = attn_lstm_cell(other);
     }
 
-    /// Another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
+    /// Sets another memory, of another N and S if need be. Allocates nothing if an earlier one was as large.
     void set_memory(detail::named_ref<tensor_ref<Item const>, detail::names::M> const& M,
         detail::named_ref<lengths_ref, detail::names::memory_seq_lens> const& memory_seq_lens = {})
     {
@@ -6760,12 +6782,12 @@ public:
             detail::shape_if_given(M), memory_seq_lens.is_given(), std::nullopt, std::nullopt);
         detail::check_rows(name, weights_.sizes(), N);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
-        memory_.rows.reserve(N); // before N is counted up to: an M without items may claim any
+        memory_.rows.reserve(N); // before loops over N: an M without items may have any N
         detail::memory_operand<Item> const memory{M, memory_seq_lens, S};
         std::size_t longest = 0;
         for (std::size_t n = 0; n < N; ++n)
             longest = (std::max)(longest, memory.length(n));
-        // Keys and values of all rows, then scratch for making them.
+        // Keys and values of all rows, then scratch for computing them.
         auto const take_memory = [&](kernel::arena<T>& numbers, auto const& keep) {
             for (std::size_t n = 0; n < N; ++n)
                 keep(n, kernel::take_memory(parameters(), memory.length(n), numbers));
@@ -6774,7 +6796,7 @@ public:
         kernel::arena<T> size, step_size;
         take_memory(size, [](std::size_t, auto const&) {});
         take_scratch(N, longest, step_size);
-        // What may throw comes first: until then the cell is as it was.
+        // Allocations come first: if one fails, the cell is unchanged.
         numbers_.resize((std::max)(numbers_.size(), step_size.used() + 1));
         memory_.numbers.resize((std::max)(memory_.numbers.size(), size.used() + 1));
 
@@ -6794,7 +6816,7 @@ public:
     std::size_t batch_size() const noexcept { return N_; }
     std::size_t memory_steps() const noexcept { return S_; }
 
-    /// h, c and attention become the next state.
+    /// Updates h, c and attention to the next state.
     template <class Hidden, class Cell, class Attention, class Element>
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t)
@@ -6808,7 +6830,7 @@ public:
         }
     }
 
-    /// The same, and y_t = h: the body of a scan over x_t.
+    /// Updates h, c and attention to the next state and writes y_t = h: the body of a scan over x_t.
     template <class Hidden, class Cell, class Attention, class Element, class Output>
         requires std::same_as<Score, bahdanau>
     void operator()(Hidden&& h, Cell&& c, Attention&& attention, Element const& x_t, Output&& y_t)
@@ -6823,7 +6845,8 @@ public:
         }
     }
 
-    /// With the alignment as a state too: the score sees it, and it becomes the next one.
+    /// Updates h, c, attention and alignment to the next state and writes y_t = h. The score reads the last
+    /// alignment.
     template <class Hidden, class Cell, class Attention, class Alignment, class Element, class Output>
     void operator()(
         Hidden&& h, Cell&& c, Attention&& attention, Alignment&& alignment, Element const& x_t, Output&& y_t)
@@ -6849,7 +6872,7 @@ private:
         T* sums;
     };
 
-    /// Keys and values of all rows, and the numbers that they point to. A copy points to its own.
+    /// The keys and values of all rows, and the numbers that they point to. A copy points to its own numbers.
     struct held_memory {
         aligned_vector<T> numbers;
         std::vector<kernel::attending_row<T, Item>> rows;
@@ -6930,7 +6953,7 @@ private:
     std::size_t d_;
     detail::row_count N_;
     std::size_t S_ = 0;
-    std::size_t longest_ = 0; ///< of the rows' memories
+    std::size_t longest_ = 0; ///< the maximum length of the rows' memories
     held_memory memory_;
     aligned_vector<T> numbers_;
 };
@@ -6938,28 +6961,29 @@ private:
 } // namespace xloom
 
 // ==== xloom/gather_nd.hpp ====
-// GatherND: the slices that indices name.
+// The GatherND operator: gathers the slices that indices name.
 
 // ==== xloom/run/indexed/gather_call.hpp ====
-// One call of GatherND: what can be wrong with it is found first, then it is carried out.
+// A call of GatherND: the constructor checks the operands, run() executes it.
 
 // ==== xloom/check/gather_nd.hpp ====
-// GatherND's own law on concrete shapes.
+// Options and shape requirements of GatherND.
 
 // ==== xloom/check/scatter_nd.hpp ====
-// ScatterND's own law on concrete shapes and options.
+// Options and shape requirements of ScatterND.
 
 // ==== xloom/core/bounds.hpp ====
-// What becomes of an index that lies outside its axis.
+// The handling of out-of-range indices.
 
 namespace xloom {
 
-/// check: an index_error before the first write.  assume: you promise that there is none; verified in debug
-/// builds only. drop: its update or element is left out.  clip: the nearest index that there is. An index
-/// from -d to -1 lies inside an axis of length d: it counts from the end.
+/// The handling of out-of-range indices. check: throws index_error before the first write.  assume: the
+/// caller guarantees that there is none; verified in debug builds only.  drop: omits the update or element.
+/// clip: clamps to the nearest valid index. An index from -d to -1 is in range for an axis of length d and
+/// counts from the end.
 enum class bounds : unsigned char { check, assume, drop, clip };
 
-/// True where no index lies outside once an operator begins to write.
+/// True if kernels may assume that every index is in range.
 constexpr bool guarantees_in_range(bounds rule) noexcept
 {
     return rule == bounds::check || rule == bounds::assume;
@@ -6968,15 +6992,14 @@ constexpr bool guarantees_in_range(bounds rule) noexcept
 } // namespace xloom
 
 // ==== xloom/core/reduction.hpp ====
-// How an update meets the value that stands there already: ONNX's reductions, for every type for which they
-// mean something.
+// ONNX's reductions as function objects, for every type for which they are defined.
 
 namespace xloom {
 
-/// ONNX's `reduction`, and the mean.
+/// The values of ONNX's attribute `reduction`, and the mean.
 enum class reduction : unsigned char { none, add, mul, max, min, mean };
 
-/// As ONNX's attribute has it.
+/// Returns the value of ONNX's attribute, such as "add".
 constexpr std::string_view name_of(reduction kind) noexcept
 {
     constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
@@ -6991,7 +7014,7 @@ inline constexpr bool is_string = false;
 template <class Char, class Traits, class Allocator>
 inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
 
-/// Strings, vectors and matrices: what * and < mean of them, if anything, is no number's product and order.
+/// A string, vector or matrix: its operators * and <, if any, are not the product and order of numbers.
 template <class T>
 concept array_like = requires(T const& a) {
     a.size();
@@ -7001,7 +7024,7 @@ concept array_like = requires(T const& a) {
 template <class T>
 concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
 
-/// The unsigned integer that computes modulo a power of two for T, also where T itself would be promoted to
+/// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
 /// int.
 template <wrapping_integer T>
 using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
@@ -7018,11 +7041,13 @@ concept ordered = !array_like<T> && requires(T const& a) {
 
 } // namespace detail
 
-/// The reductions as function objects: new value = reduce(old value, update).
+/// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
+/// update).
 ///
-/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add joins, the others do not
-/// exist. Complex numbers: add and mul. max and min give NaN if either value is one, and of equal values (-0
-/// and 0 among them) the old. Storage types compute in float or int and are rounded once an update.
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
+/// do not exist. Complex numbers: add and mul only. max and min return NaN if either value is NaN, and the
+/// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
+/// update.
 struct reduce_none_t {
     template <class T>
     constexpr T operator()(T const&, T const& update) const
@@ -7031,7 +7056,7 @@ struct reduce_none_t {
     }
 };
 
-/// old + update.
+/// The reduction add: old + update.
 struct reduce_add_t {
     template <detail::summable T>
     constexpr T operator()(T old, T const& update) const
@@ -7050,7 +7075,7 @@ struct reduce_add_t {
     }
 };
 
-/// old * update.
+/// The reduction mul: old * update.
 struct reduce_mul_t {
     template <detail::multipliable T>
     constexpr T operator()(T const& old, T const& update) const
@@ -7066,7 +7091,7 @@ struct reduce_mul_t {
     }
 };
 
-/// The larger of old and update.
+/// The reduction max: the larger of old and update.
 struct reduce_max_t {
     template <detail::ordered T>
     constexpr T operator()(T const& old, T const& update) const
@@ -7076,7 +7101,7 @@ struct reduce_max_t {
     }
 };
 
-/// The smaller of old and update.
+/// The reduction min: the smaller of old and update.
 struct reduce_min_t {
     template <detail::ordered T>
     constexpr T operator()(T const& old, T const& update) const
@@ -7094,7 +7119,7 @@ inline constexpr reduce_min_t reduce_min{};
 
 namespace detail {
 
-/// The type of a complex number's parts; of other types the type itself.
+/// The type of the real part of a complex number; T itself for other types.
 template <class T>
 struct part_of {
     using type = T;
@@ -7108,7 +7133,7 @@ struct part_of<T> {
 template <class T>
 using part_t = typename part_of<T>::type;
 
-/// A count as a P: through double for a scalar of one's own whose constructor would narrow the count.
+/// Converts a count to P, through double for a user-defined scalar whose constructor would narrow the count.
 template <class P>
 constexpr P part_from(std::size_t count)
 {
@@ -7125,7 +7150,7 @@ template <class T>
 concept divisible_by_part =
     requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
 
-/// sum / count; integers round down.
+/// The division sum / count; integers are rounded down.
 struct divide_by_count {
     template <summable T>
         requires(!is_string<T> && !std::same_as<T, bool> &&
@@ -7154,18 +7179,19 @@ struct divide_by_count {
 
 namespace xloom {
 
-/// Which of several updates of one slice counts where the last one replaces the others (reduction none).
+/// The handling of several updates of one slice with reduction none: the last or the first one is written, or
+/// an error is thrown.
 enum class duplicates : unsigned char { last, first, error };
 
-/// How scatter_nd reads its indices, and how updates meet what stands there.
+/// Options of scatter_nd.
 struct scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
     xloom::bounds bounds = xloom::bounds::check;
-    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` goes with every reduction
-    bool include_self = true;         ///< false: a slice's first update replaces what stood there
+    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` is valid with every reduction
+    bool include_self = true;         ///< false: the first update of a slice replaces its old value
     bool accumulate_in_float = false; ///< storage floats are rounded once, at the end, not after each update
-    bool unique = false;              ///< you promise that no slice is named twice
-    bool sorted = false;              ///< you promise that the slices come in row-major order
+    bool unique = false;              ///< the caller guarantees that no slice is indexed twice
+    bool sorted = false;              ///< the caller guarantees that the slices are in row-major order
 };
 
 namespace detail {
@@ -7177,7 +7203,7 @@ constexpr void check_not_scalar(std::string_view op, std::string_view operand, s
             " has the shape ", dims, ". Give it an axis of length 1.");
 }
 
-/// The lengths of `dims` from axis `first` on, behind those of `front`.
+/// Returns `front` followed by the dimensions of `dims` from axis `first` on.
 constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
 {
     shape all = front;
@@ -7186,7 +7212,7 @@ constexpr shape joined(shape const& front, shape const& dims, std::size_t first)
     return all;
 }
 
-/// What to do if indices [n] was meant as n indices, while it is one n-tuple.
+/// Returns the remedy if indices [n], which is one n-tuple, was meant as n indices; empty for other ranks.
 inline std::string describe_one_tuple(shape const& indices)
 {
     return indices.size() == 1 ? concat(" indices ", indices, " is one tuple of ", indices[0],
@@ -7197,10 +7223,10 @@ inline std::string describe_one_tuple(shape const& indices)
 
 } // namespace detail
 
-/// ScatterND's shapes: k = indices.shape[-1] leading axes of data are indexed, updates is indices.shape[:-1]
-/// ++ data.shape[k:].
+/// Checks the shapes and options of ScatterND: k = indices.shape[-1] leading axes of data are indexed,
+/// updates is indices.shape[:-1] ++ data.shape[k:].
 ///
-/// Errors    shape_error: rank 0; over max_rank; k > r; another shape of updates; a size that overflows.
+/// Errors    shape_error: rank 0; over max_rank; k > r; shape of updates; a size that overflows.
 ///           option_error: options that contradict each other.
 /// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
 [[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
@@ -7231,19 +7257,18 @@ inline std::string describe_one_tuple(shape const& indices)
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
 }
 
-/// Requires that nothing which is read shares memory with data, and that data has memory of its own for every
-/// item.
+/// Requires that neither indices nor updates share memory with data, and that no two items of data do.
 ///
 /// Errors    overlap_error.
 [[gnu::noinline]] constexpr void check_scatter_overlap(
     std::string_view op, memory_block const& data, memory_block const& indices, memory_block const& updates)
 {
-    bool const meets_indices = overlap(data, indices), meets_updates = overlap(data, updates);
-    if (meets_indices || meets_updates)
+    bool const overlaps_indices = overlap(data, indices), overlaps_updates = overlap(data, updates);
+    if (overlaps_indices || overlaps_updates)
         detail::fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
-            meets_indices && meets_updates ? "indices and updates overlap"
-            : meets_indices                ? "indices overlaps"
-                                           : "updates overlaps",
+            overlaps_indices && overlaps_updates ? "indices and updates overlap"
+            : overlaps_indices                   ? "indices overlaps"
+                                                 : "updates overlaps",
             " data. Copy one of the two.");
     detail::check_unique(op, "data", data.layout, "Copy it first.");
 }
@@ -7252,18 +7277,18 @@ inline std::string describe_one_tuple(shape const& indices)
 
 namespace xloom {
 
-/// How gather_nd reads its indices.
+/// Options of gather_nd.
 struct gather_nd_options {
-    std::int64_t batch_dims = 0; ///< so many leading axes of data and indices are walked together
+    std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
     xloom::bounds bounds = xloom::bounds::check;
 };
 
-/// The shape of GatherND's output: indices.shape[:-1] ++ data.shape[b + k:], with k = indices.shape[-1] and b
-/// = batch_dims.
+/// Checks the operands of GatherND and returns the shape of its output: indices.shape[:-1] ++ data.shape[b +
+/// k:], with k = indices.shape[-1] and b = batch_dims.
 ///
 /// Errors    shape_error: rank 0; over max_rank; b + k > r; unequal batch axes; a size that overflows.
 ///           option_error: b < 0, b >= q or b >= r.
-/// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
+/// Differs   from ONNX: k = 0 is allowed; each empty tuple gives a whole batch entry.
 /// Source    ONNX GatherND-13, text; its inference checks b + k <= r only.
 [[gnu::noinline]] constexpr shape check_gather_nd(std::string_view op, shape const& data,
     shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
@@ -7297,8 +7322,10 @@ struct gather_nd_options {
     return dims;
 }
 
-/// Errors    shape_error: output is not of the gathered shape.  overlap_error: it shares memory with data or
-///           indices, or its items do.
+/// Checks the shape and the memory of GatherND's output.
+///
+/// Errors    shape_error: output does not have the gathered shape.  overlap_error: it shares memory with data
+///           or indices, or two of its items do with each other.
 [[gnu::noinline]] constexpr void check_gather_output(std::string_view op, memory_block const& output,
     shape const& gathered, memory_block const& data, memory_block const& indices)
 {
@@ -7306,13 +7333,13 @@ struct gather_nd_options {
         detail::fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
-    bool const meets_data = overlap(output, data), meets_indices = overlap(output, indices);
-    if (meets_data || meets_indices)
+    bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
+    if (overlaps_data || overlaps_indices)
         detail::fail<overlap_error>(op,
             ": output is written while data and indices are read, but output overlaps ",
-            meets_data && meets_indices ? "data and indices"
-            : meets_data                ? "data"
-                                        : "indices",
+            overlaps_data && overlaps_indices ? "data and indices"
+            : overlaps_data                   ? "data"
+                                              : "indices",
             ". Give it memory of its own.");
     detail::check_unique(op, "output", output.layout, "Write to a container.");
 }
@@ -7320,28 +7347,28 @@ struct gather_nd_options {
 } // namespace xloom
 
 // ==== xloom/kernel/gather_nd.hpp ====
-// GatherND over raw memory: copies of the slices that index tuples name, one after the other.
+// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
 
 // ==== xloom/kernel/offset_blocks.hpp ====
-// The offsets of many index tuples, a block at a time, and prefetching of the memory at them.
+// The offsets of index tuples in blocks, and prefetching of the slices at them.
 
 // ==== xloom/kernel/offset_reader.hpp ====
-// Offsets from index tuples, some at a time, whatever the type of the indices and the rule for those outside.
+// A type-erased reader of the offsets of index tuples, for every index type and bounds rule.
 
 // ==== xloom/kernel/index_tuples.hpp ====
-// Tuples of indices, as ScatterND and GatherND take them, and the offsets that they stand for.
+// The index tuples of ScatterND and GatherND, and their offsets.
 
 namespace xloom::kernel {
 
-/// `count` tuples, side by side, each of one index for each of some axes. A negative index counts from the
-/// end of its axis.
+/// `count` contiguous tuples, each of one index for each of some axes. A negative index counts from the end
+/// of its axis.
 template <std::integral Index>
 struct index_tuples {
     Index const* first = nullptr;
     std::size_t count = 0;
-    strided_layout axes{};      ///< the length of each axis, and its step in whatever the offsets count
-    std::size_t first_axis = 0; ///< of the tensor
-    bool has_negative = true;   ///< false: no index is, which spares each a look
+    strided_layout axes{};      ///< the length and the stride of each axis; offsets have the unit of strides
+    std::size_t first_axis = 0; ///< the axis of the tensor that the first index refers to
+    bool has_negative = true;   ///< false: no index is negative, so none is tested
 
     std::size_t width() const { return axes.dims.size(); }
 };
@@ -7356,7 +7383,7 @@ constexpr bool is_index(Index index, std::size_t length)
                          : static_cast<std::uintmax_t>(index) < length;
 }
 
-/// The index counted from the front. Requires is_index(index, length).
+/// Returns the index counted from the front. Requires is_index(index, length).
 template <std::integral Index>
 constexpr std::ptrdiff_t wrap_index(Index index, std::size_t length)
 {
@@ -7364,7 +7391,7 @@ constexpr std::ptrdiff_t wrap_index(Index index, std::size_t length)
     return i < 0 ? i + static_cast<std::ptrdiff_t>(length) : i;
 }
 
-/// The nearest index that there is, counted from the front. Requires length > 0.
+/// Returns the nearest valid index, counted from the front. Requires length > 0.
 template <std::integral Index>
 constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 {
@@ -7382,7 +7409,7 @@ struct index_range {
     Index largest;
 };
 
-/// Of every Width-th of the indices.
+/// Returns the range of `count` indices at a stride of Width, or of `width` if Width is 0.
 template <std::size_t Width, std::integral Index>
 index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t width)
 {
@@ -7397,13 +7424,13 @@ index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t
 
 } // namespace detail
 
-/// What a look at all indices finds.
+/// The properties of all indices of some tuples.
 struct index_stats {
-    bool in_range = true; ///< all lie on their axes
+    bool in_range = true; ///< every index is within its axis
     bool has_negative = false;
 };
 
-/// One pass over the indices for each axis.
+/// Returns the properties of all indices. Cost: one pass over the indices for each axis.
 template <std::integral Index>
 index_stats find_index_stats(index_tuples<Index> const& tuples)
 {
@@ -7423,11 +7450,11 @@ index_stats find_index_stats(index_tuples<Index> const& tuples)
     return found;
 }
 
-/// The offset of a tuple that is left out.
+/// The offset of a dropped tuple.
 inline constexpr std::ptrdiff_t dropped_offset = (std::numeric_limits<std::ptrdiff_t>::min)();
 
-/// Turns a tuple into its offset. Width is the number of indices of a tuple, 0 if it is not known at compile
-/// time.
+/// A function object that converts a tuple to its offset. Width is the number of indices of a tuple, 0 if it
+/// is not known at compile time.
 template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>
 class tuple_offset {
 public:
@@ -7469,8 +7496,8 @@ private:
     std::size_t width_;
 };
 
-/// Calls f(tuple_offset) with the one for these tuples: of 1 and 2 indices, which occur most, the width is
-/// known to the compiler, and of single indices also that none is negative.
+/// Calls f with the tuple_offset for these tuples. Widths 1 and 2, the most frequent, are compile-time
+/// constants, and so is, for width 1, that no index is negative.
 template <bounds Bounds = bounds::assume, std::integral Index, class F>
 void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {
@@ -7491,8 +7518,8 @@ void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 
 namespace xloom::kernel {
 
-/// Adds the offset of each tuple's batch entry to those that a reader gives: `per_entry` tuples belong to
-/// one.
+/// The offsets of batch entries, which a reader adds to those of their tuples: each entry has `per_entry`
+/// tuples.
 class batch_offsets {
 public:
     batch_offsets() = default;
@@ -7549,10 +7576,10 @@ void read_offsets(
 
 } // namespace detail
 
-/// Reads the offsets of index tuples.
+/// A reader of the offsets of index tuples.
 class offset_reader {
 public:
-    /// `tuples` must outlive the reader. With bounds other than drop and clip, requires
+    /// Requires that `tuples` outlives the reader and, with bounds other than drop and clip,
     /// find_index_stats(tuples).in_range.
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
@@ -7576,7 +7603,7 @@ public:
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
 
-    /// Those of `count` tuples, beginning with number `from`.
+    /// Writes the offsets of `count` tuples, beginning at position `from`.
     void operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
         read_(tuples_, rule_, from, count, offsets);
@@ -7595,15 +7622,14 @@ private:
 
 namespace xloom::kernel {
 
-/// Offsets are read this many at a time.
+/// The maximum number of offsets in a block.
 inline constexpr std::size_t max_offset_block = 64;
 
-/// Slices of at most this many elements have loops of their own.
+/// The maximum number of elements of slices that have their own loops.
 inline constexpr std::size_t max_small_slice = 4;
 
 /// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one.
-/// The slice may be at `dropped_offset`: a prefetch of any address is harmless, so that it need not be told
-/// apart.
+/// The slice may be at `dropped_offset`: prefetching any address is harmless, so it is not tested.
 template <class T>
 void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 {
@@ -7615,18 +7641,18 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
             reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
 
-/// The offsets of consecutive index tuples into `data`, and those that come a block later.
+/// A block of offsets of consecutive index tuples into `data`, with the offsets of the next block.
 template <class T>
 struct offset_block {
     std::ptrdiff_t const* offsets;
     std::ptrdiff_t const* coming;
-    std::size_t first; ///< the number of the first tuple
+    std::size_t first; ///< the position of the first tuple
     std::size_t size;
     T* data;
     std::size_t length; ///< of a slice
 
-    /// Calls f(offset, number) for each tuple in their order, except dropped ones, and prefetches the slices
-    /// that come a block later.
+    /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches the slices of
+    /// the next block.
     template <class F>
     void for_each(F const& f) const
     {
@@ -7638,12 +7664,12 @@ struct offset_block {
     }
 };
 
-/// Tuples of a single index each, none of which is negative or out of range: their offsets need not be
-/// computed ahead of their use.
+/// Tuples of one index each, none of which is negative or out of range: their offsets need not be computed
+/// ahead of their use.
 template <class T, std::integral Index>
 class single_indices {
 public:
-    /// Tuples `from` .. `to` - 1, of slices of `length` elements of `data`.
+    /// Refers to tuples `from` .. `to` - 1 and to slices of `length` elements of `data`.
     single_indices(
         index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
         : indices_(tuples.first),
@@ -7654,7 +7680,7 @@ public:
           length_(length)
     {}
 
-    /// Calls f(offset, number) for each of them in their order, and prefetches slices ahead of it.
+    /// Calls f(offset, position) for each tuple in order, and prefetches slices ahead of it.
     template <class F>
     void for_each(F const& f) const
     {
@@ -7676,14 +7702,14 @@ private:
     std::size_t length_;
 };
 
-/// True if single_indices can stand for the tuples.
+/// True if the tuples can be read as single_indices.
 template <std::integral Index>
 bool are_single_indices(index_tuples<Index> const& tuples, bounds rule)
 {
     return tuples.width() == 1 && !tuples.has_negative && guarantees_in_range(rule);
 }
 
-/// Calls f(offset, number) for tuples `from` .. `to` - 1 in their order, except dropped ones.
+/// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order.
 template <class F>
 void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
@@ -7697,12 +7723,12 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
     }
 }
 
-/// Calls f(offset_block) for tuples `from` .. `to` - 1 in their order, where f uses `length` elements at data
-/// + offset.
+/// Calls f(offset_block) for tuples `from` .. `to` - 1 in order, where f uses `length` elements at data +
+/// offset.
 ///
 /// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a
-/// slice to the next offset. Blocks of longer slices are smaller, so that what was prefetched is still in the
-/// cache when it is used.
+/// slice to the next offset. Blocks of longer slices are smaller, so that prefetched slices are still in
+/// cache when they are used.
 template <class T, class F>
 void for_each_block(
     offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
@@ -7724,11 +7750,12 @@ void for_each_block(
 
 namespace xloom::kernel {
 
-/// Copies slices of `size` contiguous elements.
+/// A function object that copies slices of `size` contiguous elements.
 struct copy_contiguous_slices {
     std::size_t size;
 
-    /// `slices.for_each(f)` calls f(offset of the slice in data, its number in the output).
+    /// Copies all slices. `slices.for_each(f)` calls f(offset of the slice in data, its position in the
+    /// output).
     template <class Slices, class T>
     void operator()(Slices const& slices, T const* data, T* output) const
     {
@@ -7764,7 +7791,7 @@ private:
     }
 };
 
-/// Copies slices of `size` elements at any strides.
+/// A function object that copies slices of `size` elements with any strides.
 struct copy_strided_slices {
     strided_copy copy; ///< from a slice to the output
     std::size_t size;
@@ -7777,8 +7804,8 @@ struct copy_strided_slices {
     }
 };
 
-/// Copies the slices of tuples `from` .. `to` - 1 to their places in `output`; those of dropped tuples stay
-/// as they are. Allocates nothing.
+/// Copies the slices of tuples `from` .. `to` - 1 to their positions in `output`, whose slices of dropped
+/// tuples are not written. Allocates nothing.
 template <class T, class Copy>
 void gather_nd(
     offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
@@ -7787,7 +7814,8 @@ void gather_nd(
         [&](offset_block<T const> const& block) { copy(block, data, output); });
 }
 
-/// The same for contiguous slices and single indices, none of which is negative or out of range.
+/// Copies the contiguous slices of tuples `from` .. `to` - 1 to their positions in `output`. Requires single
+/// indices, none of which is negative or out of range.
 template <class T, std::integral Index>
 void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data,
     T* output, copy_contiguous_slices const& copy)
@@ -7798,18 +7826,19 @@ void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::siz
 } // namespace xloom::kernel
 
 // ==== xloom/run/indexed/indexed_operands.hpp ====
-// The operands of ScatterND and GatherND: items side by side, and indices that lie on their axes.
+// The operands of ScatterND and GatherND: contiguous items and checked indices.
 
 namespace xloom::detail {
 
 template <class X>
 inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
 
-/// True if a tensor is passed as indices, whatever its items, or one index: not a std::vector, say.
+/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index; not a
+/// std::vector.
 template <class X>
 inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
 
-/// A strided array's items, side by side.
+/// Returns a contiguous row-major copy of a strided array's items.
 template <class T>
 xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
 {
@@ -7818,14 +7847,14 @@ xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
     return packed;
 }
 
-/// The way back.
+/// Copies contiguous row-major items to a strided array.
 template <class T>
 void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
 {
     kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.strides)(packed.data(), items);
 }
 
-/// An operand's items in row-major order: where they lie, or, if they lie otherwise there, a copy.
+/// An operand's items in row-major order: the operand's own memory, or a copy if its layout is not row-major.
 template <class X>
 class row_major_items {
     using item = item_t<X>;
@@ -7854,7 +7883,7 @@ private:
     std::optional<xt::xtensor<item, 1>> copy_{};
 };
 
-/// The indices outside their axes.
+/// Returns the positions and values of all indices outside their axes.
 template <std::integral Index>
 fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
 {
@@ -7869,8 +7898,8 @@ fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape cons
     return outside;
 }
 
-/// Requires of every index what the rule for those outside does not allow, and notes what it finds. Assumed
-/// ones are looked at in debug builds.
+/// Requires that every index is valid under the rule for indices outside their axes, and records whether any
+/// is negative. bounds::assume is checked in debug builds only.
 template <std::integral Index>
 void check_indices(
     std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
@@ -7898,7 +7927,7 @@ void check_indices(
 
 namespace xloom::detail {
 
-/// The operands of a call whose shapes and indices are right.
+/// The checked operands of a GatherND call.
 template <class Data, class Indices>
 class gather_call {
     using T = item_t<Data>;
@@ -7926,7 +7955,7 @@ public:
     shape const& output_shape() const { return output_shape_; }
     bool may_leave_out() const { return options_.bounds == bounds::drop; }
 
-    /// Writes the output's items, row-major, to `output`. Of data without items, everything is left out.
+    /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
@@ -7976,7 +8005,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What a GatherND call can be found guilty of at compile time.
+/// A compile-time error of a gather_nd or gather_nd_into call.
 enum class gather_nd_fault {
     none,
     data,
@@ -8026,12 +8055,12 @@ consteval gather_nd_fault find_gather_nd_into_fault()
         return outlives_call<Output> ? gather_nd_fault::none : gather_nd_fault::output_temporary;
 }
 
-/// The container of a gathered result: of Data's family, with this rank.
+/// The container of a gathered result: Data's family with this rank.
 template <class Data, std::size_t Rank>
 using gathered_t = typename enable_tensor<owned_t<Data>>::template rebind<Rank>;
 
-/// Through a row-major copy if output is laid out otherwise. What is left out of the gathering stays as it
-/// is.
+/// Gathers into output, through a row-major copy if its layout is not row-major. Dropped slices keep their
+/// values.
 template <class Call, tensor Output, class Policy>
 void gather_to(Call const& call, Output& output, Policy const& policy)
 {
@@ -8114,22 +8143,22 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 
 } // namespace detail
 
-/// The slices of data that indices name.
+/// Returns the slices of data that indices name.
 ///
 ///     for i in ndindex(indices.shape[:-1]):
 ///         output[i] = data[i[:b] + indices[i]]                    # b = batch_dims
 ///
-/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes equally long; q, r >= 1, b <
-///           min(q, r), b + k <= r. The output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray,
-///           with gather_nd<Rank> an xt::xtensor of that rank; of a container of your own one of its family,
-///           with gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], the first b axes of equal lengths; q, r >= 1, b
+///           < min(q, r), b + k <= r. The output is indices.shape[:-1] ++ data.shape[b + k:]: an xt::xarray,
+///           with gather_nd<Rank> an xt::xtensor of that rank; for your own container one of its family, with
+///           gather_nd<Rank> if its rank is static. Any layout, lazy expressions too.
 /// Types     data of any type, indices of any integer type. A negative index counts from the end of its axis.
-/// Options   batch_dims (0). bounds (check); with drop, what is left out is T{}.
+/// Options   batch_dims (0). bounds (check); with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
 /// Errors    shape_error, option_error, index_error (all offending positions and values).
-/// Cost      indices read twice, the slices that are named read, the output written once; a copy of indices
-///           that are not row-major.
-/// Differs   from ONNX: k = 0 is allowed, and gives a whole batch entry for each empty tuple.
+/// Cost      indices read twice, the indexed slices read, the output written once; a copy of indices that are
+///           not row-major.
+/// Differs   from ONNX: k = 0 is valid, and gives a whole batch entry for each empty tuple.
 /// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.
 /// Example
 /// ```cpp
@@ -8144,7 +8173,7 @@ auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const
     return detail::gather_nd<Rank>(data, indices, serial, options);
 }
 
-/// On the threads of a policy.
+/// Runs gather_nd on the threads of a policy.
 template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
 auto gather_nd(
     Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options = {})
@@ -8152,10 +8181,11 @@ auto gather_nd(
     return detail::gather_nd<Rank>(data, indices, policy, options);
 }
 
-/// The same into the caller's output, of any layout; with bounds::drop, what is left out stays as it is.
+/// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
+/// their values.
 ///
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
-///           output shares memory with data or indices, or its items with each other.
+///           output shares memory with data or indices, or its items share memory with each other.
 template <class Data, class Indices, class Output>
 void gather_nd_into(
     Data const& data, Indices const& indices, Output&& output, gather_nd_options const& options = {})
@@ -8163,7 +8193,7 @@ void gather_nd_into(
     detail::gather_nd_into(data, indices, std::forward<Output>(output), serial, options);
 }
 
-/// On the threads of a policy.
+/// Runs gather_nd_into on the threads of a policy.
 template <class Data, class Indices, class Output, execution_policy Policy>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
     gather_nd_options const& options = {})
@@ -8174,13 +8204,13 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 } // namespace xloom
 
 // ==== xloom/gru.hpp ====
-// GRU: ONNX's, over a batch of sequences.
+// ONNX's GRU over a batch of sequences.
 
 // ==== xloom/run/recurrent/gru_weights.hpp ====
 // The constants of a GRU: checked, and packed for its kernel.
 
 // ==== xloom/kernel/gru.hpp ====
-// A step of the GRU for a batch of rows, on raw data.
+// A time step of the GRU for a batch of rows, on raw data.
 
 namespace xloom::kernel {
 
@@ -8190,17 +8220,17 @@ struct gru_parameters {
     using number = T;
 
     std::size_t I, H;
-    std::size_t gate_step; ///< H in whole batches
+    std::size_t gate_step; ///< H rounded up to whole batches
     panels<T> W;           ///< [I, 3 gate_step]
     panels<T> R_zr;        ///< [H, 2 gate_step]
     panels<T> R_h;         ///< [H, gate_step]
-    T const* bias;         ///< as a row of sums; without Rb_h if linear_before_reset
+    T const* bias;         ///< laid out as a row of sums; without Rb_h if linear_before_reset
     T const* Rb_h;         ///< zeros unless linear_before_reset
     gate<T> f, g;
     bool linear_before_reset;
 
     std::size_t sums_step() const noexcept { return row_step<T>(3 * gate_step); }
-    /// Multiply-adds a row and step.
+    /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
 };
 
@@ -8221,7 +8251,7 @@ public:
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
-    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
     {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
@@ -8268,7 +8298,7 @@ namespace xloom::detail {
 
 inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tanh"};
 
-/// W [D, 3H, I], R [D, 3H, H], B [D, 6H].
+/// Checks W [D, 3H, I], R [D, 3H, H] and B [D, 6H], and returns their sizes.
 template <class Constants, class Options>
 recurrent_widths check_gru_constants(std::string_view op, Constants const& in, Options const& options)
 {
@@ -8330,11 +8360,11 @@ kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& 
 } // namespace xloom::detail
 
 // ==== xloom/run/recurrent/single_state.hpp ====
-// The calls of the operators with one state, GRU and RNN. Rows is their kernel.
+// The engine of the operators with one state, GRU and RNN; Rows is their kernel.
 
 namespace xloom::detail {
 
-/// The one state of the rows of a GRU or an RNN, before and after.
+/// The initial and final state of the rows of a GRU or an RNN.
 template <class Item, class Rows, class Weights>
 struct hidden_states {
     Weights const& weights;
@@ -8394,7 +8424,7 @@ void run_hidden_into(input_ref<Item> const& X, Weights const& weights, batch_siz
     run_recurrent<Item>(weights, states, X, start.sequence_lens, outputs.Y, batch, workspace, policy);
 }
 
-/// Y and Y_h, as Result has them.
+/// Runs a GRU or an RNN, and returns Y and Y_h.
 template <class Result, class Outputs, class Rows, class Item, class Weights, class Start, class Policy>
 Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start,
     Policy const& policy)
@@ -8411,8 +8441,7 @@ Result run_hidden(std::string_view op, input_ref<Item> const& X, Weights const& 
 
 namespace xloom {
 
-/// The inputs of a GRU under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
-/// layout.
+/// The inputs of a GRU under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct gru_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -8422,7 +8451,7 @@ struct gru_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
-/// The inputs that stay the same from call to call.
+/// The inputs of a GRU that are constant over calls.
 template <class Item>
 struct gru_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -8430,28 +8459,28 @@ struct gru_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
 };
 
-/// The inputs that do not.
+/// The inputs of a GRU, except X, that vary from call to call.
 template <class Item>
 struct gru_start {
     detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
-/// Where gru_into writes; {} is an output that is not wanted.
+/// The outputs of gru_into; {} omits one.
 template <class Item>
 struct gru_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
     detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
 };
 
-/// What gru returns, shaped as its comment says.
+/// The outputs of gru, in the shapes given there.
 template <class Item>
 struct gru_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h;
 };
 
-/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+/// ONNX's attributes of a GRU. Names and lists are read only during the call that they are passed to.
 struct gru_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations>
@@ -8459,16 +8488,16 @@ struct gru_options {
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
-    bool linear_before_reset = false;          ///< r meets R h + Rb instead of h
+    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
+    bool linear_before_reset = false;          ///< r is applied to R h + Rb instead of h
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// Weights and attributes of a GRU, checked and laid out once for many calls. Copies share the memory, moves
-/// copy; const is thread-safe.
+/// The weights and attributes of a GRU, checked and packed once for many calls. Copies share the memory,
+/// moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as gru.
-/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class gru_weights : public detail::packed_weights<kernel::gru_parameters<detail::compute_t<Item>>> {
     using T = detail::compute_t<Item>;
@@ -8493,7 +8522,7 @@ private:
     {}
 };
 
-/// ONNX's GRU.
+/// Computes ONNX's GRU.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         z, r = act_f(split(W[d][z, r] x_t + Wb[d] + R[d][z, r] h + Rb[d], 2))
@@ -8506,12 +8535,11 @@ private:
 ///           N, H] -> Y [T, D, N, H], Y_h [D, N, H]; gates in the order z, r, h. Layout 1: X [N, T, I], Y [N,
 ///           T, D, H], states [N, D, H]. Any strides.
 /// Types     as lstm.
-/// Options   gru_options; given with the weights, if these are packed.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Options   gru_options; if the weights are packed, those given to gru_weights.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
-/// Order     as lstm: the bits of a row depend on nothing but the row.
-/// Cost      T N D 3H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
-///           weights.
+/// Order     as lstm: the bits of a row depend only on the row.
+/// Cost      T N D 3H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
 /// Source    ONNX GRU-1, 3, 7, 14, 22; infer_gru has the shape rule.
 /// Example
@@ -8530,7 +8558,7 @@ gru_result<Item> gru(Input const& X, gru_weights<Item> const& weights,
         Item>("xloom::gru", X, weights, start, policy);
 }
 
-/// With weights as they are: packs them first.
+/// Computes ONNX's GRU with unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs,
     gru_options const& options = {}, Policy const& policy = {})
@@ -8539,11 +8567,11 @@ gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> cons
     return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
-/// large enough.
+/// Computes ONNX's GRU into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
 ///
-/// Errors    as gru; shape_error: an output's shape.  overlap_error: an output shares memory with an input or
-///           another output; but Y_h may be the very tensor initial_h.
+/// Errors    as gru; shape_error: an output's shape; overlap_error: an output shares memory with an input or
+///           another output. Y_h may be the same tensor as initial_h.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void gru_into(Input const& X, gru_weights<Item> const& weights,
     std::type_identity_t<gru_start<Item>> const& start,
@@ -8558,7 +8586,8 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
         input, weights, batch, start, outputs, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
+/// threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
@@ -8574,20 +8603,20 @@ recurrent_workspace<Item> gru_workspace(
 } // namespace xloom
 
 // ==== xloom/if.hpp ====
-// If: one of two branches runs.
+// The If operator: runs one of two branches.
 
 // ==== xloom/run/scan/step.hpp ====
-// What the pure bodies return by value, and how a carried value takes over what was returned.
+// The values that pure bodies return, and their assignment to carried values.
 
 // ==== xloom/run/scan/step_memory.hpp ====
-// Memory for what a body returns by value: the same blocks in every iteration, taken from the system once.
+// A memory pool for values that a body returns: every iteration reuses the same blocks.
 
 namespace xloom::detail {
 
-/// Keeps the blocks that values of one running operator give back, for the next iteration's values: as many
-/// as were in use at once, the newest. The others are freed, so that blocks of sizes that no longer occur do
-/// not stay; the rest when the operator returns. Each operator on a thread's stack has its own; values that
-/// outlive it use the system's memory as usual.
+/// A pool of the blocks that values of one running operator free, for the next iteration's values. It keeps
+/// at most as many blocks as were in use at once, the newest; older ones are freed, so that blocks of sizes
+/// that no longer occur do not accumulate. The destructor frees the rest, when the operator returns. Each
+/// operator on a thread's stack has its own pool; values that outlive it use operator new and delete.
 class step_memory_pool {
 public:
     step_memory_pool() : outer_(current) { current = this; }
@@ -8615,7 +8644,7 @@ public:
     }
 
 private:
-    /// A block that is not in use holds its place in a list, from the oldest to the newest.
+    /// A free block, which stores its own node of a list from the oldest to the newest.
     struct block {
         block* older;
         block* newer;
@@ -8638,7 +8667,7 @@ private:
 
     void keep(void* memory, std::size_t bytes) noexcept
     {
-        if (in_use_ != 0) // values of an outer operator may end here
+        if (in_use_ != 0) // values of an outer operator may be freed here
             --in_use_;
         block* const added = ::new (memory) block{newest_, nullptr, bytes};
         (newest_ ? newest_->newer : oldest_) = added;
@@ -8671,7 +8700,7 @@ private:
     step_memory_pool* outer_;
 };
 
-/// std::allocator over the running operator's step_memory_pool.
+/// A standard allocator over the running operator's step_memory_pool.
 template <class T>
 struct step_memory_allocator {
     using value_type = T;
@@ -8700,11 +8729,11 @@ struct step_memory_allocator {
 
 namespace xloom::detail {
 
-/// What a step stores of a value that a body computed: lazy expressions and views become containers while the
-/// body's variables live.
+/// The type that a step stores for a value: lazy expressions and views become containers while the body's
+/// variables exist.
 ///
-/// Why std::allocator: xtensor's own takes aligned memory from the system, three to five times as slow for
-/// the small tensors that bodies return; the values are copied on into states and outputs at once.
+/// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
+/// the small tensors that bodies return. The values are copied into states and outputs at once.
 template <class T>
 struct stored {
     using type = owned_t<T>;
@@ -8736,7 +8765,7 @@ struct stored<std::tuple<Ts...>> {
 template <class T>
 using stored_t = typename stored<bare<T>>::type;
 
-/// False for what may refer to variables of a body that has returned: lazy expressions and views.
+/// False if a value may refer to variables of a body that has returned: lazy expressions and views.
 template <class T>
 inline constexpr bool is_self_contained = !lazy<T> && !tensor_view<T>;
 template <class... Ts>
@@ -8746,14 +8775,14 @@ inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>
 template <class T, class Allocator>
 inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
 
-/// True for a reference, and for a tuple that has one.
+/// True for a reference, and for a tuple that contains one.
 template <class T>
 inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
 template <class... Ts>
 inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
 
-/// True if the containers that stack values of type Y can make, copy and align its items; xtensor's with
-/// xsimd align all items alike.
+/// True if the containers that stack values of type Y can construct, copy and align its items; xtensor with
+/// xsimd uses one alignment for all items.
 template <class Y>
 inline constexpr bool every_item_stacks =
     std::is_default_constructible_v<item_t<Y>> && std::is_copy_constructible_v<item_t<Y>> &&
@@ -8763,8 +8792,7 @@ inline constexpr bool every_item_stacks =
 template <class... Ys>
 inline constexpr bool every_item_stacks<std::tuple<Ys...>> = (every_item_stacks<Ys> && ...);
 
-/// What is wrong with a step, or with the relation of a returned value (From) to the carried value (To) that
-/// it replaces.
+/// A compile-time error of a step, or of a returned value (From) that replaces a carried value (To).
 enum class step_fault {
     none,
     reference,
@@ -8778,7 +8806,7 @@ enum class step_fault {
     fixed_shape
 };
 
-/// The type of an optional's value; of others their own.
+/// The value type of an optional; T itself for other types.
 template <class T>
 struct value_in {
     using type = T;
@@ -8842,8 +8870,8 @@ consteval step_fault find_step_fault()
     }
 }
 
-/// False if the type of `to` fixes a shape or a rank that `from` does not have; types that differ in it have
-/// a step_fault.
+/// False if the type of `to` has a fixed shape or static rank that differs from `from`'s. Two static ones
+/// that differ are a step_fault.
 template <class To, class From>
 bool has_room_for(To const& to, From const& from)
 {
@@ -8858,8 +8886,8 @@ bool has_room_for(To const& to, From const& from)
         return enable_tensor<To>::rank == detail::shape_of(from).size();
 }
 
-/// Gives `to` the value of `from`; a container of the same type hands over its memory, one of another type is
-/// copied. Requires a pair without a step_fault, and has_room_for(to, from).
+/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires types without a
+/// step_fault, and has_room_for(to, from).
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {
@@ -8878,7 +8906,7 @@ namespace xloom {
 
 namespace detail {
 
-/// ONNX's condition: a bool, or a tensor of any rank with exactly one element.
+/// True if ONNX's condition holds: a bool, or a tensor of any rank with exactly one element.
 template <class Cond>
 bool is_true(std::string_view op, Cond const& cond)
 {
@@ -8918,15 +8946,15 @@ consteval if_fault find_if_fault()
 
 } // namespace detail
 
-/// Runs then_branch() if `cond` holds, otherwise else_branch(), and returns what it returned.
+/// Runs then_branch() if `cond` holds, otherwise else_branch(), and returns its result.
 ///
 /// A branch takes no arguments and returns one value or a flat std::tuple of values: tensors, scalars,
 /// sequences, optionals.
 ///
 /// Shapes    cond: a bool, or a tensor of any rank with one element. The branches return the same types;
 ///           their shapes may differ.
-/// Errors    shape_error: cond has no or several elements. What a branch throws passes through.
-/// Cost      a branch.
+/// Errors    shape_error: cond does not have exactly one element. Exceptions of a branch propagate.
+/// Cost      that of the branch.
 /// Source    ONNX If-11 to 25; infer_if has the shape rule, If-1's stricter one included.
 /// Example
 /// ```cpp
@@ -8956,7 +8984,7 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
             return result(then_branch());
         return result(else_branch());
     } else {
-        return 0; // A value, so that the one mistake is one error.
+        return 0; // a value, so that one mistake gives one error
     }
 }
 
@@ -8966,19 +8994,18 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 // Type and shape inference of com.microsoft's AttnLSTM.
 
 // ==== xloom/core/partial_type.hpp ====
-// What is known of a value before it exists: its kind, element type and shape, each wholly, in part, or not
-// at all.
+// Partial types: the kind, element type and shape of a value as far as they are known before it is computed.
 
 namespace xloom {
 
-/// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown. A symbol is a
-/// view: its characters must outlive the dim, and every shape and type made from it. Literals do.
+/// A dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown. A symbol is a
+/// view: its characters must outlive the dim, and every shape and type made from it. String literals do.
 class dim {
 public:
-    /// Unknown.
+    /// Constructs an unknown dimension.
     constexpr dim() = default;
     constexpr dim(std::integral auto value) : symbol_(nullptr), number_(static_cast<std::int64_t>(value)) {}
-    /// An empty symbol is no symbol: the dimension is unknown.
+    /// Constructs a dimension with a symbol; an unknown dimension if the symbol is empty.
     constexpr dim(std::string_view symbol)
         : symbol_(symbol.empty() ? "" : symbol.data()), number_(static_cast<std::int64_t>(symbol.size()))
     {}
@@ -8988,16 +9015,16 @@ public:
     constexpr bool has_symbol() const noexcept { return !symbol().empty(); }
     constexpr bool is_unknown() const noexcept { return !has_value() && !has_symbol(); }
 
-    /// 0 if there is none.
+    /// Returns the value; 0 if there is none.
     constexpr std::int64_t value() const noexcept { return has_value() ? number_ : 0; }
-    /// Empty if there is none.
+    /// Returns the symbol; empty if there is none.
     constexpr std::string_view symbol() const noexcept
     {
         return has_value() ? std::string_view()
                            : std::string_view(symbol_, static_cast<std::size_t>(number_));
     }
 
-    /// The same is known of both; so unknown equals unknown.
+    /// True if the same is known of both; unknown equals unknown.
     friend constexpr bool operator==(dim const& a, dim const& b) noexcept
     {
         return a.has_value() == b.has_value() && a.value() == b.value() && a.symbol() == b.symbol();
@@ -9024,8 +9051,8 @@ struct unknown_rank_t {
 };
 inline constexpr unknown_rank_t unknown_rank{};
 
-/// A list of dimensions, or unknown_rank. `partial_shape{}` is rank 0, a scalar's shape: another thing than
-/// an unknown rank. Reads as [2, N, ?] in texts; an unknown rank reads as [...].
+/// A list of dimensions, or unknown_rank. `partial_shape{}` has rank 0, the shape of a scalar, and differs
+/// from an unknown rank. Printed as [2, N, ?]; an unknown rank as [...].
 class partial_shape {
 public:
     using value_type = dim;
@@ -9037,7 +9064,7 @@ public:
 
     constexpr bool has_rank() const noexcept { return has_rank_; }
 
-    /// The number of dimensions; 0 for an unknown rank.
+    /// Returns the number of dimensions; 0 for an unknown rank.
     constexpr std::size_t rank() const noexcept { return dims_.size(); }
 
     constexpr dim& operator[](std::size_t axis) noexcept { return dims_[axis]; }
@@ -9045,12 +9072,12 @@ public:
     constexpr dim const* begin() const noexcept { return dims_.begin(); }
     constexpr dim const* end() const noexcept { return dims_.end(); }
 
-    /// Puts `d` before axis `axis`. Requires has_rank().
+    /// Inserts `d` before `axis`. Requires has_rank().
     constexpr void insert(std::size_t axis, dim const& d) { dims_.insert(axis, d); }
 
     constexpr void erase(std::size_t axis) { dims_.erase(axis); }
 
-    /// The same is known of both.
+    /// True if the same is known of both.
     friend constexpr bool operator==(partial_shape const&, partial_shape const&) = default;
 
     friend void append(std::string& text, partial_shape const& dims)
@@ -9066,31 +9093,31 @@ private:
     bool has_rank_ = true;
 };
 
-/// What stands outermost in a type.
+/// The outermost kind of a type.
 enum class type_kind : unsigned char { untyped, tensor, sparse_tensor, sequence, optional };
 
-/// How many sequences and optionals may stand around a tensor. ONNX's operators know two:
+/// The largest number of sequences and optionals around a tensor. ONNX's operators use two:
 /// optional(seq(tensor)).
 inline constexpr std::size_t max_type_depth = 4;
 
-/// The type of a value: untyped, or a tensor, alone or under sequences and optionals.
-/// Reads as float[2, N], seq(float[2]), optional(seq(float[...])), sparse float[2], untyped in texts.
+/// The type of a value: untyped, or a tensor, possibly in sequences and optionals. Printed as float[2, N],
+/// seq(float[2]), optional(seq(float[...])), sparse float[2], untyped.
 class partial_type {
 public:
-    /// Untyped: nothing is known. Also stands for an omitted optional input.
+    /// Constructs the untyped type, of which nothing is known. It also represents an omitted optional input.
     constexpr partial_type() = default;
 
-    /// The kind outside.
+    /// Returns the outermost kind.
     constexpr type_kind kind() const noexcept { return wrappers_.empty() ? leaf_ : wrappers_[0]; }
     constexpr bool is_untyped() const noexcept { return kind() == type_kind::untyped; }
     constexpr bool is_tensor() const noexcept { return kind() == type_kind::tensor; }
     constexpr bool is_wrapped() const noexcept { return !wrappers_.empty(); }
 
-    /// Of the tensor inside all sequences and optionals.
+    /// Returns the element type of the innermost tensor.
     constexpr element_type element() const noexcept { return element_; }
     constexpr partial_shape const& shape() const noexcept { return shape_; }
 
-    /// The type of a sequence's or optional's content. Requires is_wrapped().
+    /// Returns the type of the content of a sequence or optional. Requires is_wrapped().
     constexpr partial_type inner() const
     {
         partial_type content = *this;
@@ -9098,7 +9125,7 @@ public:
         return content;
     }
 
-    /// This type with `wrapper` (sequence or optional) around it.
+    /// Returns a `wrapper` (sequence or optional) of this type.
     constexpr partial_type wrapped_in(type_kind wrapper) const
     {
         if (wrappers_.size() == max_type_depth)
@@ -9110,7 +9137,7 @@ public:
         return outer;
     }
 
-    /// This type with another shape of the tensor inside.
+    /// Returns this type with another shape of the innermost tensor.
     constexpr partial_type with_shape(partial_shape const& dims) const
     {
         partial_type reshaped = *this;
@@ -9118,7 +9145,7 @@ public:
         return reshaped;
     }
 
-    /// This type with another element type of the tensor inside.
+    /// Returns this type with another element type of the innermost tensor.
     constexpr partial_type with_element(element_type element) const
     {
         partial_type recast = *this;
@@ -9126,7 +9153,7 @@ public:
         return recast;
     }
 
-    /// The same is known of both.
+    /// True if the same is known of both.
     friend constexpr bool operator==(partial_type const&, partial_type const&) = default;
 
     friend constexpr partial_type tensor_type(element_type element, partial_shape const& dims);
@@ -9157,31 +9184,32 @@ private:
 
 inline constexpr partial_type untyped{};
 
-/// A tensor; all that is known of its shape.
+/// Returns a tensor type with a known, partially known or unknown shape.
 constexpr partial_type tensor_type(element_type element, partial_shape const& dims = unknown_rank)
 {
     return {type_kind::tensor, element, dims};
 }
 
-/// A sparse tensor, which no operator here takes.
+/// Returns a sparse tensor type, which no operator of xloom accepts.
 constexpr partial_type sparse_tensor_type(element_type element, partial_shape const& dims = unknown_rank)
 {
     return {type_kind::sparse_tensor, element, dims};
 }
 
-/// seq(content), of which ONNX has no nested ones.
+/// Returns seq(content). ONNX has no nested sequences.
 constexpr partial_type sequence_of(partial_type const& content)
 {
     return content.wrapped_in(type_kind::sequence);
 }
-/// optional(content).
+/// Returns optional(content).
 constexpr partial_type optional_of(partial_type const& content)
 {
     return content.wrapped_in(type_kind::optional);
 }
 
-/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)`: n values of which nothing
-/// is known. It is usable within a constant expression; being on the heap, it cannot be a constexpr variable.
+/// The types of an operator's inputs or outputs, in order. `type_list(n, untyped)` is a list of n values of
+/// which nothing is known. Usable in a constant expression, but not as a constexpr variable, since it
+/// allocates.
 using type_list = std::vector<partial_type>;
 
 template <>
@@ -9196,14 +9224,15 @@ inline constexpr bool detail::is_printed<type_list> = true;
 } // namespace xloom
 
 // ==== xloom/infer/merge.hpp ====
-// Merging: what two descriptions of the same value say together. A contradiction is an error.
+// Merging of two partial types of the same value. A contradiction is an error.
 
 // ==== xloom/infer/conflict.hpp ====
-// What two types can disagree in, and what an error text about it speaks of.
+// The conflicts between two types, and the subject of an error text about them.
 
 namespace xloom {
 
-/// `unknown_type`: one of the two is untyped or has an undefined element type where it has to be known.
+/// The property in which two types differ. `unknown_type`: one of the two is untyped or has an undefined
+/// element type where it must be known.
 enum class conflict { none, unknown_type, kind, element, rank, dimension };
 
 namespace detail {
@@ -9227,14 +9256,15 @@ struct subject {
 
 namespace xloom {
 
-/// Two values that differ are a conflict; a symbol or an unknown dimension may be anything.
+/// Returns the conflict between two dimensions, which is two different values. A symbol and an unknown
+/// dimension are compatible with every dimension.
 constexpr conflict find_conflict(dim const& inferred, dim const& declared) noexcept
 {
     bool const differ = inferred.has_value() && declared.has_value() && inferred.value() != declared.value();
     return differ ? conflict::dimension : conflict::none;
 }
 
-/// An unknown rank may be any.
+/// Returns the first conflict between two shapes. An unknown rank is compatible with every shape.
 constexpr conflict find_conflict(partial_shape const& inferred, partial_shape const& declared) noexcept
 {
     if (!inferred.has_rank() || !declared.has_rank())
@@ -9247,7 +9277,7 @@ constexpr conflict find_conflict(partial_shape const& inferred, partial_shape co
     return conflict::none;
 }
 
-/// The first thing that the two disagree in, from outside to inside.
+/// Returns the first conflict between two types, from the outermost kind inwards.
 constexpr conflict find_conflict(partial_type const& inferred, partial_type const& declared)
 {
     if (inferred.is_untyped() || declared.is_untyped())
@@ -9265,7 +9295,7 @@ constexpr conflict find_conflict(partial_type const& inferred, partial_type cons
 
 namespace detail {
 
-/// Refuses two dims, shapes or types that contradict each other.
+/// Requires that two dims, shapes or types do not contradict each other.
 template <class Known>
 constexpr void require_mergeable(subject const& about, Known const& inferred, Known const& declared)
 {
@@ -9293,8 +9323,7 @@ constexpr void require_mergeable(subject const& about, Known const& inferred, Kn
 
 } // namespace detail
 
-/// The dimension that is known from both sides: a value before a symbol, the declared symbol before the
-/// inferred one.
+/// Merges two dimensions. A value takes precedence over a symbol, the declared symbol over the inferred one.
 ///
 /// Errors    shape_error: two different values.
 /// Source    ONNX mergeInDimensionInfo (inferred = source, declared = target).
@@ -9305,7 +9334,7 @@ constexpr dim merge_dim(dim const& inferred, dim const& declared)
     return inferred.has_value() || declared.is_unknown() ? inferred : declared;
 }
 
-/// The shape that is known from both sides, dimension by dimension; an unknown rank adds nothing.
+/// Merges two shapes dimension by dimension. An unknown rank adds nothing.
 ///
 /// Errors    shape_error: ranks differ, or two values of one dimension.
 /// Source    ONNX mergeInShapeInfo (inferred = source, declared = target).
@@ -9323,7 +9352,7 @@ constexpr partial_shape merge_shape(partial_shape const& inferred, partial_shape
 
 namespace detail {
 
-/// Requires that the two do not contradict each other.
+/// Merges two types. Requires that they do not contradict each other.
 constexpr partial_type merge_compatible(partial_type const& inferred, partial_type const& declared)
 {
     if (inferred.is_untyped() || declared.is_untyped())
@@ -9341,7 +9370,7 @@ constexpr partial_type merge_type(
     return merge_compatible(inferred, declared);
 }
 
-/// Item by item; the lists are equally long.
+/// Merges two lists of the same length type by type.
 constexpr type_list merge_types(subject about, type_list const& inferred, type_list const& declared)
 {
     type_list merged;
@@ -9354,8 +9383,8 @@ constexpr type_list merge_types(subject about, type_list const& inferred, type_l
 
 } // namespace detail
 
-/// The type that is known from both sides: what a node's result leaves of its output's declared type.
-/// Untyped, an undefined element type and an unknown rank add nothing.
+/// Merges the inferred type of an output with its declared type. Untyped, an undefined element type and an
+/// unknown rank add nothing.
 ///
 /// Errors    type_error: kinds or element types differ.  shape_error: ranks differ, or two values of one
 ///           dimension.
@@ -9366,8 +9395,9 @@ constexpr partial_type merge_type(partial_type const& inferred, partial_type con
     return detail::merge_type({"merge_type", "the type"}, inferred, declared);
 }
 
-/// The types that a body's inputs have: those it is given merged into those it declares (untyped where it
-/// declares none). An untyped one that is given, such as an omitted cond, leaves what is declared.
+/// Returns the types of a body's inputs: the given types merged into the declared ones (untyped where the
+/// body declares none). A given type that is untyped, such as that of an omitted cond, leaves the declared
+/// one as it is.
 ///
 /// Errors    shape_error: not as many given as declared; as merge_type.  type_error: as merge_type.
 /// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.
@@ -9384,23 +9414,22 @@ constexpr type_list bind_body_inputs(type_list const& given, type_list const& de
 } // namespace xloom
 
 // ==== xloom/infer/recurrent_outputs.hpp ====
-// What the recurrent operators' inference has in common: the attributes that it reads, and the types that X
-// and they give.
+// The inference that the recurrent operators share: attributes, and the types of Y and the final states.
 
 // ==== xloom/infer/recurrent.hpp ====
-// Which version of RNN, GRU and LSTM an opset means, and which element types T their tensors may have there.
+// The versions of RNN, GRU and LSTM by opset, and the element types T of their tensors.
 
 // ==== xloom/infer/versions.hpp ====
-// Which version of an operator a model's opset means.
+// The version of an operator at a model's opset.
 
 namespace xloom {
 
-/// The newest opset known here; a newer one means the same versions.
+/// The newest known opset; a later one has the same versions.
 inline constexpr std::int64_t latest_opset = 28;
 
 namespace detail {
 
-/// The largest of `versions`, which ascend, that is not larger than `opset`.
+/// Returns the largest of the ascending `versions` that does not exceed `opset`.
 constexpr std::int64_t find_version(
     std::string_view name, std::span<std::int64_t const> versions, std::int64_t opset)
 {
@@ -9422,7 +9451,7 @@ namespace xloom {
 /// The recurrent operators of ONNX itself.
 enum class recurrent { rnn, gru, lstm };
 
-/// As ONNX spells it.
+/// Returns the operator's name as ONNX spells it.
 constexpr std::string_view name_of(recurrent op) noexcept
 {
     return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN";
@@ -9432,7 +9461,7 @@ inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 4> lstm_versions = rnn_versions;
 
-/// In ascending order.
+/// Returns the versions of `op` in ascending order.
 constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
 {
     if (op == recurrent::gru)
@@ -9440,18 +9469,18 @@ constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
     return op == recurrent::lstm ? lstm_versions : rnn_versions;
 }
 
-/// The version of `op` that a model of this opset means: the largest that is not larger.
+/// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
 /// Errors    option_error: an opset below 1.
-/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/recurrent.test.cpp
 constexpr std::int64_t operator_version(recurrent op, std::int64_t opset)
 {
     return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
-/// True if `op` takes and gives tensors of this element type at this opset: float16, float and double, and
-/// from version 22 on bfloat16. sequence_lens is int32 in every version.
+/// True if `op` accepts and returns tensors of this element type at this opset: float16, float and double,
+/// and from version 22 on bfloat16. sequence_lens is int32 in every version.
 ///
 /// Errors    option_error: an opset below 1.
 /// Source    the schemas of ONNX 1.23.
@@ -9475,12 +9504,12 @@ constexpr bool is_allowed(recurrent op, std::int64_t opset, element_type element
 
 namespace xloom {
 
-/// The attributes of RNN, GRU and LSTM that tell something of their outputs' shapes.
+/// The attributes of RNN, GRU and LSTM that determine the shapes of their outputs.
 ///
-/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D
+/// Options   direction (forward): determines D; std::nullopt, for a name that ONNX does not define, leaves D
 ///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive. layout (0), from opset
-///           14 on: 0 lays X out as [T, N, I], 1 as [N, T, I]. output_sequence (false), before opset 7:
-///           without it no output has a shape, since it is open which outputs there are.
+///           14 on: 0 for X [T, N, I], 1 for X [N, T, I]. output_sequence (false), before opset 7: without it
+///           no output has a shape, since it is not known which outputs exist.
 struct recurrent_attributes {
     std::int64_t opset = latest_opset;
     std::optional<xloom::direction> direction = xloom::direction::forward;
@@ -9491,7 +9520,7 @@ struct recurrent_attributes {
 
 namespace detail {
 
-/// The types of Y, and of Y_h and Y_c, which share one.
+/// The type of Y, and the common type of Y_h and Y_c.
 struct recurrent_outputs {
     partial_type Y{};
     partial_type state{};
@@ -9512,7 +9541,7 @@ constexpr void require_attributes(
             " and output_sequence is true. Leave it out.");
 }
 
-/// Refuses an X that hands on no element type, and one that is known not to have three axes.
+/// Rejects an X whose element type is unknown, and one whose rank is known and not 3.
 constexpr void require_sequences(std::string_view function, partial_type const& X, bool is_batch_first)
 {
     if (!X.is_tensor() || X.element() == element_type::undefined)
@@ -9523,7 +9552,7 @@ constexpr void require_sequences(std::string_view function, partial_type const& 
             is_batch_first ? "[N, T, I]" : "[T, N, I]", ".");
 }
 
-/// The rule of the newest version. Nothing but X and three attributes is read.
+/// Infers the outputs by the rule of the newest version, which reads X and three attributes only.
 constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_type const& X,
     std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
 {
@@ -9538,7 +9567,7 @@ constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_t
     return {X.with_shape({T, D, N, H}), X.with_shape({D, N, H})};
 }
 
-/// The rule of the version that the opset means. GRU-1 has none: of its outputs nothing is known.
+/// Infers the outputs by the rule of the version at this opset. GRU-1 has no rule: its outputs are untyped.
 constexpr recurrent_outputs infer_recurrent(
     std::string_view function, recurrent op, partial_type const& X, recurrent_attributes const& attributes)
 {
@@ -9558,7 +9587,7 @@ constexpr recurrent_outputs infer_recurrent(
 
 namespace xloom {
 
-/// In the operator's order; untyped where an input is omitted or nothing is known of it.
+/// The types of AttnLSTM's inputs, in the operator's order; untyped for an input that is omitted or unknown.
 struct attn_lstm_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{}, QW{}, MW{}, V{}, M{},
         memory_seq_lens{}, AW{};
@@ -9569,9 +9598,9 @@ struct attn_lstm_types {
     partial_type Y{}, Y_h{}, Y_c{}, alignments{};
 };
 
-/// The operator has no layout, and one version.
+/// The attributes of AttnLSTM that the inference reads. The operator has no layout, and one version.
 ///
-/// Options   direction (forward): tells D; std::nullopt, for a name that ONNX does not know, leaves D
+/// Options   direction (forward): determines D; std::nullopt, for a name that ONNX does not define, leaves D
 ///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive.
 struct attn_lstm_attributes {
     std::optional<xloom::direction> direction = xloom::direction::forward;
@@ -9580,7 +9609,7 @@ struct attn_lstm_attributes {
 
 namespace detail {
 
-/// S, of the memory M [N, S, E].
+/// Returns S of the memory M [N, S, E].
 constexpr dim memory_steps(partial_type const& M)
 {
     if (!M.is_untyped() && !M.is_tensor())
@@ -9596,8 +9625,8 @@ constexpr dim memory_steps(partial_type const& M)
 
 } // namespace detail
 
-/// The types of AttnLSTM's outputs, also of those that the node leaves out. `declared` is what the model says
-/// of them, untyped where it says nothing.
+/// Infers the types of AttnLSTM's outputs, including omitted ones. `declared` has the types that the model
+/// declares, untyped where it declares none.
 ///
 ///     T, N, I = X.shape
 ///     N, S, E = M.shape
@@ -9606,13 +9635,13 @@ constexpr dim memory_steps(partial_type const& M)
 ///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
 ///     alignments = merge_type(X.with_shape([T, D, N, S]), declared.alignments)
 ///
-/// Shapes    an X of unknown rank tells neither T nor N, an M that is omitted or of unknown rank not S. N is
-///           X's; M's is not compared. Of the other inputs nothing is read.
+/// Shapes    T and N are unknown if the rank of X is, S if M is omitted or of unknown rank. N is that of X;
+///           that of M is not compared. The other inputs are not read.
 /// Options   attn_lstm_attributes.
-/// Errors    type_error: X or M is no tensor, or X's element type is undefined; kind or element type of a
+/// Errors    type_error: X or M is not a tensor, or X's element type is undefined; kind or element type of a
 ///           declared output. shape_error: rank of X or M; rank or dimension of a declared output.
 /// Differs   from ONNX Runtime, which infers element types only: Y, Y_h and Y_c follow ONNX's rule for LSTM.
-///           alignments is no output of theirs.
+///           ONNX Runtime does not have the output alignments.
 /// Source    com.microsoft AttnLSTM 1; ONNX LSTM-22, layout 0. Element types are not checked.
 /// Example   tests/infer/attn_lstm.test.cpp
 constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,
@@ -9635,18 +9664,17 @@ constexpr attn_lstm_types infer_attn_lstm(attn_lstm_input_types const& inputs,
 // ONNX's type and shape inference of GatherND.
 
 // ==== xloom/infer/indexing.hpp ====
-// Which version of ScatterND and GatherND an opset means, and which element types T their data may have
-// there.
+// The versions of ScatterND and GatherND by opset, and the element types T of their data.
 
 // ==== xloom/infer/type_lists.hpp ====
-// Which version of If, Loop and Scan an opset means, and which types its values (V) may have there.
+// The versions of If, Loop and Scan by opset, and the types of their values (V).
 
 namespace xloom {
 
 /// The operators with bodies.
 enum class control_flow { if_, loop, scan };
 
-/// As ONNX spells it.
+/// Returns the operator's name as ONNX spells it.
 constexpr std::string_view name_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
@@ -9656,8 +9684,7 @@ inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 
 inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
 inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
 
-/// The element types of V, each with the version of the three operators that brings it. None was ever
-/// removed.
+/// An element type of V, with the version of the three operators that added it. None was ever removed.
 struct element_type_since {
     element_type element;
     std::int64_t version;
@@ -9691,21 +9718,22 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
     {element_type::int2, 25},
 }};
 
-/// If and Loop (Scan never) take sequences of tensors, optional tensors and optional sequences of tensors
-/// from these versions on. Optional sequences kept the element types that they began with.
+/// The versions from which on If and Loop (Scan never) accept sequences of tensors, and optional tensors and
+/// optional sequences of tensors. Optional sequences have the element types of version 16 in all later
+/// versions.
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
-/// In ascending order.
+/// Returns the versions of `op` in ascending order.
 constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
 {
     return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
 }
 
-/// The version of `op` that a model of this opset means: the largest that is not larger.
+/// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
-/// Errors    option_error: the operator is younger than the opset.
-/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Errors    option_error: the opset is older than the operator.
+/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/type_lists.test.cpp
 constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
 {
@@ -9724,9 +9752,9 @@ constexpr bool is_element_at(std::int64_t version, element_type element) noexcep
 
 } // namespace detail
 
-/// True if a value of this type may be an input or output V of `op` at this opset. Shapes don't matter.
+/// True if a value of this type may be an input or output V of `op` at this opset. Shapes are ignored.
 ///
-/// Errors    option_error: the operator is younger than the opset.
+/// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
 /// Example   tests/infer/type_lists.test.cpp
 constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type const& type)
@@ -9752,10 +9780,10 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
 
 namespace xloom {
 
-/// The operators that name slices by indices.
+/// The operators that index slices.
 enum class indexing { scatter_nd, gather_nd };
 
-/// As ONNX spells it.
+/// Returns the operator's name as ONNX spells it.
 constexpr std::string_view name_of(indexing op) noexcept
 {
     return op == indexing::scatter_nd ? "ScatterND" : "GatherND";
@@ -9764,7 +9792,7 @@ constexpr std::string_view name_of(indexing op) noexcept
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
 
-/// In ascending order.
+/// Returns the versions of `op` in ascending order.
 constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
 {
     if (op == indexing::scatter_nd)
@@ -9772,21 +9800,21 @@ constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
     return gather_nd_versions;
 }
 
-/// The version of `op` that a model of this opset means: the largest that is not larger.
+/// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
-/// Errors    option_error: the operator is younger than the opset.
-/// Source    ONNX 1.23 (opset 28); a larger opset gives the newest version.
+/// Errors    option_error: the opset is older than the operator.
+/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
 /// Example   tests/infer/indexing.test.cpp
 constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
 {
     return detail::find_version(name_of(op), versions_of(op), opset);
 }
 
-/// True if `op` takes data (and ScatterND updates) of this element type at this opset: those that control
-/// flow began with, and from version 13 on bfloat16. Of later types none was added. The indices are int64 in
-/// every version.
+/// True if `op` accepts data (and ScatterND updates) of this element type at this opset: the types of the
+/// first versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices
+/// are int64 in every version.
 ///
-/// Errors    option_error: the operator is younger than the opset.
+/// Errors    option_error: the opset is older than the operator.
 /// Source    the schemas of ONNX 1.23.
 /// Example   tests/infer/indexing.test.cpp
 constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
@@ -9799,7 +9827,7 @@ constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
 
 namespace detail {
 
-/// Refuses data that hands on no element type.
+/// Requires that data is a tensor of a known element type.
 constexpr void require_data(std::string_view function, partial_type const& data)
 {
     if (!data.is_tensor() || data.element() == element_type::undefined)
@@ -9812,7 +9840,7 @@ constexpr void require_data(std::string_view function, partial_type const& data)
 
 namespace xloom {
 
-/// What the inference of GatherND asks of a node besides its inputs.
+/// The attributes of GatherND that the inference reads.
 struct gather_nd_attributes {
     std::int64_t opset = latest_opset;
     std::int64_t batch_dims = 0;
@@ -9830,7 +9858,7 @@ constexpr void require_batch_dims(gather_nd_attributes const& attributes)
             attributes.opset, " and batch_dims is ", attributes.batch_dims, ". Use a newer opset.");
 }
 
-/// Refuses scalars, and index tuples that are longer than what is left of data behind the batch axes.
+/// Rejects scalars, and index tuples longer than the number of axes of data after the batch axes.
 constexpr void require_indexable(
     partial_shape const& data, partial_shape const& indices, std::int64_t batch_dims)
 {
@@ -9847,18 +9875,18 @@ constexpr void require_indexable(
 
 } // namespace detail
 
-/// The shape of GatherND's output.
+/// Infers the shape of GatherND's output.
 ///
 ///     k = indices.shape[-1]
 ///     output.shape = indices.shape[:-1] ++ data.shape[batch_dims + k:]
 ///
 /// Shapes    an unknown rank if that of data or indices is unknown, or k has no value. The batch axes of the
 ///           two are not compared.
-/// Options   opset (latest_opset).  batch_dims (0): so many leading axes of data and indices are walked
-///           together.
+/// Options   opset (latest_opset).  batch_dims (0): the number of leading batch axes, which data and indices
+///           share.
 /// Errors    shape_error: data or indices is a scalar; k < 0 or batch_dims + k > r; an output over max_rank.
 ///           option_error: the opset; batch_dims < 0, or not 0 before opset 12.
-/// Differs   from ONNX: negative batch_dims and k are refused, where ONNX gives a wrong shape or aborts.
+/// Differs   from ONNX: negative batch_dims and k are errors; ONNX infers a wrong shape or aborts.
 /// Source    ONNX GatherND-11, 12, 13.
 /// Example
 /// ```cpp
@@ -9882,16 +9910,18 @@ constexpr partial_shape infer_gather_nd(
     return output;
 }
 
-/// The type of GatherND's output. `declared` is what the model says of it, untyped where it says nothing.
+/// Infers the type of GatherND's output. `declared` is the type that the model declares, untyped if it
+/// declares none.
 ///
 ///     output = merge_type(data.with_shape(infer_gather_nd(data.shape, indices.shape)), declared)
 ///
-/// Shapes    as above; of indices' type nothing else is read.
-/// Options   as above.
-/// Errors    as above.  type_error: data is no tensor, or its element type is undefined; kind or element type
-///           of the declared output. shape_error: rank or dimension of the declared output.
-/// Differs   as above.  Every failure comes out; ONNX's default mode drops it. Data's kind is checked.
-/// Source    ONNX GatherND-11, 12, 13. Element types are not checked; is_allowed has data's.
+/// Shapes    as for partial_shape; only the shape of indices is read.
+/// Options   as for partial_shape.
+/// Errors    as for partial_shape.  type_error: data is not a tensor, or its element type is undefined; kind
+///           or element type of the declared output. shape_error: rank or dimension of the declared output.
+/// Differs   as for partial_shape.  Every error is reported; ONNX's default mode suppresses it. The kind of
+///           data is checked.
+/// Source    ONNX GatherND-11, 12, 13. Element types are not checked; is_allowed checks that of data.
 /// Example   tests/infer/gather_nd.test.cpp
 constexpr partial_type infer_gather_nd(partial_type const& data, partial_type const& indices,
     partial_type const& declared = untyped, gather_nd_attributes const& attributes = {})
@@ -9908,7 +9938,7 @@ constexpr partial_type infer_gather_nd(partial_type const& data, partial_type co
 
 namespace xloom {
 
-/// In ONNX's order; untyped where an input is omitted or nothing is known of it.
+/// The types of GRU's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
 struct gru_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
 };
@@ -9918,25 +9948,25 @@ struct gru_types {
     partial_type Y{}, Y_h{};
 };
 
-/// The types of GRU's outputs, also of those that the node leaves out. `declared` is what the model says of
-/// them, untyped where it says nothing.
+/// Infers the types of GRU's outputs, including omitted ones. `declared` has the types that the model
+/// declares, untyped where it declares none.
 ///
 ///     T, N, I = X.shape
 ///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
 ///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
 ///
-/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H]. An X of unknown rank tells neither T nor
-///           N. Of the other inputs nothing is read: R may tell an H that hidden_size does not. Before opset
-///           7, without output_sequence: unknown ranks. Before opset 3: what is declared, whatever X is.
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H]. T and N are unknown if the rank of X is.
+///           The other inputs are not read: without hidden_size, H is unknown even if R has it. Before opset
+///           7, without output_sequence: unknown ranks. Before opset 3: the declared types, whatever X is.
 /// Options   recurrent_attributes.
-/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared
-///           output. shape_error: X's rank; rank or dimension of a declared output. option_error: the opset;
-///           a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An
-///           attribute that the version does not have is refused, where ONNX does not read it; so is layout
-///           2, which ONNX takes for 1.
-/// Source    ONNX GRU-3, 7, 14, 22; GRU-1 has no inference. Element types are not checked; is_allowed has
-///           X's.
+/// Errors    type_error: X is not a tensor, or its element type is undefined; kind or element type of a
+///           declared output. shape_error: X's rank; rank or dimension of a declared output. option_error:
+///           the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of X is checked.
+///           An attribute that the version does not have is an error; ONNX ignores it. Layout 2 is an error;
+///           ONNX treats it as 1.
+/// Source    ONNX GRU-3, 7, 14, 22; GRU-1 has no inference. Element types are not checked; is_allowed checks
+///           that of X.
 /// Example   tests/infer/gru.test.cpp
 constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& declared = {},
     recurrent_attributes const& attributes = {})
@@ -9952,12 +9982,13 @@ constexpr gru_types infer_gru(gru_input_types const& inputs, gru_types const& de
 // ONNX's type and shape inference of If.
 
 // ==== xloom/infer/union.hpp ====
-// Union: what holds of a value that is one of two. Shapes never contradict each other here; kinds and element
-// types can.
+// The union of two types: the type of a value that has one of them. Shapes always have a union; kinds and
+// element types may conflict.
 
 namespace xloom {
 
-/// A dimension is kept where both have the same value or the same symbol, the rank where both have the same.
+/// Returns the union of two shapes: a dimension is kept if both have the same value or the same symbol, the
+/// rank if both have the same.
 ///
 /// Source    ONNX UnionShapeInfo.
 /// Example   tests/infer/union.test.cpp
@@ -9972,8 +10003,8 @@ constexpr partial_shape union_shape(partial_shape const& a, partial_shape const&
     return both;
 }
 
-/// Why two types have no union: kind, element, or unknown_type for a sequence or optional of which the
-/// content is untyped.
+/// Returns the reason why two types have no union: kind, element, or unknown_type for a sequence or optional
+/// whose content is untyped; none if they have one.
 constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
 {
     if (a.kind() != b.kind())
@@ -9985,8 +10016,7 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
     return a.element() != b.element() ? conflict::element : conflict::none;
 }
 
-/// The type of a value that is an `a` or a `b`: their common kind and element type, and the union of their
-/// shapes.
+/// Returns the union of two types: their common kind and element type, and the union of their shapes.
 ///
 /// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
 /// Source    ONNX UnionTypeInfo.
@@ -10013,7 +10043,7 @@ constexpr partial_type union_type(partial_type const& a, partial_type const& b)
 
 namespace xloom {
 
-/// What the inference of If asks of a node besides its branches.
+/// The attributes of If that the inference reads, and its strictness.
 struct if_attributes {
     std::int64_t opset = latest_opset;
     bool strict = false;
@@ -10030,7 +10060,8 @@ constexpr void require_if_counts(std::size_t then_count, std::size_t else_count,
             ". Make the three counts equal.");
 }
 
-/// Refuses branches of which the kinds or element types differ. Before If-13 only tensors are looked into.
+/// Rejects branches whose kinds or element types differ. Before If-13 the contents of sequences and optionals
+/// are not compared.
 constexpr void require_one_type(
     std::size_t i, partial_type const& then_type, partial_type const& else_type, std::int64_t version)
 {
@@ -10051,7 +10082,7 @@ constexpr void require_one_type(
             " by else_branch. Give the type of the content.");
 }
 
-/// If-1: the branches describe the same shape.
+/// Merges the shapes of both branches, as If-1 does.
 constexpr partial_shape merge_branches(
     std::size_t i, partial_shape const& then_shape, partial_shape const& else_shape)
 {
@@ -10068,7 +10099,7 @@ constexpr partial_shape join_branches(
 {
     if (version < 11)
         return merge_branches(i, then_shape, else_shape);
-    // If-11 reads an else branch without a shape as a scalar.
+    // If-11 treats an else branch without a shape as a scalar.
     if (version < 13 && !else_shape.has_rank())
         return union_shape(then_shape, partial_shape{});
     return union_shape(then_shape, else_shape);
@@ -10092,8 +10123,8 @@ constexpr bool has_symbol(type_list const& types, std::string_view symbol)
     return false;
 }
 
-/// True if `declared` says nothing that does not follow from the branches. A symbol that neither branch uses
-/// is only a name. Requires that the two can be merged.
+/// True if everything in `declared` follows from the branches. A symbol that neither branch uses is only a
+/// name. Requires that declared and inferred can be merged.
 constexpr bool is_sound(partial_shape const& declared, partial_shape const& inferred,
     type_list const& then_types, type_list const& else_types)
 {
@@ -10113,25 +10144,26 @@ constexpr bool is_sound(partial_shape const& declared, partial_shape const& infe
 
 } // namespace detail
 
-/// The types of If's outputs, from those of its branches. A branch is called with an empty type_list and
-/// gives a type_list; `outputs` holds one type per output of the node, untyped where none is declared.
+/// Infers the types of If's outputs from those of its branches. A branch is called with an empty type_list
+/// and returns a type_list; `outputs` has one type per output of the node, untyped where none is declared.
 ///
 ///     then_types, else_types = then_branch([]), else_branch([])
 ///     for i in outputs: merge_type(union_type(then_types[i], else_types[i]), outputs[i])
 ///
 /// Shapes    If-13 and later: the union: [2] and [3] give [?], different ranks an unknown rank. If-11: the
-///           union for tensors, an else branch without a shape read as a scalar's; of other kinds
-///           then_branch's type. If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give [3].
-/// Options   opset (latest_opset).  strict (false): a declared output that claims more than both branches
-///           give, such as [2] for [2] and [3], is an error; no shape, [?] and a symbol that no branch uses
-///           are not. Otherwise what is declared is kept.
+///           union for tensors, where an else branch without a shape is treated as a scalar; for other kinds
+///           the type of then_branch. If-1: the shapes are merged: [2] and [3] are an error, [N] and [3] give
+///           [3].
+/// Options   opset (latest_opset).  strict (false): a declared shape that does not hold for both branches,
+///           such as [2] for [2] and [3], is an error; no shape, [?] and a symbol that no branch uses are
+///           allowed. If false, the declared shape is kept.
 /// Errors    type_error: numbers of outputs; kinds or element types of the branches, or of a declared output.
 ///           shape_error: If-1's shapes; rank or dimension of a declared output.  option_error: the opset.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. strict: If's text demands it,
-///           its inference does not.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
-///           are on the heap.
-/// Source    ONNX If-1, 11, 13 .. 25. The condition is not looked at; is_allowed has the types.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. strict is required by the
+///           text of If, not by its inference.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are
+///           allocated on the heap.
+/// Source    ONNX If-1, 11, 13 .. 25. The condition is not checked; is_allowed checks the types.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
@@ -10172,21 +10204,21 @@ constexpr type_list infer_if(
 // ONNX's type and shape inference of Loop.
 
 // ==== xloom/infer/propagate.hpp ====
-// Propagation: an element type handed from one value to another, without the tensor's shape.
+// Propagation of an element type from one value to another, without the tensor's shape.
 
 namespace xloom {
 
-/// True if there is something to propagate: a tensor's element type, or the content of a sequence or
+/// True if `source` has an element type to propagate: that of a tensor, or the content of a sequence or
 /// optional.
 constexpr bool has_element_type(partial_type const& source)
 {
     return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
 }
 
-/// A type as `source` as far as an operator that only promises its element type can tell: a tensor loses its
-/// shape. A sequence or optional keeps everything, the shape of the tensor inside included.
+/// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
+/// sequence or optional is returned unchanged, including the shape of its tensor.
 ///
-/// Errors    type_error: source is untyped, or its element type is.
+/// Errors    type_error: source is untyped, or its element type is undefined.
 /// Source    ONNX propagateElemTypeFromInputToOutput.
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source)
@@ -10198,7 +10230,8 @@ constexpr partial_type propagate_element_type(partial_type const& source)
     return source.is_wrapped() ? source : source.with_shape(unknown_rank);
 }
 
-/// Why `source` can't hand its element type to `target`: unknown_type (of source), kind or element.
+/// Returns the reason why the element type of `source` cannot be propagated to `target`: unknown_type (of
+/// source), kind or element; none if it can.
 constexpr conflict find_propagation_conflict(partial_type const& source, partial_type const& target)
 {
     if (!has_element_type(source))
@@ -10214,7 +10247,7 @@ constexpr conflict find_propagation_conflict(partial_type const& source, partial
 
 namespace detail {
 
-/// Requires that there is no propagation conflict.
+/// Propagates an element type. Requires that there is no propagation conflict.
 constexpr partial_type propagate_compatible(partial_type const& source, partial_type const& target)
 {
     if (source.is_wrapped()) {
@@ -10226,12 +10259,12 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 
 } // namespace detail
 
-/// `target` with the element type of `source`, which it may not contradict; its shape is kept. A sequence or
-/// optional is entered; a target of another kind than a source that is one is replaced, so that a Loop may
-/// carry an optional in and a sequence out.
+/// Returns `target` with the element type of `source`, which must not contradict it; the shape of `target` is
+/// kept. In a sequence or optional the content is propagated. A target of another kind than such a source is
+/// replaced, so that a value that Loop carries may begin as an optional and end as a sequence.
 ///
-/// Errors    type_error: source or its content is untyped; a tensor meets a sequence or optional; element
-///           types differ.
+/// Errors    type_error: source or its content is untyped; source is a tensor and target a sequence or
+///           optional; element types differ.
 /// Source    ONNX propagateElemTypeWithValidation.
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
@@ -10258,14 +10291,14 @@ constexpr partial_type propagate_element_type(partial_type const& source, partia
 
 namespace xloom {
 
-/// What the inference of Loop asks of a node besides its inputs and its body.
+/// The attributes of Loop that the inference reads.
 struct loop_attributes {
     std::int64_t opset = latest_opset;
 };
 
 namespace detail {
 
-/// Loop's inputs M and cond stand before the carried values.
+/// The number of Loop's inputs before the carried values: M and cond.
 inline constexpr std::size_t loop_leading_inputs = 2;
 
 constexpr void require_loop_counts(std::size_t input_count, std::size_t output_count)
@@ -10290,7 +10323,8 @@ constexpr void require_carried(std::size_t i, partial_type const& type, std::int
             "] is ", type, ". Use a newer opset.");
 }
 
-/// The body's inputs: iteration, cond, and the carried values without shapes, for these may change.
+/// Returns the types of the body's inputs: iteration, cond, and the carried values without their shapes,
+/// which may change.
 constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t version)
 {
     type_list given{tensor_type(element_type::int64), inputs[1]};
@@ -10301,7 +10335,7 @@ constexpr type_list loop_body_inputs(type_list const& inputs, std::int64_t versi
     return given;
 }
 
-/// Refuses a body output (`i` counts without cond) of a kind that Loop does not have at this version.
+/// Rejects a body output of a kind that Loop does not have at this version. `i` counts without cond.
 constexpr void require_body_kind(
     std::size_t i, partial_type const& type, bool is_carried, std::int64_t version)
 {
@@ -10337,7 +10371,7 @@ constexpr partial_type carry(std::size_t i, partial_type const& initial, partial
     }
 }
 
-/// What the iterations' elements become: stacked along a new first axis of unknown length.
+/// Returns the type of the iterations' elements stacked along a new first axis of unknown length.
 constexpr partial_type stack_iterations(std::size_t i, partial_type const& element)
 {
     if (!has_element_type(element))
@@ -10357,7 +10391,8 @@ constexpr void require_loop_results(type_list const& returned, std::size_t outpu
             ".");
 }
 
-/// The outputs' types, from what the body returned; before they are merged with what is declared.
+/// Returns the types of the outputs by those that the body returned, before they are merged with the declared
+/// ones.
 constexpr type_list loop_outputs(
     type_list const& inputs, type_list const& returned, std::size_t output_count, std::int64_t version)
 {
@@ -10377,28 +10412,28 @@ constexpr type_list loop_outputs(
 
 } // namespace detail
 
-/// The types of Loop's outputs, from those of its inputs (M and cond, both untyped if omitted, then
-/// v_initial...) and its body. The body is called with a type_list (iteration, cond, carried...) and gives
-/// one (cond, carried..., elements...); if that is empty, what only the body tells stays unknown. `outputs`
-/// holds one type per output of the node, untyped where none is declared.
+/// Infers the types of Loop's outputs from those of its inputs (M and cond, both untyped if omitted, then
+/// v_initial...) and its body. The body is called with a type_list (iteration, cond, carried...) and returns
+/// one (cond, carried..., elements...); if that is empty, what depends on the body stays unknown. `outputs`
+/// has one type per output of the node, untyped where none is declared.
 ///
 ///     given = [int64, cond] ++ [v without shape for v in v_initial]
 ///     cond, *finals, *elements = body(given)
 ///     outputs = [v_initial[i]'s element type] ++ [[?] ++ element for element in elements]
 ///
 /// Shapes    a carried tensor has an unknown rank, before the body and after the loop, even if the body keeps
-///           its shape; in a sequence or optional the tensor's initial shape stays. A scan output is [?] ++
+///           its shape; in a sequence or optional the tensor's initial shape is kept. A scan output is [?] ++
 ///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
-/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind the
-///           version does not have; the body's number of outputs; a scan output that is no tensor; kind or
-///           element type of a declared output. shape_error: rank or dimension of a declared output.
+/// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind that
+///           the version does not have; the body's number of outputs; a scan output that is not a tensor;
+///           kind or element type of a declared output. shape_error: rank or dimension of a declared output.
 ///           option_error: the opset; numbers of inputs or outputs.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Numbers of inputs and outputs
-///           are checked.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
-///           are on the heap.
-/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed has the
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. Numbers of inputs and
+///           outputs are checked.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are
+///           allocated on the heap.
+/// Source    ONNX Loop-1, 11, 13, 16 .. 25. The types of M and cond are not checked; is_allowed checks the
 ///           others.
 /// Example
 /// ```cpp
@@ -10428,7 +10463,7 @@ constexpr type_list infer_loop(
 
 namespace xloom {
 
-/// In ONNX's order; untyped where an input is omitted or nothing is known of it.
+/// The types of LSTM's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
 struct lstm_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{}, initial_c{}, P{};
 };
@@ -10438,25 +10473,25 @@ struct lstm_types {
     partial_type Y{}, Y_h{}, Y_c{};
 };
 
-/// The types of LSTM's outputs, also of those that the node leaves out. `declared` is what the model says of
-/// them, untyped where it says nothing.
+/// Infers the types of LSTM's outputs, including omitted ones. `declared` has the types that the model
+/// declares, untyped where it declares none.
 ///
 ///     T, N, I = X.shape
 ///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
 ///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
 ///     Y_c = merge_type(X.with_shape([D, N, H]), declared.Y_c)
 ///
-/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H]. An X of unknown rank tells
-///           neither T nor N. Of the other inputs nothing is read: R may tell an H that hidden_size does not.
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h and Y_c [N, D, H]. T and N are unknown if the rank
+///           of X is. The other inputs are not read: without hidden_size, H is unknown even if R has it.
 ///           Before opset 7, without output_sequence: unknown ranks.
 /// Options   recurrent_attributes.
-/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared
-///           output. shape_error: X's rank; rank or dimension of a declared output. option_error: the opset;
-///           a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An
-///           attribute that the version does not have is refused, where ONNX does not read it; so is layout
-///           2, which ONNX takes for 1.
-/// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
+/// Errors    type_error: X is not a tensor, or its element type is undefined; kind or element type of a
+///           declared output. shape_error: X's rank; rank or dimension of a declared output. option_error:
+///           the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of X is checked.
+///           An attribute that the version does not have is an error; ONNX ignores it. Layout 2 is an error;
+///           ONNX treats it as 1.
+/// Source    ONNX LSTM-1, 7, 14, 22. Element types are not checked; is_allowed checks that of X.
 /// Example
 /// ```cpp
 /// auto const X = xloom::tensor_type(xloom::element_type::float_, {"T", "N", 8});
@@ -10480,7 +10515,7 @@ constexpr lstm_types infer_lstm(lstm_input_types const& inputs, lstm_types const
 
 namespace xloom {
 
-/// In ONNX's order; untyped where an input is omitted or nothing is known of it.
+/// The types of RNN's inputs, in ONNX's order; untyped for an input that is omitted or unknown.
 struct rnn_input_types {
     partial_type X{}, W{}, R{}, B{}, sequence_lens{}, initial_h{};
 };
@@ -10490,24 +10525,24 @@ struct rnn_types {
     partial_type Y{}, Y_h{};
 };
 
-/// The types of RNN's outputs, also of those that the node leaves out. `declared` is what the model says of
-/// them, untyped where it says nothing.
+/// Infers the types of RNN's outputs, including omitted ones. `declared` has the types that the model
+/// declares, untyped where it declares none.
 ///
 ///     T, N, I = X.shape
 ///     Y = merge_type(X.with_shape([T, D, N, H]), declared.Y)
 ///     Y_h = merge_type(X.with_shape([D, N, H]), declared.Y_h)
 ///
-/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H]. An X of unknown rank tells neither T nor
-///           N. Of the other inputs nothing is read: R may tell an H that hidden_size does not. Before opset
+/// Shapes    layout 1: X [N, T, I] -> Y [N, T, D, H], Y_h [N, D, H]. T and N are unknown if the rank of X is.
+///           The other inputs are not read: without hidden_size, H is unknown even if R has it. Before opset
 ///           7, without output_sequence: unknown ranks.
 /// Options   recurrent_attributes.
-/// Errors    type_error: X is no tensor, or its element type is undefined; kind or element type of a declared
-///           output. shape_error: X's rank; rank or dimension of a declared output. option_error: the opset;
-///           a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. X's kind is checked. An
-///           attribute that the version does not have is refused, where ONNX does not read it; so is layout
-///           2, which ONNX takes for 1.
-/// Source    ONNX RNN-1, 7, 14, 22. Element types are not checked; is_allowed has X's.
+/// Errors    type_error: X is not a tensor, or its element type is undefined; kind or element type of a
+///           declared output. shape_error: X's rank; rank or dimension of a declared output. option_error:
+///           the opset; a layout other than 0 and 1; a layout or output_sequence at an opset that has none.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of X is checked.
+///           An attribute that the version does not have is an error; ONNX ignores it. Layout 2 is an error;
+///           ONNX treats it as 1.
+/// Source    ONNX RNN-1, 7, 14, 22. Element types are not checked; is_allowed checks that of X.
 /// Example   tests/infer/rnn.test.cpp
 constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& declared = {},
     recurrent_attributes const& attributes = {})
@@ -10524,8 +10559,8 @@ constexpr rnn_types infer_rnn(rnn_input_types const& inputs, rnn_types const& de
 
 namespace xloom {
 
-/// The attributes of ONNX that its inference reads; std::nullopt is an absent attribute. Directions are not
-/// looked at.
+/// The attributes of Scan that the inference reads; std::nullopt is an absent attribute. Directions are not
+/// checked.
 struct scan_attributes {
     std::int64_t opset = latest_opset;
     std::optional<std::int64_t> num_scan_inputs{};
@@ -10535,7 +10570,8 @@ struct scan_attributes {
 
 namespace detail {
 
-/// How a node's inputs and outputs divide: sequence_lens (Scan-8), states, scan inputs; states, scan outputs.
+/// The division of a node's inputs into sequence_lens (Scan-8), states and scan inputs, and of its outputs
+/// into states and scan outputs.
 struct scan_layout {
     std::size_t leading_inputs;
     std::size_t states;
@@ -10591,7 +10627,7 @@ constexpr void require_axis_count(
             ", or leave the attribute out.");
 }
 
-/// Axis `i` of an attribute, counted from the front; axis 0 where the attribute is absent.
+/// Returns axis `i` of an attribute, counted from the front; axis 0 if the attribute is absent.
 constexpr std::size_t scan_axis(
     std::string_view attribute, std::optional<axes> const& given, std::size_t i, std::size_t rank)
 {
@@ -10610,7 +10646,7 @@ constexpr void require_tensors(type_list const& inputs, std::size_t first)
                 "] is ", inputs[i], ". Give a tensor, with its type.");
 }
 
-/// What the scan inputs say together of a dimension that they share.
+/// Merges the values that the scan inputs have for a common dimension.
 constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
 {
     dim shared = unknown;
@@ -10623,14 +10659,14 @@ constexpr dim merge_shared(std::string_view name, std::vector<dim> const& dims)
     return shared;
 }
 
-/// What the scan inputs share, and what the body is given.
+/// The types of the body's inputs, and the batch size and sequence length of the scan inputs.
 struct scan_elements {
     type_list body_inputs;
     dim batch_size{};
     dim length{};
 };
 
-/// Scan-9 and later: the axis of scan_input_axes is the sequence, and is gone in the body.
+/// Returns the body's inputs of Scan-9 and later: without the axis of scan_input_axes, which is the sequence.
 constexpr scan_elements take_unbatched_elements(
     type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
 {
@@ -10668,8 +10704,8 @@ constexpr void require_batch_size(type_list const& inputs, scan_layout const& la
     }
 }
 
-/// Scan-8: axis 0 is the batch, axis 1 of scan inputs the sequence, and both are gone in the body.
-/// A scan input of scalar elements says nothing of either.
+/// Returns the body's inputs of Scan-8: without axis 0, the batch, and without axis 1 of scan inputs, the
+/// sequence. Neither size is read from a scan input of scalar elements.
 constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
 {
     scan_elements taken;
@@ -10696,7 +10732,7 @@ constexpr scan_elements take_elements(type_list const& inputs, scan_layout const
     return take_unbatched_elements(inputs, layout, input_axes);
 }
 
-/// A state's output: the initial type, with what the body's result tells of the shape.
+/// Returns the type of a state's output: the initial type, its shape merged with that of the body's result.
 constexpr partial_type keep_state(std::size_t i, partial_type const& initial, partial_shape const& result)
 {
     if (find_conflict(result, initial.shape()) != conflict::none)
@@ -10725,7 +10761,7 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
                 returned[i], ". Return a tensor.");
 }
 
-/// The shape that stacking elements gives.
+/// Returns the shape of stacked elements.
 constexpr partial_shape stack_elements(partial_shape const& element, std::size_t output, std::size_t k,
     std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
 {
@@ -10738,7 +10774,8 @@ constexpr partial_shape stack_elements(partial_shape const& element, std::size_t
         element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
 }
 
-/// The initial states' types, as far as they are the outputs' types whatever the body does; then untyped.
+/// Returns the types of the outputs before the body is called: those of the initial states for states,
+/// untyped for scan outputs.
 constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& layout)
 {
     type_list outputs(layout.states + layout.scan_outputs, untyped);
@@ -10751,7 +10788,8 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
     return outputs;
 }
 
-/// The outputs' types, from what the body returned; before they are merged with what is declared.
+/// Returns the types of the outputs by those that the body returned, before they are merged with the declared
+/// ones.
 constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout,
     scan_elements const& taken, bool is_batched, std::optional<axes> const& output_axes)
 {
@@ -10772,10 +10810,10 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 
 } // namespace detail
 
-/// The types of Scan's outputs, from those of its inputs (states..., scan inputs...; Scan-8: sequence_lens,
-/// untyped if omitted, before them) and its body. The body is called with a type_list (states...,
-/// elements...) and gives one (states..., elements...); if that is empty, what only the body tells stays
-/// unknown. `outputs` holds one type per output of the node, untyped where none is declared.
+/// Infers the types of Scan's outputs from those of its inputs (states..., scan inputs...; Scan-8:
+/// sequence_lens, untyped if omitted, before them) and its body. The body is called with a type_list
+/// (states..., elements...) and returns one (states..., elements...); if that is empty, what depends on the
+/// body stays unknown. `outputs` has one type per output of the node, untyped where none is declared.
 ///
 ///     given = states ++ [x without axis scan_input_axes[k] for k, x in enumerate(scan_inputs)]
 ///     T = all x.shape[scan_input_axes[k]], merged
@@ -10784,22 +10822,23 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 ///               [e with T inserted at scan_output_axes[k] for k, e in enumerate(elements)]
 ///
 /// Shapes    a state keeps its shape. A scan output is the element's shape with T as a new axis; axes may be
-///           negative, and count on the rank with T. A scan input of unknown rank tells nothing of T. Scan-8:
-///           state [N, ...], scan input and scan output [N, T, ...]; the body sees neither N nor T. Only scan
-///           inputs of rank 3 and more tell N and T; a shape too short for them leaves a scalar.
+///           negative, and refer to the rank with T. T is not read from a scan input of unknown rank. Scan-8:
+///           state [N, ...], scan input and scan output [N, T, ...]; the body's elements have neither N nor
+///           T. N and T are read only from scan inputs of rank 3 and more; a shape of a lower rank gives a
+///           scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for
 ///           all): not read by Scan-8.
 /// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its
 ///           rank; lengths or batch sizes that differ; a state that changes its shape; an output over
-///           max_rank; rank or dimension of a declared output. type_error: an input or body output that is no
-///           tensor; an undefined element type of a state; the body's number of outputs; kind or element type
-///           of a declared output.  option_error: the opset; more axes than max_operands.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. At Scan-8 too states may not
-///           outnumber the outputs. Scan-8's states must have the scan inputs' batch size, also where the
-///           body says nothing of their shapes.
-/// Cost      at most 4 KiB of stack for each level of nested bodies, besides what the body takes; the lists
-///           are on the heap.
-/// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one stands.
+///           max_rank; rank or dimension of a declared output. type_error: an input or body output that is
+///           not a tensor; an undefined element type of a state; the body's number of outputs; kind or
+///           element type of a declared output.  option_error: the opset; more axes than max_operands.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. In Scan-8, too, there
+///           must be an output for each state. The states of Scan-8 must have the scan inputs' batch size,
+///           even if the body returns no shapes for them.
+/// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are
+///           allocated on the heap.
+/// Source    ONNX Scan-8, 9, 11, 16 .. 25. A body may change a state's element type: the initial one is kept.
 /// Example
 /// ```cpp
 /// auto const body = [](xloom::type_list const& given) { return xloom::type_list{given[0], given[1]}; };
@@ -10837,15 +10876,15 @@ constexpr type_list infer_scan(
 
 namespace xloom {
 
-/// What the inference of ScatterND asks of a node besides its inputs.
+/// The attributes of ScatterND that the inference reads.
 struct scatter_nd_attributes {
     std::int64_t opset = latest_opset;
     xloom::reduction reduction = xloom::reduction::none;
 };
 
-/// True if ScatterND has this reduction at this opset. The mean is none of ONNX's.
+/// True if ScatterND has this reduction at this opset. ONNX does not have the mean.
 ///
-/// Errors    option_error: ScatterND is younger than the opset.
+/// Errors    option_error: the opset is older than ScatterND.
 /// Source    ONNX ScatterND-11, 13, 16, 18.
 /// Example   tests/infer/scatter_nd.test.cpp
 constexpr bool has_reduction(std::int64_t opset, reduction kind)
@@ -10880,19 +10919,20 @@ constexpr void require_reduction(scatter_nd_attributes const& attributes)
 
 } // namespace detail
 
-/// The type of ScatterND's output. `declared` is what the model says of it, untyped where it says nothing.
+/// Infers the type of ScatterND's output. `declared` is the type that the model declares, untyped if it
+/// declares none.
 ///
 ///     output = merge_type(data, declared)
 ///
-/// Shapes    as data. Nothing is read of indices and updates: theirs may be wrong, or tell a rank that data
-///           does not.
+/// Shapes    as data. indices and updates are not read: their types may be wrong, or have a rank that data
+///           does not have.
 /// Options   opset (latest_opset).  reduction (none).
-/// Errors    type_error: data is no tensor, or its element type is undefined; kind or element type of the
+/// Errors    type_error: data is not a tensor, or its element type is undefined; kind or element type of the
 ///           declared output. shape_error: rank or dimension of the declared output.  option_error: the
-///           opset; a reduction that it does not have.
-/// Differs   from ONNX: every failure comes out; ONNX's default mode drops it. Data's kind and the reduction
-///           are checked.
-/// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed has data's.
+///           opset; a reduction that the opset does not have.
+/// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. The kind of data and the
+///           reduction are checked.
+/// Source    ONNX ScatterND-11, 13, 16, 18. Element types are not checked; is_allowed checks that of data.
 /// Example
 /// ```cpp
 /// using element = xloom::element_type;
@@ -10912,20 +10952,20 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
 } // namespace xloom
 
 // ==== xloom/loop.hpp ====
-// Loop: a body runs while a condition holds, carries values of any shape and stacks outputs. With loop_into.
+// The Loop operator: runs a body while a condition holds, carries values of any shape and stacks outputs.
+// Includes loop_into.
 
 // ==== xloom/loop_into.hpp ====
 // Loop in place: the body updates the caller's carried values and writes the caller's outputs.
 
 // ==== xloom/run/scan/body_call.hpp ====
-// What can be said at compile time of operands and of the body that will be called with them.
+// Compile-time traits of operands and bodies, and the call of a body on the current elements.
 
 // ==== xloom/run/scan/element_cursor.hpp ====
-// Hands a body one element of an operand after the other.
+// Cursors over the elements of an operand along time, and the states and shapes that go with them.
 
 // ==== xloom/kernel/time_axis.hpp ====
-// How every operator walks along time: one arithmetic, whatever the element type, the layout, the axis or the
-// direction.
+// The offsets of elements along the time axis, for every element type, layout, axis and direction.
 
 namespace xloom::kernel {
 
@@ -10936,8 +10976,8 @@ struct time_axis {
     std::ptrdiff_t step = 0;
     strided_layout element{};
 
-    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Elements without items all begin
-    /// at the operand's first item, which may be a null pointer.
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Empty elements all begin at the
+    /// operand's first item, which may be a null pointer.
     constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
         : element(drop_axis(operand, axis))
     {
@@ -10949,15 +10989,16 @@ struct time_axis {
         }
     }
 
-    /// Copies `count` elements, beginning with the one that it is given, into a buffer, where they lie
-    /// row-major one after the other.
+    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
+    /// contiguous row-major buffer.
     strided_copy pack_copy(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
         return {dims, apart, packed};
     }
 
-    /// The way back.
+    /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
+    /// which is passed to it.
     strided_copy unpack_copy(std::size_t count) const
     {
         auto const [dims, apart, packed] = several(count);
@@ -10971,8 +11012,8 @@ private:
         strides packed;
     };
 
-    /// `count` elements as one array. Time comes behind the axes of larger strides, so that a copy runs along
-    /// the memory.
+    /// Returns the layouts of `count` elements as one array. Time comes after the axes of larger strides, so
+    /// that a copy accesses memory in order.
     both_layouts several(std::size_t count) const
     {
         std::size_t axis = 0;
@@ -10987,17 +11028,16 @@ private:
 } // namespace xloom::kernel
 
 // ==== xloom/run/scan/element_buffer.hpp ====
-// Buffers for elements whose items are not contiguous: a body sees them contiguous.
+// Buffers that make elements with strided items contiguous for a body.
 
 namespace xloom::detail {
 
-/// Items in aligned memory, uninitialised if their type is trivial.
+/// A container of items in aligned memory, uninitialised if their type is trivial.
 template <class T>
 using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
 
-/// Holds the current element of an output and writes it back when its iteration has ended, so that the next
-/// one reads it there. Why none is held longer: a body may read, through a variable that it captured, what it
-/// wrote in earlier iterations.
+/// A buffer for the current element of an output. Each element is written back at the end of its iteration,
+/// because a body may read, through a captured variable, what earlier iterations wrote.
 template <class T>
 class element_buffer {
 public:
@@ -11008,8 +11048,8 @@ public:
           scatter_(time.unpack_copy(1))
     {}
 
-    /// Lets every element begin with what its place holds, for an input that is the same tensor. Returns the
-    /// place of that input's items.
+    /// Initialises every element from the tensor, for an input that is the same tensor. Returns the address
+    /// of the buffered items.
     T* start_from_input()
     {
         gather_.emplace(time_.pack_copy(1));
@@ -11039,8 +11079,7 @@ private:
     std::optional<kernel::strided_copy> gather_{};
 };
 
-/// Holds elements of an input, several at a time: neighbours in time that share a cache line then fetch it
-/// once.
+/// A buffer for several elements of an input: consecutive elements that share a cache line load it once.
 template <class T>
 class element_buffer<T const> {
 public:
@@ -11064,8 +11103,8 @@ public:
     void leave() { ++position_; }
 
 private:
-    /// The elements that share a cache line; 1 where copying items may throw, so that it throws in the
-    /// iteration that needs the item.
+    /// Returns the number of elements that share a cache line; 1 where copying items may throw, so that it
+    /// throws in the iteration that needs the item.
     static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
     {
         constexpr std::size_t most_bytes = std::size_t{1} << 20;
@@ -11102,10 +11141,11 @@ private:
 
 namespace xloom::detail {
 
-/// What an element is: of a statically rank-1 operand one item, otherwise a view with this shape type.
+/// The element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
+/// shape type.
 struct item_element {};
 
-/// The element of an operand whose time axis is known at run time only, or (LeadingAxis) is axis 0.
+/// The shape type of an operand's elements. The time axis is axis 0 (LeadingAxis) or known at run time only.
 template <class Shape, bool LeadingAxis>
 struct element_shape {
     using type = xt::dynamic_shape<std::size_t>;
@@ -11123,8 +11163,8 @@ template <std::size_t... Dims>
 struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
-/// Walks an operand along time, where each element's items lie side by side. T is const for an input.
-/// The last argument of the constructors is the number of elements.
+/// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
+/// an input. The last argument of the constructors is the number of elements.
 template <class T, class ElementShape>
 class element_cursor {
 public:
@@ -11132,16 +11172,17 @@ public:
         : data_(data), at_(time.first), step_(time.step), view_(data, time.element.dims)
     {}
 
-    /// Before the body: makes element() the current one.
+    /// Makes element() the current one; called before the body.
     void enter() { view_.rebind(data_ + at_); }
 
-    /// After the body.
+    /// Advances to the next element; called after the body.
     void leave() { at_ += step_; }
 
     auto& element() { return view_; }
-    /// Is it the element itself that was assigned another shape?
+    /// True if the view that was assigned another shape is this cursor's element.
     bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
-    /// A copy of it? An outer operator's element can begin at the same item, but not have the same shape.
+    /// True if the view that was assigned another shape is a copy of this cursor's element. An outer
+    /// operator's element can begin at the same item, but cannot have the same shape.
     bool is_copy(element_reshaped const& found) const
     {
         return found.data() == view_.data() &&
@@ -11155,10 +11196,10 @@ protected:
     basic_element_view<T, ElementShape> view_;
 };
 
-/// The same where they may lie apart: such elements are carried through a buffer.
+/// A cursor over elements whose items may be strided; strided elements are copied through a buffer.
 ///
-/// Why the buffer stands apart, and its copies out of line: while no function sees a cursor, the compiler
-/// keeps it in registers.
+/// Why the buffer is a separate object with copies out of line: the compiler keeps a cursor in registers only
+/// as long as its address is not passed to a function.
 template <class T, class ElementShape>
 class buffered_cursor : public element_cursor<T, ElementShape> {
     using base = element_cursor<T, ElementShape>;
@@ -11185,8 +11226,8 @@ public:
         base::leave();
     }
 
-    /// Makes an input see, in every iteration, the items that an output of the same tensor holds in its
-    /// buffer, if it has one.
+    /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
+    /// if the output has a buffer.
     template <class OutputShape>
     void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
     {
@@ -11227,7 +11268,8 @@ template <class T, class ElementShape, bool Contiguous>
 using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
     element_cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
 
-/// Slices across the leading axis of a row-major tensor are row-major.
+/// True if an operand's elements are contiguous: slices along the leading axis of a row-major tensor are
+/// row-major.
 template <class X, bool LeadingAxis>
 inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
 
@@ -11236,9 +11278,9 @@ template <class X, bool LeadingAxis>
 using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
     typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
 
-/// A state while a loop runs. An arithmetic one lives in a local variable and goes home at the end, also when
-/// the body throws: through the caller's reference the compiler would have to store and reload it around
-/// every write to an output.
+/// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
+/// during unwinding: through the caller's reference the compiler would have to store and reload the state
+/// around every write to an output.
 template <class State>
 class local_state {
 public:
@@ -11262,7 +11304,7 @@ private:
     State value_;
 };
 
-/// In debug builds an output element that the body forgets to write stands out.
+/// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
 template <class T>
 void poison([[maybe_unused]] T& item)
 {
@@ -11280,7 +11322,7 @@ void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
 #endif
 }
 
-/// Remembers the shape that a state must keep; of scalars and fixed shapes there is nothing to remember.
+/// The shape that a state must keep; not stored for scalars and fixed shapes.
 template <class State>
 class shape_guard {
 public:
@@ -11304,26 +11346,26 @@ private:
 } // namespace xloom::detail
 
 // ==== xloom/run/scan/stacked_outputs.hpp ====
-// Builds scan outputs: stacks what the body returned in each iteration along a new axis.
+// Stacked outputs: the values that a body returned in all iterations, along a new axis.
 
 // ==== xloom/check/scan.hpp ====
-// Scan's own law on concrete shapes, and the options that it reads.
+// Options and shape requirements of Scan.
 
 namespace xloom {
 
-/// How a scan walks one input or fills one output.
+/// The direction in which a scan traverses an input or an output.
 enum class scan_direction { forward, reverse };
 
 using scan_directions = option_list<scan_direction, max_operands>;
 
-/// How Scan walks. An empty list means: axis 0, forward, for every input or output; otherwise a list has one
-/// entry for each.
+/// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
+/// one entry for each.
 struct scan_options {
-    axes input_axes{};  ///< the axis of each scan input that is time; negative counts from the back
-    axes output_axes{}; ///< the axis of each scan output (rank = element rank + 1) that is time
-    scan_directions input_directions{};  ///< reverse: iteration t sees element T-1-t
+    axes input_axes{};                   ///< the time axis of each scan input; negative: from the back
+    axes output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
+    scan_directions input_directions{};  ///< reverse: iteration t reads element T-1-t
     scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
-    std::optional<std::size_t> length{}; ///< the number of iterations T; needed only without scan inputs
+    std::optional<std::size_t> length{}; ///< the number of iterations T; required only without scan inputs
 };
 
 namespace detail {
@@ -11393,7 +11435,7 @@ inline fact_list describe_axes(
     return wrong;
 }
 
-/// Every operand must have the axis that it is walked along.
+/// Requires that every operand has its time axis.
 constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
     std::string_view option, axes const& list)
 {
@@ -11411,11 +11453,11 @@ constexpr void check_time_axes(std::string_view op, std::string_view name, std::
             describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
 }
 
-/// True if a text lists all of so many operands that must agree. Of more it lists the first one and those
-/// unlike it.
+/// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
+/// that differ from it.
 constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
 
-/// The lengths of operands along their time axes: all of them, or those other than `length`.
+/// Lists the lengths of operands along their time axes: all of them, or those other than `length`.
 inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
     std::optional<std::size_t> length = {})
 {
@@ -11436,12 +11478,13 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 
 } // namespace detail
 
-/// The number of iterations T of a Scan over inputs of these shapes.
+/// Checks the operands and options of Scan and returns its number of iterations T.
 ///
-/// Errors    option_error: over max_operands, numbers of axes or directions, a direction that is none; no
-///           inputs and no length. shape_error: rank 0, an axis out of range, unequal lengths.
-/// Source    ONNX Scan-25, text and inference; ONNX's inference leaves the directions and the number of their
-///           entries unchecked.
+/// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
+///           length or another one than that of the inputs. shape_error: rank 0, an axis out of range,
+///           unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
+///           of their entries.
 [[gnu::noinline]] constexpr std::size_t check_scan(
     std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
@@ -11477,7 +11520,7 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     return length ? *length : *options.length;
 }
 
-/// Outputs that are written in place must have room for exactly T elements.
+/// Requires that outputs that are written in place have exactly T elements.
 ///
 /// Errors    shape_error: rank 0, an axis out of range, another length.
 [[gnu::noinline]] constexpr void check_scan_outputs(
@@ -11494,7 +11537,7 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 
 namespace detail {
 
-/// The rank of an output that stacks elements of this rank; the largest possible one for a dynamic_rank.
+/// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
 constexpr std::size_t stacked_rank(std::size_t element_rank)
 {
     return element_rank == dynamic_rank ? max_rank : element_rank + 1;
@@ -11512,9 +11555,9 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 
 } // namespace detail
 
-/// Outputs that stack elements of these ranks must have the axes that options.output_axes names. An element
-/// of a dynamic_rank may have any; whether its output has the axis is found when the first element shows its
-/// shape.
+/// Requires that outputs that stack elements of these ranks have the axes of options.output_axes. For a
+/// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
+/// is known.
 ///
 /// Errors    shape_error: an axis out of range.
 [[gnu::noinline]] constexpr void check_output_axes(
@@ -11530,7 +11573,7 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
             ". Name an axis that the tensor has.");
 }
 
-/// The shape of an output that stacks `length` elements along options.output_axes[i].
+/// Returns the shape of an output that stacks `length` elements along options.output_axes[i].
 ///
 /// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
 constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
@@ -11556,8 +11599,8 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
 
 namespace detail {
 
-/// A body changed the shape of something that must keep it to what `is` reads. A batched operator says in
-/// which row.
+/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
+/// batched operator passes the row.
 [[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
     shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
 {
@@ -11593,12 +11636,12 @@ consteval auto stacked_type()
 }
 
 /// The container that stacks values of type Y: the same family with one rank more; scalars give an
-/// xt::xtensor<Y, 1>. Where the number of iterations is part of the types, scalars and fixed values give an
+/// xt::xtensor<Y, 1>. With a static number of iterations, scalars and values of fixed shape give an
 /// xt::xtensor_fixed.
 template <class Y, std::size_t Length>
 using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
 
-/// Writes one element after the other into a tensor made for them.
+/// A writer of elements, one by one, into a tensor allocated for them.
 template <class Item>
 class output_writer {
 public:
@@ -11615,7 +11658,7 @@ public:
 
     shape const& element_shape() const { return element_.dims; }
 
-    /// Requires is_shaped_like(y, element_shape()) and room for another element.
+    /// Writes the next element. Requires is_shaped_like(y, element_shape()) and space for another element.
     template <class Y>
     void push(Y const& y)
     {
@@ -11650,13 +11693,14 @@ shape output_element_shape(std::string_view op, std::size_t k, Y const& value)
     return detail::shape_of(value);
 }
 
-/// The rank of an element; dynamic_rank if its type does not tell.
+/// The rank of an element; dynamic_rank if its type does not fix it.
 template <class Y>
 inline constexpr std::size_t element_rank = 0;
 template <tensor Y>
 inline constexpr std::size_t element_rank<Y> = enable_tensor<Y>::rank;
 
-/// What is known of an element without one: a fixed shape's dimensions, 0 for those of a static rank.
+/// Returns the shape that is known from an element's type: a fixed shape's dimensions, 0 for those of a
+/// static rank.
 template <class Y>
 shape shape_of_type()
 {
@@ -11669,7 +11713,7 @@ shape shape_of_type()
         return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
 }
 
-/// Gives a result its shape; a fixed one has it.
+/// Allocates a result of the given shape; does nothing if the shape is fixed.
 template <class Stacked>
 void make_shape(Stacked& result, shape const& dims)
 {
@@ -11692,7 +11736,7 @@ struct stacked_tuple<std::tuple<Ys...>, Length> {
     static constexpr std::array<std::size_t, sizeof...(Ys)> ranks = {element_rank<Ys>...};
 };
 
-/// The scan outputs of a run: made when the first elements show their shapes, then filled.
+/// The scan outputs of a run, allocated when the first elements determine the shapes.
 template <class Outputs, std::size_t Length>
 class stacked_outputs {
     using pack = stacked_tuple<Outputs, Length>;
@@ -11703,7 +11747,7 @@ public:
     /// The ranks of the elements.
     static constexpr auto const& ranks = pack::ranks;
 
-    /// Makes room for `length` elements like those of `values`, a tuple of references.
+    /// Allocates `length` elements of the shapes of `values`, a tuple of references.
     template <class Values>
     void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
     {
@@ -11724,8 +11768,8 @@ public:
         });
     }
 
-    /// The outputs of zero iterations: the dimensions that the types do not tell are 0; of a dynamic rank
-    /// nothing is known but [0].
+    /// Allocates the outputs of zero iterations: the dimensions that the types do not fix are 0; a dynamic
+    /// rank gives [0].
     void open_empty(std::string_view op, scan_options const& options)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
@@ -11752,7 +11796,7 @@ public:
         detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
     }
 
-    /// Gives every result, stacked along axis 0, room for `length` elements and keeps the first `kept`.
+    /// Reallocates every result, stacked along axis 0, for `length` elements and keeps the first `kept`.
     void resize(std::string_view op, std::size_t length, std::size_t kept)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
@@ -11781,7 +11825,7 @@ private:
 
 namespace xloom::detail {
 
-/// Is the body callable with these arguments, and with what result?
+/// The result type of a body called with these arguments, if it is callable.
 template <class Body, class Arguments>
 struct call_of {
     static constexpr bool is_valid = false;
@@ -11803,7 +11847,7 @@ template <template <class> class Condition, class... Xs>
 inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
     (Condition<std::remove_reference_t<Xs>>::value && ...);
 
-/// A scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
+/// True for a scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
 template <class X>
 struct is_scan_input : std::bool_constant<lazy<X>> {};
 template <tensor X>
@@ -11815,7 +11859,7 @@ using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
 template <class X>
 concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
 
-/// False for contiguous memory that is no tensor here: a std::vector, an Eigen matrix.
+/// False for contiguous memory that is not a tensor here, such as a std::vector or an Eigen matrix.
 template <class X>
 struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
 template <class X>
@@ -11825,7 +11869,7 @@ struct is_no_foreign_memory<X> : std::true_type {};
 template <class X>
 using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
 
-/// The static length of axis 0: of fixed shapes a number, otherwise dynamic_length.
+/// The static length of axis 0; dynamic_length unless the shape is fixed.
 template <class X>
 struct leading_length : std::integral_constant<std::size_t, dynamic_length> {};
 template <std::size_t First, std::size_t... Rest>
@@ -11850,7 +11894,7 @@ struct static_length<std::tuple<X, Xs...>> {
     static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
 };
 
-/// Cursors over operands, and what a body sees of them.
+/// Cursors over operands, and the argument types that a body receives from them.
 template <class Leaves, bool LeadingAxis>
 struct cursor_set;
 template <class... Xs, bool LeadingAxis>
@@ -11861,7 +11905,7 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
     using output_arguments = std::tuple<
         decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
 
-    /// Requires places of these operands, checked.
+    /// Returns cursors over the operands. Requires the operands' own `places`, checked.
     template <class Places>
     static cursors start(std::tuple<Xs...> const& operands, Places const& places, std::size_t length)
     {
@@ -11886,7 +11930,7 @@ void leave_all(std::tuple<Cursors...>& cursors)
     std::apply([](auto&... each) { (each.leave(), ...); }, cursors);
 }
 
-/// The current elements as a body sees them: inputs const, outputs not.
+/// Returns the current elements as a body's arguments: inputs are const, outputs are not.
 template <class... Cursors>
 auto input_elements(std::tuple<Cursors...>& cursors)
 {
@@ -11909,15 +11953,15 @@ std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
     return leaves;
 }
 
-/// body(arguments of the first tuple..., of the second..., ...)
+/// Returns body(arguments of the first tuple..., of the second tuple..., ...).
 template <class Body, class... Arguments>
 decltype(auto) call_body(Body& body, Arguments&&... arguments)
 {
     return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
 }
 
-/// Turns what an output element threw when it was assigned another shape into a body_error, if it is one of
-/// these.
+/// Throws a body_error that names the output if the element that was assigned another shape is one of these
+/// outputs.
 template <class... Cursors>
 void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
     std::size_t iteration)
@@ -11932,8 +11976,8 @@ void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, ele
     });
 }
 
-/// Runs what calls the body. Without exceptions, all that is said of an element assigned another shape is
-/// what it says itself.
+/// Runs a function that calls the body. Without exceptions, element_reshaped is reported as it is, without
+/// the output's name.
 template <class Cursors, class Iteration, class Run>
 void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
     [[maybe_unused]] Iteration const& iteration, Run const& run)
@@ -11953,16 +11997,17 @@ void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors c
 } // namespace xloom::detail
 
 // ==== xloom/run/scan/loop_control.hpp ====
-// When a loop ends: the options, the status, and the one place that decides.
+// The termination of a loop: its options, its status, and the test for another iteration.
 
 // ==== xloom/check/loop.hpp ====
-// Loop's own law: which of its conditions may be left out, and how many iterations there may be.
+// Requirements of Loop: its termination conditions, and the lengths of its outputs.
 
 namespace xloom {
 
-/// The largest number of iterations: max_trip_count, 0 for a negative one, the largest integer for none.
+/// Returns the largest number of iterations: max_trip_count, 0 if it is negative, the largest integer if it
+/// is absent.
 ///
-/// Errors    option_error: neither a trip count nor a condition nor a way to stop the loop from outside.
+/// Errors    option_error: a loop that cannot end, with no trip count, no condition and no stop state.
 /// Source    ONNX Loop-25: without M and cond the loop never ends, and the body's cond is ignored.
 constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_t> max_trip_count,
     std::optional<bool> cond, bool can_be_stopped)
@@ -11977,14 +12022,14 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
 
 namespace detail {
 
-/// The length of the leading axis, or the largest integer.
+/// Returns the length of the leading axis, at most the largest integer.
 constexpr std::int64_t room_of(shape const& dims)
 {
     constexpr std::int64_t most = (std::numeric_limits<std::int64_t>::max)();
     return dims[0] > static_cast<std::uint64_t>(most) ? most : static_cast<std::int64_t>(dims[0]);
 }
 
-/// The outputs whose leading axis has no room for `needed` iterations.
+/// Lists the outputs whose leading axis is shorter than `needed` iterations.
 inline fact_list describe_room(std::span<shape const> outputs, std::int64_t needed)
 {
     fact_list full;
@@ -11994,7 +12039,7 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
     return full;
 }
 
-/// The loop goes on, and there is no room for the results of this iteration.
+/// Throws shape_error for an iteration whose results do not fit into the outputs.
 [[noreturn]] inline void fail_full(
     std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
 {
@@ -12005,9 +12050,10 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 
 } // namespace detail
 
-/// How many iterations all outputs have room for, along axis 0; the largest integer without outputs.
+/// Returns the number of iterations whose results fit into all outputs along axis 0; the largest integer
+/// without outputs.
 ///
-/// Errors    shape_error: rank 0; less room than `needed`, the iterations that are certain to come.
+/// Errors    shape_error: rank 0; axis 0 shorter than `needed`, the guaranteed number of iterations.
 constexpr std::int64_t check_loop_outputs(
     std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
@@ -12025,7 +12071,7 @@ constexpr std::int64_t check_loop_outputs(
 } // namespace xloom
 
 // ==== xloom/core/stop_token.hpp ====
-// std::stop_token, or what stands in for it where the standard library has none: libc++ before 20.
+// std::stop_token, or a substitute if the standard library has none (libc++ before 20).
 
 #ifdef __cpp_lib_jthread
 
@@ -12041,7 +12087,7 @@ using std::stop_token;
 
 namespace xloom {
 
-/// A token that never stops anything.
+/// A stop token for which stop is never requested.
 struct stop_token {
     static constexpr bool stop_possible() noexcept { return false; }
     static constexpr bool stop_requested() noexcept { return false; }
@@ -12053,16 +12099,16 @@ struct stop_token {
 
 namespace xloom {
 
-/// When a loop ends. ONNX's omitted inputs are std::nullopt.
+/// The conditions that end a loop. ONNX's omitted inputs are std::nullopt.
 struct loop_options {
-    std::optional<std::int64_t> max_trip_count{}; ///< at most so many iterations; negative counts as 0
+    std::optional<std::int64_t> max_trip_count{}; ///< maximum number of iterations; negative counts as 0
     std::optional<bool> cond =
-        true; ///< tested before each iteration; std::nullopt: true, and what the body says is ignored
-    stop_token stop{}; ///< asked before each iteration
+        true; ///< tested before each iteration; std::nullopt: true, and the body's condition is ignored
+    stop_token stop{}; ///< polled before each iteration
 };
 
-/// How a loop ended. `cond` is the last condition, true if it was omitted; `stopped` tells that options.stop
-/// ended it.
+/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
+/// if options.stop ended the loop.
 struct loop_status {
     bool cond;
     std::int64_t trip_count;
@@ -12071,11 +12117,11 @@ struct loop_status {
 
 namespace detail {
 
-/// The one place that decides whether another iteration follows.
+/// The state of a running loop, which decides whether another iteration follows.
 class loop_control {
 public:
-    /// `limit` comes from check_loop. Why it is not called here: a constructor that the compiler does not
-    /// inline keeps the members in memory during the whole loop.
+    /// Requires a `limit` from check_loop. Why check_loop is not called here: a constructor that is not
+    /// inlined keeps the members in memory during the whole loop.
     loop_control(std::int64_t limit, loop_options const& options)
         : limit_(limit),
           has_cond_(options.cond.has_value()),
@@ -12085,7 +12131,7 @@ public:
           cond_(options.cond.value_or(true))
     {}
 
-    /// Does another iteration follow, among the first `end`? Asks the stop token.
+    /// True if another iteration follows, among the first `end`. Polls the stop token.
     bool next(std::int64_t end)
     {
         if (!may_continue(end))
@@ -12094,10 +12140,10 @@ public:
         return !stopped_;
     }
 
-    /// The same of a loop that has no stop token; of others false.
+    /// Like next(), without polling; false if the loop has a stop token.
     ///
-    /// Why a loop inside the loop asks this: it holds no atomic operation, after which the compiler reloads
-    /// all that lies in memory.
+    /// Why: an inner loop on this condition has no atomic operation, after which the compiler would reload
+    /// all values in memory.
     bool next_without_stop_token(std::int64_t end) const { return !can_stop_ && may_continue(end); }
 
     void finish_iteration(bool cond)
@@ -12107,7 +12153,8 @@ public:
     }
 
     std::int64_t limit() const { return limit_; }
-    /// The iterations that nothing can prevent.
+    /// Returns the number of iterations that are guaranteed: 0 if a condition or a stop token can end the
+    /// loop.
     std::int64_t guaranteed_trips() const { return is_certain_ ? limit_ : 0; }
     loop_status status() const { return {cond_, trip_count_, stopped_}; }
 
@@ -12124,7 +12171,7 @@ private:
     bool stopped_ = false;
 };
 
-/// Checks the options.
+/// Checks the options and returns the maximum number of iterations.
 inline std::int64_t limit_of(std::string_view op, loop_options const& options)
 {
     return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
@@ -12140,7 +12187,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What loop_into's arguments can be found guilty of at compile time.
+/// A compile-time error of a loop_into call.
 enum class loop_into_fault {
     none,
     pack,
@@ -12223,20 +12270,21 @@ loop_status run_loop_into(
 
 } // namespace detail
 
-/// Loop in place: the body updates the caller's carried values and writes the caller's outputs.
+/// Runs a loop in place: the body updates the caller's carried values and writes the caller's outputs.
 ///
-/// body(std::int64_t iteration, carried value&..., output&...) -> bool, whether to go on. A carried value is
-/// the caller's own variable (a scalar one a copy that goes home at the end) and may change its shape. The
-/// leading axis of an output is room for iterations, of which the first status.trip_count are written; an
-/// output element is as in scan_into.
+/// body(std::int64_t iteration, carried value&..., output&...) -> bool, true to continue. A carried value is
+/// the caller's variable (a scalar is a copy of it, written back at the end) and may change its shape. The
+/// leading axis of an output is its capacity in iterations, of which the first status.trip_count are written;
+/// an output element is as in scan_into.
 ///
-/// Errors    option_error, overlap_error, and a shape_error where the room cannot be enough: before the first
-///           write. shape_error: the room is used up and the loop goes on. body_error: an output element was
-///           assigned another shape. After these, and what the body throws, carried values and outputs hold
-///           what was written so far; of the element of that iteration this may be nothing.
-/// Aliasing  any overlap is an overlap_error. A body that captured an output's tensor finds the elements of
-///           earlier iterations in it; what it finds there of the current one is unspecified.
-/// Cost      a hand-written loop over the same body; nothing is allocated after set-up.
+/// Errors    before the first write: option_error, overlap_error, shape_error if the capacity is too small
+///           for the guaranteed iterations. shape_error: the capacity is used up and the loop continues.
+///           body_error: an output element was assigned another shape. After these, and after an exception of
+///           the body, carried values and outputs hold the values written so far; the element of that
+///           iteration may be unwritten.
+/// Aliasing  any overlap is an overlap_error. A body that captures an output's tensor reads the elements of
+///           earlier iterations from it; the current element in it is unspecified.
+/// Cost      that of a hand-written loop over the same body; nothing is allocated after set-up.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
@@ -12287,16 +12335,16 @@ loop_status loop_into(
 } // namespace xloom
 
 // ==== xloom/run/scan/growable_outputs.hpp ====
-// Stacks outputs whose number is not known before the end.
+// Stacked outputs of a loop whose number of iterations is unknown until its end.
 
 namespace xloom::detail {
 
-/// Scan outputs along axis 0, of at most `limit` iterations.
+/// Scan outputs stacked along axis 0, for at most `limit` iterations.
 ///
-/// Room for all of them is taken at once where they are certain to come, and where it is at most a mebibyte
-/// that nothing is written to: a loop that reaches such a limit copies nothing. Otherwise the room begins
-/// small and doubles, and at most 3 times the final size is held at any time: a limit is often a guard, far
-/// above the iterations that come.
+/// The full capacity is allocated at once if the iterations are guaranteed, or if it is at most 1 MiB of
+/// uninitialised memory: a loop that reaches such a limit copies nothing. Otherwise the capacity starts small
+/// and doubles, with at most 3 times the final size allocated at any time, because a limit is often far above
+/// the actual number of iterations.
 template <class Outputs>
 class growable_outputs {
 public:
@@ -12309,7 +12357,7 @@ public:
           is_certain_(certain == limit)
     {}
 
-    /// Takes the outputs of one iteration, a tuple of references.
+    /// Appends the outputs of one iteration, a tuple of references.
     template <class Values>
     void push(Values const& values, std::int64_t iteration)
     {
@@ -12335,7 +12383,8 @@ public:
     }
 
 private:
-    /// xtensor leaves the items of trivial types unwritten.
+    /// True if the full capacity is at most 1 MiB of uninitialised memory; xtensor does not initialise items
+    /// of trivial types.
     template <class Values>
     bool is_cheap_to_reserve(Values const& values) const
     {
@@ -12361,19 +12410,19 @@ private:
 } // namespace xloom::detail
 
 // ==== xloom/run/scan/step_report.hpp ====
-// What a compile error names of a step that does not fit: which state, its type and the type that the body
-// returned for it.
+// The types that a compile error names for an invalid step: the index of the state, its type and the returned
+// type.
 
 namespace xloom::detail {
 
-/// A carried value by its number, with its type, or that of its items, at first and as the body returned it.
-/// A compiler prints these with a static_assert that reads `fits`.
+/// A carried value's index, with its initial and its returned type (of its items, if these differ). A
+/// compiler prints these in the error of a static_assert on `fits`.
 template <std::size_t StateNumber, class InitialType, class ReturnedType, step_fault Fault>
 struct carried_state {
     static constexpr bool fits(step_fault asked) noexcept { return asked != Fault; }
 };
 
-/// The carried value that is at fault first, of those from number I on.
+/// The first carried value with an error, from index I.
 template <class To, class From, std::size_t I = 0>
 struct first_at_fault {
     using type = carried_state<I, void, void, step_fault::none>;
@@ -12388,7 +12437,8 @@ struct first_at_fault<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I>
         first_at_fault<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1>, std::type_identity<found>>::type;
 };
 
-/// As first_at_fault; none if it is not the types of carried values that are wrong.
+/// The first carried value with an error; none if the step's error does not concern the types of carried
+/// values.
 template <class State, class Step, step_fault Wrong>
 struct carried_at_fault {
     using type = carried_state<0, void, void, step_fault::none>;
@@ -12398,19 +12448,19 @@ template <class State, class Step, step_fault Wrong>
 struct carried_at_fault<State, Step, Wrong>
     : first_at_fault<leaves_t<State>, leaves_t<decltype(Step::state)>> {};
 
-/// Stands for the values of a step that were not put into tuples: scan_step{a, b, y}.
+/// A tag for the values of a step that were not grouped in tuples: scan_step{a, b, y}.
 struct loose_values {};
 
-/// Stands for a state beside a condition that is no bool.
+/// A tag for the state of a step whose condition is not a bool.
 struct no_bool {};
 
 } // namespace xloom::detail
 
 namespace xloom {
 
-/// What the body of loop returns: whether to go on, the next carried values, and this iteration's outputs.
-/// Lazy xtensor expressions are evaluated right here, inside the body, so that none of them outlives the
-/// body's variables.
+/// The value that the body of loop returns: whether to continue, the next carried values, and this
+/// iteration's outputs. Construction evaluates lazy xtensor expressions inside the body, so that none of them
+/// outlives the body's variables.
 template <class State, class ScanOutputs = std::tuple<>>
 struct loop_step {
     bool cond;
@@ -12422,7 +12472,8 @@ loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
 
-/// What four and more values make, which loop refuses: carried values and outputs are not told apart.
+/// The step deduced from four or more values, which loop rejects: carried values and outputs cannot be
+/// distinguished.
 template <>
 struct loop_step<detail::loose_values> {
     explicit loop_step(auto const&...) {}
@@ -12430,17 +12481,17 @@ struct loop_step<detail::loose_values> {
 template <class A, class B, class C, class... More>
 loop_step(bool, A const&, B const&, C const&, More const&...) -> loop_step<detail::loose_values>;
 
-/// What a condition that is no bool makes, such as a tensor of rank 0: loop refuses it.
+/// The step deduced from a condition that is not a bool, such as a tensor of rank 0; loop rejects it.
 template <>
 struct loop_step<detail::no_bool> {
     explicit loop_step(auto const&...) {}
 };
-/// Makes the step that loop refuses.
+/// Deduces the step that loop rejects.
 template <class Cond, class... Values>
     requires(!std::is_convertible_v<Cond const&, bool>)
 loop_step(Cond const&, Values const&...) -> loop_step<detail::no_bool>;
 
-/// What loop returns: the carried values at its end, the stacked outputs, and how it ended (loop_status).
+/// The result of loop: the carried values at its end, the stacked outputs, and the members of loop_status.
 template <class State, class ScanOutputs>
 struct loop_result {
     State final_state;
@@ -12461,7 +12512,7 @@ inline constexpr bool is_loop_step<loop_step<loose_values>> = false;
 template <>
 inline constexpr bool is_loop_step<loop_step<no_bool>> = false;
 
-/// What loop's arguments can be found guilty of at compile time.
+/// A compile-time error of a loop call.
 enum class loop_fault { none, pack, arity, loose, condition, result };
 
 template <class Body, class State>
@@ -12482,8 +12533,8 @@ consteval loop_fault find_loop_fault()
     }
 }
 
-/// A carried value may take any shape that its type has room for: a fixed shape no other, a static rank none
-/// of another rank.
+/// Requires that a carried value's type can hold the new shape: a fixed shape and a static rank cannot
+/// change.
 template <class To, class From>
 void require_room(std::string_view op, std::size_t i, To const& to, From const& from, std::int64_t iteration)
 {
@@ -12524,7 +12575,7 @@ auto run_loop(Body& body, State state, loop_options const& options)
 
 } // namespace detail
 
-/// Runs `body` while a condition holds, carries values and stacks what it returns.
+/// Runs `body` while a condition holds, carries values and stacks its scan outputs.
 ///
 ///     states, cond = init, options.cond
 ///     for iteration in range(max_trip_count):
@@ -12539,16 +12590,15 @@ auto run_loop(Body& body, State state, loop_options const& options)
 ///
 /// Shapes    carried values may change their shapes from one iteration to the next, never their item types.
 ///           Output k: [trips, element...].
-/// Options   max_trip_count (none), cond (true; std::nullopt ignores what the body says), stop (never): see
+/// Options   max_trip_count (none), cond (true; std::nullopt ignores the body's condition), stop (never): see
 ///           loop_options.
-/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape. What
-///           the body throws passes through.
+/// Errors    option_error: nothing can end the loop. body_error: an output element changed its shape.
+///           Exceptions of the body propagate.
 /// Order     cond is tested before each iteration, also the first; a trip count <= 0 means no iteration:
-///           states = init, outputs of length 0, dimensions that no type tells 0, an xarray's shape [0].
-/// Cost      outputs: room for max_trip_count iterations at once where these are certain to come or take at
-///           most 1 MiB, otherwise doubled: at most 3 times the final size.
-/// Differs   from ONNX Runtime, which obeys the body's cond where cond is omitted: the text says it is
-///           ignored.
+///           states = init, outputs of length 0, dimensions that no type fixes 0, an xarray's shape [0].
+/// Cost      outputs: max_trip_count iterations are allocated at once if they are guaranteed or take at most
+///           1 MiB; otherwise the capacity doubles, with at most 3 times the final size allocated.
+/// Differs   from ONNX Runtime, which applies the body's cond where cond is omitted: by ONNX it is ignored.
 /// Source    ONNX Loop-1 to 25; infer_loop has the shape rule.
 /// Example
 /// ```cpp
@@ -12622,20 +12672,20 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
 } // namespace xloom
 
 // ==== xloom/loop_list.hpp ====
-// Loop over lists: as many carried values and outputs as there are at run time.
+// Loop over lists, whose numbers of carried values and outputs are known at run time only.
 
 // ==== xloom/run/scan/list_outputs.hpp ====
-// The outputs of operators over lists, whose number is known at run time.
+// The scan outputs of operators over lists, whose number is known at run time only.
 
 namespace xloom::detail {
 
-/// True for lists of tensors that own what they hold.
+/// True for lists of tensors that own their items.
 template <class T>
 inline constexpr bool is_output_list = false;
 template <tensor Y>
 inline constexpr bool is_output_list<std::vector<Y>> = is_self_contained<Y>;
 
-/// What a body returned as many of as it must.
+/// Requires that a body returned as many values as expected.
 inline void check_list_count(std::string_view op, std::string_view what, std::size_t returned,
     std::size_t expected, std::size_t iteration)
 {
@@ -12644,7 +12694,7 @@ inline void check_list_count(std::string_view op, std::string_view what, std::si
             returned, " at iteration ", iteration, ". Return as many in every iteration.");
 }
 
-/// The scan outputs of a list: made when the first elements show their shapes, then filled.
+/// The scan outputs of a list, allocated when the first elements determine the shapes.
 template <tensor Y>
 class list_outputs {
 public:
@@ -12667,8 +12717,8 @@ public:
             writers_[k].push(values[k]);
     }
 
-    /// Of no iterations: dimensions that the type does not tell are 0; of a dynamic rank nothing is known but
-    /// [0].
+    /// Returns the outputs. After zero iterations the dimensions that the type does not fix are 0; a dynamic
+    /// rank gives [0].
     std::vector<stacked> finish() &&
     {
         if (length_ == 0)
@@ -12763,8 +12813,8 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
 
 } // namespace detail
 
-/// Loop where the numbers of carried values and outputs are known at run time only: lists in place of tuples.
-/// For interpreters; a program that knows them has loop, which costs less.
+/// Runs loop over lists in place of tuples: the numbers of carried values and outputs are known at run time
+/// only. For interpreters; loop costs less if the numbers are known at compile time.
 ///
 ///     while iteration < max_trip_count and cond:
 ///         cond, states, y_t = body(iteration, cond, states)
@@ -12772,15 +12822,15 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
 ///     return states, [stack(y_k) for y_k in y], cond, iteration
 ///
 /// body(std::int64_t iteration, bool cond, std::span<V const> states) -> loop_step{bool, std::vector<V>,
-/// std::vector<Y>}. All carried values are of one type, such as a std::variant; what is in them may change.
+/// std::vector<Y>}. All carried values are of one type, such as a std::variant, whose alternative may change.
 /// All outputs are of one type.
 ///
-/// Shapes    as loop. `outputs` is the number of outputs, which no iteration tells if there is none.
+/// Shapes    as loop. `outputs` is the number of outputs; required because no body may run.
 /// Types     V any type that can be moved; Y a tensor.
-/// Errors    as loop; body_error: another number of carried values or outputs.
+/// Errors    as loop; body_error: a different number of carried values or outputs.
 /// Order     as loop.
-/// Cost      the outputs' elements are kept until the end and then stacked: for a moment they take twice
-///           their memory.
+/// Cost      the outputs' elements are kept until the end and then stacked, which briefly doubles their
+///           memory.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
@@ -12813,12 +12863,11 @@ auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_optio
 } // namespace xloom
 
 // ==== xloom/lstm.hpp ====
-// LSTM: ONNX's, over a batch of sequences.
+// ONNX's LSTM over a batch of sequences.
 
 namespace xloom {
 
-/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
-/// layout.
+/// The inputs of an LSTM under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -12830,7 +12879,7 @@ struct lstm_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
 };
 
-/// The inputs that stay the same from call to call.
+/// The inputs of an LSTM that are constant over calls.
 template <class Item>
 struct lstm_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -12839,7 +12888,7 @@ struct lstm_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::P> P{};
 };
 
-/// The inputs that do not.
+/// The inputs of an LSTM, except X, that vary from call to call.
 template <class Item>
 struct lstm_start {
     detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
@@ -12847,7 +12896,7 @@ struct lstm_start {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_c> initial_c{};
 };
 
-/// Where lstm_into writes; {} is an output that is not wanted.
+/// The outputs of lstm_into; {} omits one.
 template <class Item>
 struct lstm_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
@@ -12855,14 +12904,14 @@ struct lstm_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y_c> Y_c{};
 };
 
-/// What lstm returns, shaped as its comment says.
+/// The outputs of lstm, in the shapes given there.
 template <class Item>
 struct lstm_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h, Y_c;
 };
 
-/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+/// ONNX's attributes of an LSTM. Names and lists are read only during the call that they are passed to.
 struct lstm_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations>
@@ -12870,16 +12919,16 @@ struct lstm_options {
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
     bool input_forget = false;                 ///< f = 1 - i
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-/// Weights and attributes of an LSTM, checked and laid out once for many calls. Copies share the memory,
-/// moves copy; const is thread-safe.
+/// The weights and attributes of an LSTM, checked and packed once for many calls. Copies share the memory,
+/// moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as lstm.
-/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class lstm_weights : public detail::packed_weights<kernel::lstm_parameters<detail::compute_t<Item>>> {
     using T = detail::compute_t<Item>;
@@ -12907,7 +12956,7 @@ private:
 
 namespace detail {
 
-/// The states of an LSTM's rows, before and after.
+/// The initial and final states of an LSTM's rows.
 template <class Item>
 struct lstm_states {
     using T = compute_t<Item>;
@@ -12982,7 +13031,7 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 
 } // namespace detail
 
-/// ONNX's LSTM.
+/// Computes ONNX's LSTM.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         i, o, f, g = split(W[d] x_t + Wb[d] + R[d] h + Rb[d], 4)
@@ -12995,20 +13044,20 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 ///           initial_c [D, N, H], P [D, 3H] -> Y [T, D, N, H], Y_h and Y_c [D, N, H]; gates in the order i,
 ///           o, f, g, peepholes i, o, f. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H]. D is 2 for
 ///           bidirectional, else 1. Any strides.
-/// Types     X's: float, double; float16 and its like, computed as float and rounded in Y, Y_h and Y_c only;
-///           scalars of your own.
-/// Options   lstm_options; given with the weights, if these are packed.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y,
+///           Y_h and Y_c only; user-defined scalars.
+/// Options   lstm_options; if the weights are packed, those given to lstm_weights.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
-/// Order     each sum is bias, then W's products, then R's, in chains of 128. So the bits of a row depend on
-///           nothing but the row: not on the batch, the threads, nor on how a sequence is cut into calls
-///           (float and wider types).
+/// Order     each sum is bias, then the products of W, then those of R, in dependency chains of 128 products.
+///           So the bits of a row depend only on the row: not on the batch, the threads, or how a sequence is
+///           split into calls (float and wider types).
 /// Max error float, H = 512, T = 100, weights uniform in +-1/sqrt(H), X in +-1, independent: 2e-6.
-///           NaN stays NaN. What lies beyond a row's length is not read.
-/// Cost      T N D 4H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
-///           weights; lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
-/// Differs   from ONNX: nothing known. Its text leaves open that clip does not touch c, and that a row of
-///           length 0 keeps its states.
+///           NaN stays NaN. Steps beyond a row's length are not read.
+/// Cost      T N D 4H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights;
+///           lstm_weights are packed once. Memory: X and the sums of up to 96 rows or of one step.
+/// Differs   from ONNX: nothing known. Unspecified there: clip does not apply to c, and a row of length 0
+///           keeps its states.
 /// Source    ONNX LSTM-1, 7, 14, 22; infer_lstm has the shape rule.
 /// Example
 /// ```cpp
@@ -13034,7 +13083,7 @@ lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
     return result;
 }
 
-/// With weights as they are: packs them first.
+/// Computes ONNX's LSTM with unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
     lstm_options const& options = {}, Policy const& policy = {})
@@ -13043,12 +13092,12 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
     return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
-/// large enough.
+/// Computes ONNX's LSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
 ///
-/// Errors    as lstm; shape_error: an output's shape.  overlap_error: an output shares memory with an input
-///           or another output; but Y_h and Y_c may be the very tensors initial_h and initial_c, so that a
-///           stream carries its state in place.
+/// Errors    as lstm; shape_error: an output's shape; overlap_error: an output shares memory with an input or
+///           another output. Y_h and Y_c may be the same tensors as initial_h and initial_c, so that a stream
+///           updates its state in place.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start,
@@ -13062,7 +13111,8 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
+/// threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
@@ -13080,7 +13130,7 @@ recurrent_workspace<Item> lstm_workspace(
 
 namespace xloom {
 
-/// One step of one direction of ONNX's LSTM, for N rows: what lstm does from step to step, bit for bit.
+/// One step of one direction of ONNX's LSTM for N rows, bitwise equal to a step of lstm.
 ///
 ///     i, o, f, g = split(W x_t + Wb + R h + Rb, 4)
 ///     c = act_f(f + Pf * c) * c + act_f(i + Pi * c) * act_g(g)
@@ -13089,11 +13139,11 @@ namespace xloom {
 ///
 /// Shapes    h, c and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
 ///           contiguous.
-/// Errors    shape_error: other sizes, or items that are apart; before anything is written. What is moved
-///           from has N = 0 rows.
+/// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
+///           moved-from cell has N = 0 rows.
 /// Cost      N 4H (I + H) multiply-adds a step. A step allocates nothing.
-/// Aliasing  x_t may be h or c, y_t may be h; h and c are two.
-/// Threads   a step writes to scratch inside the cell: one cell for each thread. Cells share their weights.
+/// Aliasing  x_t may be h or c, y_t may be h; h and c must not overlap.
+/// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
 /// Source    ONNX LSTM-22.
 /// Example
 /// ```cpp
@@ -13109,8 +13159,8 @@ class lstm_cell {
     using T = detail::compute_t<Item>;
 
 public:
-    /// For N rows, with the weights of direction d. An N that cannot be counted in bytes is a shape_error, a
-    /// d that is none an option_error.
+    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
+    /// a shape_error, a d that is no direction of the weights an option_error.
     explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
         : weights_(std::move(weights)), N_(N), d_(d)
     {
@@ -13126,10 +13176,10 @@ public:
     lstm_cell(lstm_cell const&) = default;
     lstm_cell(lstm_cell&&) = default;
     lstm_cell& operator=(lstm_cell&&) = default;
-    /// Copies first: without memory for the copy the cell stays as it is.
+    /// Copies `other` first, so that the cell is unchanged if allocation fails.
     lstm_cell& operator=(lstm_cell const& other) { return *this = lstm_cell(other); }
 
-    /// h and c become the next state.
+    /// Updates h and c to the next state.
     template <class Hidden, class Cell, class Element>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t)
     {
@@ -13143,7 +13193,7 @@ public:
         }
     }
 
-    /// The same, and y_t = h: the body of a scan over x_t.
+    /// Updates h and c to the next state and writes y_t = h: the body of a scan over x_t.
     template <class Hidden, class Cell, class Element, class Output>
     void operator()(Hidden&& h, Cell&& c, Element const& x_t, Output&& y_t)
     {
@@ -13207,19 +13257,20 @@ private:
 
 namespace xloom {
 
-/// A constant matrix B and a bias, laid out once for products with many rows, few rows, or one.
+/// A constant matrix B and a bias, packed once for products with many rows, few rows, or one.
 ///
 ///     C = A B + bias
 ///
-/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and C so many items apart, those of A
-///           overlapping if you like (the windows of a convolution). B and bias of any strides.
-/// Types     float, double, scalars of your own.
+/// Shapes    B [K, J], bias [J], A [M, K] -> C [M, J]; rows of A and of C at a stride each, rows of A may
+///           overlap (the windows of a convolution). B and bias of any strides.
+/// Types     float, double, user-defined scalars.
 /// Errors    shape_error: the rank of B, the shape of bias, sizes that cannot be counted in bytes.
-/// Order     each sum is bias, then the products along K in chains of 128: its bits do not depend on M.
-/// Cost      M K J multiply-adds; from three rows on near the peak of the processor, below at the speed of
-///           its cache. Allocates nothing.
-/// Aliasing  C overlaps neither A nor the matrix.
-/// Threads   const is thread-safe. Copies share the memory, moves copy.
+/// Order     each sum is bias, then the products along K in dependency chains of 128: its bits do not depend
+///           on M.
+/// Cost      M K J multiply-adds; for three rows or more near the processor's peak, for fewer limited by
+///           cache bandwidth. Allocates nothing.
+/// Aliasing  C must overlap neither A nor the matrix.
+/// Threads   const members are thread-safe. Copies share the memory, moves copy.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 2> const B = {{1, 2, 3}, {4, 5, 6}};
@@ -13241,7 +13292,7 @@ public:
     std::size_t depth() const noexcept { return matrix().depth; }
     std::size_t columns() const noexcept { return matrix().columns; }
 
-    /// `rows` rows of A, a_step apart, to rows of C, c_step apart.
+    /// Multiplies `rows` rows of A, at a stride of a_step, into rows of C, at a stride of c_step.
     void operator()(std::size_t rows, T const* A, std::size_t a_step, T* C, std::size_t c_step) const noexcept
     {
         constexpr std::size_t width = kernel::panel_width<T>, most = kernel::block_rows<T>;
@@ -13251,7 +13302,7 @@ public:
         kernel::multiply<T>(rows, {A, a_step}, {panels, K, whole}, {bias, 0}, {C, c_step});
         if (rest == 0)
             return;
-        // The last panel is wider than what is left of C.
+        // The last panel is wider than the remaining columns of C.
         std::array<T, most * width> last;
         for (std::size_t row = 0; row < rows; row += most) {
             std::size_t const count = (std::min)(most, rows - row);
@@ -13303,13 +13354,13 @@ private:
 } // namespace xloom
 
 // ==== xloom/rnn.hpp ====
-// RNN: ONNX's simple recurrent network, over a batch of sequences.
+// ONNX's RNN, the simple recurrent network, over a batch of sequences.
 
 // ==== xloom/run/recurrent/rnn_weights.hpp ====
 // The constants of an RNN: checked, and packed for its kernel.
 
 // ==== xloom/kernel/rnn.hpp ====
-// A step of the simple recurrent network for a batch of rows, on raw data.
+// A time step of the simple recurrent network for a batch of rows, on raw data.
 
 namespace xloom::kernel {
 
@@ -13318,14 +13369,14 @@ struct rnn_parameters {
     using number = T;
 
     std::size_t I, H;
-    std::size_t gate_step; ///< H in whole batches
+    std::size_t gate_step; ///< H rounded up to whole batches
     panels<T> W;           ///< [I, gate_step]
     panels<T> R;           ///< [H, gate_step]
-    T const* bias;         ///< as a row of sums
+    T const* bias;         ///< laid out as a row of sums
     gate<T> f;
 
     std::size_t sums_step() const noexcept { return row_step<T>(gate_step); }
-    /// Multiply-adds a row and step.
+    /// Returns the multiply-adds of a row and a step.
     std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
 };
 
@@ -13343,7 +13394,7 @@ public:
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
-    /// One step of the first `rows` rows, whose sums hold W x + bias.
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
         auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
@@ -13366,7 +13417,7 @@ namespace xloom::detail {
 
 inline constexpr std::array<std::string_view, 1> rnn_activations{"Tanh"};
 
-/// W [D, H, I], R [D, H, H], B [D, 2H].
+/// Checks W [D, H, I], R [D, H, H] and B [D, 2H], and returns their sizes.
 template <class Constants, class Options>
 recurrent_widths check_rnn_constants(std::string_view op, Constants const& in, Options const& options)
 {
@@ -13405,8 +13456,7 @@ kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& 
 
 namespace xloom {
 
-/// The inputs of an RNN under ONNX's names, in ONNX's order; {} is one that is left out. Tensors of any
-/// layout.
+/// The inputs of an RNN under ONNX's names, in ONNX's order; {} omits one. Tensors may have any strides.
 template <class Item>
 struct rnn_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -13416,7 +13466,7 @@ struct rnn_inputs {
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
-/// The inputs that stay the same from call to call.
+/// The inputs of an RNN that are constant over calls.
 template <class Item>
 struct rnn_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::W> W{};
@@ -13424,41 +13474,42 @@ struct rnn_constants {
     detail::named_ref<tensor_ref<Item const>, detail::names::B> B{};
 };
 
-/// The inputs that do not.
+/// The inputs of an RNN, except X, that vary from call to call.
 template <class Item>
 struct rnn_start {
     detail::named_ref<lengths_ref, detail::names::sequence_lens> sequence_lens{};
     detail::named_ref<tensor_ref<Item const>, detail::names::initial_h> initial_h{};
 };
 
-/// Where rnn_into writes; {} is an output that is not wanted.
+/// The outputs of rnn_into; {} omits one.
 template <class Item>
 struct rnn_outputs {
     detail::named_ref<tensor_ref<Item>, detail::names::Y> Y{};
     detail::named_ref<tensor_ref<Item>, detail::names::Y_h> Y_h{};
 };
 
-/// What rnn returns, shaped as its comment says.
+/// The outputs of rnn, in the shapes given there.
 template <class Item>
 struct rnn_result {
     xt::xtensor<Item, 4> Y;
     xt::xtensor<Item, 3> Y_h;
 };
 
-/// ONNX's attributes. Names and lists are read during the call that they are handed to.
+/// ONNX's attributes of an RNN. Names and lists are read only during the call that they are passed to.
 struct rnn_options {
     xloom::direction direction = xloom::direction::forward;
     option_list<std::string_view, max_activations> activations{}; ///< f of each direction; none: Tanh
     option_list<double, max_operands> activation_alpha{}; ///< taken in order by the activations that have one
     option_list<double, max_operands> activation_beta{};
     std::optional<double> clip{};              ///< the gates' sums are limited to [-clip, clip]
-    std::optional<std::int64_t> hidden_size{}; ///< H, if you want it checked
+    std::optional<std::int64_t> hidden_size{}; ///< H, to be checked if given
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
 namespace detail {
 
-/// ONNX's schema gives activations the default [Tanh, Tanh], for one direction too: there it means the first.
+/// Returns the options with one Tanh in place of [Tanh, Tanh] if there is one direction: ONNX's schema has
+/// that default for one direction too.
 inline rnn_options without_schema_default(rnn_options options)
 {
     auto& names = options.activations;
@@ -13470,11 +13521,11 @@ inline rnn_options without_schema_default(rnn_options options)
 
 } // namespace detail
 
-/// Weights and attributes of an RNN, checked and laid out once for many calls. Copies share the memory, moves
-/// copy; const is thread-safe.
+/// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
+/// moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as rnn.
-/// Cost      one pass over the weights; as much memory as they take, H filled up to whole vectors.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class rnn_weights : public detail::packed_weights<kernel::rnn_parameters<detail::compute_t<Item>>> {
     using T = detail::compute_t<Item>;
@@ -13500,7 +13551,7 @@ private:
     {}
 };
 
-/// ONNX's RNN.
+/// Computes ONNX's RNN.
 ///
 ///     for each direction d, each row n, each t < sequence_lens[n] (in reverse: from the last):
 ///         h = act_f(W[d] x_t + Wb[d] + R[d] h + Rb[d])
@@ -13510,12 +13561,11 @@ private:
 ///           H] -> Y [T, D, N, H], Y_h [D, N, H]. Layout 1: X [N, T, I], Y [N, T, D, H], states [N, D, H].
 ///           Any strides.
 /// Types     as lstm.
-/// Options   rnn_options; given with the weights, if these are packed.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each works on rows and directions of its own.
+/// Options   rnn_options; if the weights are packed, those given to rnn_weights.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
-/// Order     as lstm: the bits of a row depend on nothing but the row.
-/// Cost      T N D H (I + H) multiply-adds, for rows that are shorter fewer. Packing is a pass over the
-///           weights.
+/// Order     as lstm: the bits of a row depend only on the row.
+/// Cost      T N D H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
 /// Differs   from ONNX: nothing known. A row of length 0 keeps its initial state.
 /// Source    ONNX RNN-1, 7, 14, 22; infer_rnn has the shape rule.
 /// Example
@@ -13533,7 +13583,7 @@ rnn_result<Item> rnn(Input const& X, rnn_weights<Item> const& weights,
         Item>("xloom::rnn", X, weights, start, policy);
 }
 
-/// With weights as they are: packs them first.
+/// Computes ONNX's RNN with unpacked weights, which it packs first.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
     rnn_options const& options = {}, Policy const& policy = {})
@@ -13542,11 +13592,11 @@ rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> cons
     return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
-/// Into the caller's outputs, of any strides, with a workspace of the caller's: allocates nothing if that is
-/// large enough.
+/// Computes ONNX's RNN into the caller's outputs, of any strides, with the caller's workspace. Allocates
+/// nothing if the workspace is large enough.
 ///
-/// Errors    as rnn; shape_error: an output's shape.  overlap_error: an output shares memory with an input or
-///           another output; but Y_h may be the very tensor initial_h.
+/// Errors    as rnn; shape_error: an output's shape; overlap_error: an output shares memory with an input or
+///           another output. Y_h may be the same tensor as initial_h.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
 void rnn_into(Input const& X, rnn_weights<Item> const& weights,
     std::type_identity_t<rnn_start<Item>> const& start,
@@ -13561,7 +13611,8 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights,
         input, weights, batch, start, outputs, workspace, policy);
 }
 
-/// A workspace that is large enough for all calls with up to T steps, N rows and so many threads.
+/// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
+/// threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
@@ -13577,18 +13628,18 @@ recurrent_workspace<Item> rnn_workspace(
 } // namespace xloom
 
 // ==== xloom/scan.hpp ====
-// Scan: a body runs over the elements of its inputs in order, carries states and stacks outputs. With
-// scan_into and scan_batched.
+// The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
+// Includes scan_into and scan_batched.
 
 // ==== xloom/run/scan/scan_body.hpp ====
-// What the body of a pure scan returns, and the iterations that scan and scan_batched share.
+// The step and the result of a pure scan, and the iterations that scan and scan_batched share.
 
 namespace xloom {
 
-/// What the body of scan returns: the next states, and this iteration's outputs. Lazy xtensor expressions are
-/// evaluated right here, inside the body, so that none of them outlives the body's variables. A body with
-/// several returns names one type, for a container and a lazy expression make two different ones: `->
-/// xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
+/// The value that the body of scan returns: the next states, and this iteration's outputs. Construction
+/// evaluates lazy xtensor expressions inside the body, so that none of them outlives the body's variables. A
+/// body with several return statements must name one type, because a container and a lazy expression deduce
+/// two: `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
 template <class State, class ScanOutputs = std::tuple<>>
 struct scan_step {
     State state;
@@ -13599,7 +13650,8 @@ scan_step(State&&) -> scan_step<detail::stored_t<State>>;
 template <class State, class ScanOutputs>
 scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
 
-/// What three and more values make, which scan refuses: states and outputs are not told apart.
+/// The step deduced from three or more values, which scan rejects: states and outputs cannot be
+/// distinguished.
 template <>
 struct scan_step<detail::loose_values> {
     explicit scan_step(auto const&...) {}
@@ -13607,7 +13659,7 @@ struct scan_step<detail::loose_values> {
 template <class A, class B, class C, class... More>
 scan_step(A const&, B const&, C const&, More const&...) -> scan_step<detail::loose_values>;
 
-/// What scan and scan_batched return: the states after the last iteration, and the stacked outputs.
+/// The result of scan and scan_batched: the states after the last iteration, and the stacked outputs.
 template <class State, class ScanOutputs>
 struct scan_result {
     State final_state;
@@ -13632,8 +13684,8 @@ void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan
     }
 }
 
-/// The iterations of a pure scan over cursors; `push` takes the outputs of each. States end as the body left
-/// them.
+/// Runs the iterations of a pure scan over cursors; `push` receives the outputs of each. The final states are
+/// left in `states`.
 template <class Step, class Body, class States, class Elements, class Push>
 void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
     Push&& push, std::optional<std::size_t> row = {})
@@ -13661,17 +13713,17 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
 // Scan-8: a batch of scans, each row with its own states and its own length.
 
 // ==== xloom/check/scan_batched.hpp ====
-// The law of Scan-8 on concrete shapes: axis 0 is the batch, axis 1 of inputs and outputs is time.
+// Options and shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
 
 namespace xloom {
 
-/// How Scan-8 walks. It has no axes to choose, and no direction for its outputs.
+/// Options of Scan-8, which has neither axes nor output directions to choose.
 struct scan_batched_options {
     scan_directions input_directions{};  ///< empty: forward, for every input
-    std::optional<std::size_t> length{}; ///< the longest sequence T; needed only without scan inputs
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
 };
 
-/// N and T of a batched scan.
+/// The batch size N and the sequence length T of a batched scan.
 struct batch_extent {
     std::size_t batch = 0;
     std::size_t length = 0;
@@ -13691,7 +13743,7 @@ inline fact_list describe_low_ranks(std::span<shape const> states, std::span<sha
     return wrong;
 }
 
-/// States need a batch axis, scan inputs a batch and a sequence axis.
+/// Requires that states have a batch axis, and scan inputs a batch and a sequence axis.
 constexpr void check_batch_ranks(
     std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
 {
@@ -13730,7 +13782,7 @@ fact_list describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
     return wrong;
 }
 
-/// The size of a batch that all operands agree on; none without operands. Requires check_batch_ranks.
+/// Returns the common batch size of all operands; none without operands. Requires check_batch_ranks.
 constexpr std::optional<std::size_t> check_batch(
     std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
 {
@@ -13749,8 +13801,11 @@ constexpr std::optional<std::size_t> check_batch(
 
 } // namespace detail
 
-/// Errors    option_error: over max_operands, number of directions, a direction that is none; no inputs and
-///           no length. shape_error: ranks, unequal batch sizes or sequence lengths.
+/// Checks the operands and options of Scan-8 and returns N and T.
+///
+/// Errors    option_error: more than max_operands; number of directions; an invalid direction; no operands;
+///           no length or another one than that of the inputs. shape_error: ranks, unequal batch sizes or
+///           sequence lengths.
 /// Source    ONNX Scan-8.
 constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape const> states,
     std::span<shape const> inputs, scan_batched_options const& options)
@@ -13804,6 +13859,8 @@ constexpr void check_sequence_lens(
 
 } // namespace detail
 
+/// Checks sequence_lens [N], each in [0, T].
+///
 /// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
 constexpr void check_sequence_lens(
     std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
@@ -13814,7 +13871,7 @@ constexpr void check_sequence_lens(
 } // namespace xloom
 
 // ==== xloom/run/scan/batch_rows.hpp ====
-// A batch row by row: its states, cursors over its inputs, and the outputs that are stacked of its elements.
+// The rows of a batch: their states, cursors over their inputs, and their stacked outputs.
 
 namespace xloom::detail {
 
@@ -13831,7 +13888,7 @@ consteval auto row_type()
         return std::type_identity<typename temporary_of<item_t<X>, row_shape_t<X>>::type>{};
 }
 
-/// One row of each state, as the body carries it.
+/// The std::tuple of one row of each state, as the body carries it.
 template <class Leaves>
 struct row_tuple;
 template <class... Xs>
@@ -13839,7 +13896,7 @@ struct row_tuple<std::tuple<Xs...>> {
     using type = std::tuple<typename decltype(row_type<bare<Xs>>())::type...>;
 };
 
-/// Where row b of an operand begins, and the axis of its rows, which holds the layout of each.
+/// Returns a pointer to row b of an operand, and the axis of its rows, which holds the layout of each row.
 template <class X>
 auto row_of(X& operand, std::size_t b)
 {
@@ -13868,7 +13925,7 @@ void store_row(State& state, std::size_t b, Row const& row)
     output_writer<item_t<State>>(first, rows).push(row);
 }
 
-/// Cursors over one row of each input: the body sees neither axis.
+/// Cursors over one row of each input; the elements have neither the batch axis nor the time axis.
 template <class Leaves>
 struct batch_cursors;
 template <class... Xs>
@@ -13898,7 +13955,7 @@ private:
     }
 };
 
-/// The scan outputs of a batch: [N, T, element...], zeros where a row is shorter.
+/// The scan outputs of a batch: [N, T, element...], zeros after the end of a shorter row.
 template <class Outputs>
 class batch_outputs;
 template <class... Ys>
@@ -13979,16 +14036,18 @@ struct as_tuple<std::tuple<Ys...>> {
     using type = std::tuple<Ys...>;
 };
 
-/// A state or scan input of a batch: a tensor that is not known to lack the axes.
+/// True for a state of a batch: a tensor that is not statically known to lack the batch axis.
 template <class X>
 using has_batch_axis = std::bool_constant<is_scan_output<X>::value>;
+/// True for a scan input of a batch: a tensor that is not statically known to lack batch and time axes, or a
+/// lazy expression.
 template <class X>
 struct has_batch_and_time_axes : std::bool_constant<lazy<X>> {};
 template <tensor X>
 struct has_batch_and_time_axes<X>
     : std::bool_constant<enable_tensor<bare<X>>::rank != 0 && enable_tensor<bare<X>>::rank != 1> {};
 
-/// The length of each row: integers, or nothing.
+/// True for the type of sequence_lens: a tensor of integers of rank 1, or std::nullopt.
 template <class X>
 inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
 template <tensor X>
@@ -14024,7 +14083,7 @@ consteval scan_batched_fault find_scan_batched_fault()
     }
 }
 
-/// sequence_lens as numbers; T for every row where it is absent.
+/// Checks sequence_lens and returns it as a vector; T for every row if it is omitted.
 template <class Lens>
 auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
 {
@@ -14081,7 +14140,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 
 } // namespace detail
 
-/// Runs an independent scan over each row of a batch, each of its own length.
+/// Runs an independent scan over each row of a batch; the rows may have different lengths.
 ///
 ///     for b in range(N):
 ///         states = init[b]
@@ -14089,8 +14148,8 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 ///             states, y[b, t] = body(states, x[b, t])
 ///         final_state[b] = states
 ///
-/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body sees
-/// neither.
+/// As scan, but axis 0 of every operand is the batch and axis 1 of inputs and outputs is time; the body's
+/// elements have neither.
 ///
 /// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
@@ -14098,9 +14157,9 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 ///           start at 0.
 /// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
 ///           [0, T]. body_error as in scan.
-/// Order     rows in order, each from its first iteration to its last.
-/// Differs   from ONNX Runtime: a sequence length of 0 is legal. The text leaves the tail undefined; zeros as
-///           in ONNX Runtime.
+/// Order     rows in order, each from its first to its last iteration.
+/// Differs   from ONNX Runtime: a sequence length of 0 is valid. ONNX leaves the tail undefined; it is zero
+///           here, as in ONNX Runtime.
 /// Source    ONNX Scan-8; infer_scan has the shape rule.
 /// Example
 /// ```cpp
@@ -14192,7 +14251,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What scan_into's arguments can be found guilty of at compile time.
+/// A compile-time error of a scan_into call.
 enum class scan_into_fault {
     none,
     pack,
@@ -14246,8 +14305,8 @@ consteval scan_into_fault find_scan_into_fault()
     }
 }
 
-/// Gives an input and an output that are one tensor one memory for the current element. That of packed
-/// elements is one already.
+/// Makes an input and an output of the same tensor share the memory of the current element. Contiguous
+/// elements share it already.
 template <class Input, class Output>
 void share_element(Input&, Output&)
 {}
@@ -14257,8 +14316,8 @@ void share_element(buffered_cursor<T const, InputShape>& input, buffered_cursor<
     input.share_buffer_of(output);
 }
 
-/// Finds the outputs that are an input's own tensor, whose elements must not be touched before the body, and
-/// lets the body see its writes to them through the input. Requires check_overlap.
+/// Finds the outputs that are the same tensor as an input, whose elements must not be written before the body
+/// runs, and makes the body's writes to them visible through the input. Requires check_overlap.
 template <std::size_t M, class... Inputs, std::size_t K, class... Outputs>
 std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_places,
     std::tuple<Inputs...>& inputs, std::array<placed_operand, K> const& output_places,
@@ -14370,28 +14429,29 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 
 } // namespace detail
 
-/// Scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is
+/// Runs a scan in place: the body updates the caller's states and writes the caller's outputs, and nothing is
 /// allocated in the loop.
 ///
 ///     for t in range(T):
 ///         body(states, x[t], y[t])
 ///
-/// body(state&..., element const&..., output&...) -> void. A state is the caller's own variable, a scalar one
-/// a copy of it that is written back at the end. An output element is an element_view, or one item where the
-/// output's rank is statically 1. It is unspecified at first (NaN in debug builds), so write all of it; that
-/// of an input's own tensor is the input's element. `xt::noalias(y_t) = ...` and raw loops allocate nothing.
+/// body(state&..., element const&..., output&...) -> void. A state is the caller's variable; a scalar state
+/// is a copy of it, written back at the end. An output element is an element_view, or one item where the
+/// output's rank is statically 1. It is unspecified at first (NaN in debug builds), so write all of it; if
+/// the output is the same tensor as an input, it is the input's element. `xt::noalias(y_t) = ...` and raw
+/// loops allocate nothing.
 ///
-/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are the caller's choice.
-/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, found after an
-///           iteration: a state or an output element changed its shape. After a body_error or what the body
-///           throws, states and outputs hold what was written so far; of the element of that iteration this
-///           may be nothing.
-/// Aliasing  an output may be an input's own tensor on the same axis in the same direction: x_t and y_t are
-///           then one memory, whatever the layout. Any other overlap is an overlap_error. A body that
-///           captured an output's tensor finds the elements of earlier iterations in it; what it finds there
-///           of the current one is unspecified.
-/// Cost      a hand-written loop over the same body. Allocates before the first iteration only, for operands
-///           that are lazy expressions and for elements whose items do not lie side by side.
+/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are arbitrary.
+/// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
+///           iteration: a state or an output element changed its shape. After a body_error or an exception of
+///           the body, states and outputs hold the values written so far; the element of that iteration may
+///           be unwritten.
+/// Aliasing  an output may be the same tensor as an input, on the same axis in the same direction: x_t and
+///           y_t then share memory, whatever the layout. Any other overlap is an overlap_error. A body that
+///           captures an output's tensor reads the elements of earlier iterations from it; the current
+///           element in it is unspecified.
+/// Cost      that of a hand-written loop over the same body. Allocates before the first iteration only, for
+///           lazy operands and for strided elements.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -14409,7 +14469,7 @@ void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&
         body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
 }
 
-/// With axes, directions or a length.
+/// Runs scan_into with axes, directions or a length.
 template <class Body, class States, class Inputs, class Outputs>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs,
     scan_options const& options)
@@ -14424,7 +14484,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What scan's arguments can be found guilty of at compile time.
+/// A compile-time error of a scan call.
 enum class scan_fault { none, pack, state, foreign, input, lengths, arity, loose, result };
 
 template <class Body, class State, class Inputs, bool LeadingAxis>
@@ -14452,7 +14512,8 @@ consteval scan_fault find_scan_fault()
     }
 }
 
-/// The pure scan of a checked body. Length is the number of iterations where the types tell it.
+/// Runs a pure scan whose body is valid. Length is the number of iterations if it is static, else
+/// dynamic_length.
 template <class Step, std::size_t Length, bool LeadingAxis, class Body, class State, class Inputs>
 auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const& options)
 {
@@ -14550,7 +14611,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 
 } // namespace detail
 
-/// Runs `body` over the elements of `scan_inputs` in order, carries states and stacks what it returns.
+/// Runs `body` over the elements of `scan_inputs` in order, carries states and stacks its scan outputs.
 ///
 ///     states = init
 ///     for t in range(T):
@@ -14559,9 +14620,9 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 ///     return states, y
 ///
 /// init, scan_inputs and the two members of a step are each one value or a flat std::tuple of values
-/// (std::tie for variables, std::tuple{} for none). The body gets them flat, in ONNX's order: body(state
-/// const&..., element const&...) -> scan_step. An element is an element_view, or one item where the input's
-/// rank is statically 1. Other values are captured.
+/// (std::tie for variables, std::tuple{} for none). The body receives them as separate arguments, in ONNX's
+/// order: body(state const&..., element const&...) -> scan_step. An element is an element_view, or one item
+/// where the input's rank is statically 1. Other values are captured.
 ///
 /// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init.
 ///           Output k stacks its elements along output_axes[k]. K outputs for M inputs, any K and M; without
@@ -14570,14 +14631,13 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 ///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in
 ///           give fixed shapes out.
 /// Errors    before the first iteration: shape_error, option_error (see check_scan). body_error: a state or
-///           an output element changed its shape. What the body throws passes through; nothing of the
-///           caller's is changed.
-/// Order     t = 0 .. T-1; a reverse input shows element T-1-t, a reverse output is filled from its end. The
-///           two are independent. T = 0 is legal: states = init, outputs of length 0; dimensions that no type
-///           tells are 0, an xarray's shape is [0].
-/// Cost      one pass; the outputs are allocated once, elements that do not lie side by side go through a
-///           buffer, and what the body returns lives in recycled memory. scan_into with an in-place body does
-///           without that.
+///           an output element changed its shape. Exceptions of the body propagate; the caller's variables
+///           are unchanged.
+/// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
+///           two are independent. T = 0 is valid: states = init, outputs of length 0; dimensions that no type
+///           fixes are 0, an xarray's shape is [0].
+/// Cost      one pass; the outputs are allocated once, strided elements are copied through a buffer, and
+///           values that the body returns use a memory pool. scan_into with an in-place body needs no pool.
 /// Differs   from ONNX's inference and ONNX Runtime: directions and all lists are checked, T = 0 works.
 /// Source    ONNX Scan-9 to 25; infer_scan has the shape rule.
 /// Example
@@ -14595,7 +14655,8 @@ auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
     return detail::scan<true>(body, static_cast<Init&&>(init), scan_inputs, {});
 }
 
-/// With axes, directions or a length. Axes are then known at run time only, so fixed shapes give xtensors.
+/// Runs scan with axes, directions or a length. Axes are known at run time only, so fixed shapes give
+/// xtensors.
 template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
 {
@@ -14605,16 +14666,16 @@ auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options cons
 } // namespace xloom
 
 // ==== xloom/scan_list.hpp ====
-// Scan over lists: as many states, inputs and outputs as there are at run time.
+// Scan over lists, whose numbers of states, inputs and outputs are known at run time only.
 
 namespace xloom {
 
 namespace detail {
 
-/// What scan_list's arguments can be found guilty of at compile time.
+/// A compile-time error of a scan_list call.
 enum class scan_list_fault { none, input, arity, result };
 
-/// The element that a body sees of an input of type X.
+/// The type of the elements that a body receives of inputs of type X.
 template <class X>
 using list_element = bare<decltype(std::declval<cursor_for<X const, false>&>().element())>;
 
@@ -14638,7 +14699,7 @@ consteval scan_list_fault find_scan_list_fault()
     }
 }
 
-/// Inputs that are walked together.
+/// Cursors over all inputs of a list, which advance together.
 template <class X>
 class list_cursors {
     using cursor = cursor_for<X const, false>;
@@ -14709,8 +14770,8 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 
 } // namespace detail
 
-/// Scan where the numbers of states, inputs and outputs are known at run time only: lists in place of tuples.
-/// For interpreters; a program that knows them has scan, which costs less.
+/// Runs scan over lists in place of tuples: the numbers of states, inputs and outputs are known at run time
+/// only. For interpreters; scan costs less if the numbers are known at compile time.
 ///
 ///     for t in range(T):
 ///         states, y_t = body(states, [x[t] for x in scan_inputs])
@@ -14720,12 +14781,12 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 /// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>,
 /// std::vector<Y>}. All states are of one type, all inputs of one type, all outputs of one type.
 ///
-/// Shapes    as scan. `outputs` is the number of outputs, which no iteration tells if T = 0.
-/// Types     S any value whose shape can be told, X a tensor whose elements are tensors (not of a static rank
-///           1), Y a tensor.
-/// Errors    as scan; body_error: another number of states or outputs.
+/// Shapes    as scan. `outputs` is the number of outputs; required because T = 0 runs no body.
+/// Types     S any type whose values have a shape, X a tensor whose elements are tensors (not of a static
+///           rank 1), Y a tensor.
+/// Errors    as scan; body_error: a different number of states or outputs.
 /// Order     as scan.
-/// Cost      as scan, and whatever the body's lists cost.
+/// Cost      as scan, plus the body's lists.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -14765,28 +14826,27 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
 } // namespace xloom
 
 // ==== xloom/scatter_nd.hpp ====
-// ScatterND: updates written to, or reduced into, the slices that indices name.
+// The ScatterND operator: writes updates to, or reduces them into, the slices that indices name.
 
 // ==== xloom/run/indexed/scatter_copy.hpp ====
-// ScatterND into a copy of data: row by row while it is copied where that pays, otherwise first the copy,
-// then the updates.
+// ScatterND into a copy of data: fused with the copy where that is faster, otherwise the copy, then the
+// updates.
 
 // ==== xloom/kernel/scatter_rows.hpp ====
-// ScatterND into a copy of data that is made on the way: slice after slice is read, met by its updates while
-// it is near, and written.
+// A fused copy and ScatterND, which applies each slice's updates while the slice is in cache.
 
 // ==== xloom/kernel/updates_by_slice.hpp ====
-// The updates of a scatter ordered by the slices that they go to.
+// The updates of a scatter, stably sorted by slice.
 
 namespace xloom::kernel {
 
-/// The numbers of the updates, slice after slice, those of one slice in their order, at the positions
-/// first(slice) .. end(slice) - 1.
+/// The indices of updates, stably sorted by slice: those of a slice are at positions [first(slice),
+/// end(slice)).
 ///
-/// Cost: a number for each slice and each update; the offsets read twice.
+/// Cost: a number for each slice and each update; offsets are read twice.
 class updates_by_slice {
 public:
-    /// `read` gives numbers of slices, below `slices`, or `dropped_offset`.
+    /// Requires that `read` gives indices of slices, below `slices`, or `dropped_offset`.
     updates_by_slice(offset_reader const& read, std::size_t slices)
         : ends_(std::make_unique_for_overwrite<std::size_t[]>(slices + read.count())),
           numbers_(ends_.get() + slices)
@@ -14799,7 +14859,7 @@ public:
             ends_[slice] = count_;
             count_ += count;
         }
-        // From where a slice's updates begin, its end is moved on by each of them.
+        // Counting sort: ends_[slice] is the slice's first position, and each of its updates increments it.
         for_each_named(read, 0, read.count(), [&](std::ptrdiff_t slice, std::size_t number) {
             numbers_[ends_[static_cast<std::size_t>(slice)]++] = number;
         });
@@ -14808,11 +14868,12 @@ public:
     std::size_t first(std::size_t slice) const { return slice == 0 ? 0 : ends_[slice - 1]; }
     std::size_t end(std::size_t slice) const { return ends_[slice]; }
 
-    /// The update at a position; behind the last one still the last. Requires one.
+    /// Returns the update at a position, the last one for positions past the end. Requires at least one
+    /// update.
     std::size_t number(std::size_t position) const { return numbers_[(std::min)(position, count_ - 1)]; }
 
 private:
-    std::unique_ptr<std::size_t[]> ends_; ///< of all slices, then the numbers
+    std::unique_ptr<std::size_t[]> ends_; ///< the ends of all slices, then the indices of updates
     std::size_t* numbers_;
     std::size_t count_ = 0;
 };
@@ -14820,7 +14881,7 @@ private:
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/with_reduction.hpp ====
-// Reductions chosen at run time, so that only the innermost loops are compiled once for each of them.
+// Run-time dispatch of reductions, so that only innermost loops are instantiated for each of them.
 
 namespace xloom::kernel {
 
@@ -14828,8 +14889,9 @@ namespace xloom::kernel {
 template <class Function, class T>
 inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
 
-/// Calls f(function) with the function object that reduces: `reduce` itself or, if it is a `reduction`, the
-/// one that it names, which values of type T must have. The mean adds; who counts the updates divides.
+/// Calls f with the function object of a reduction: `reduce` itself or, if it is a `reduction`, the one that
+/// it names, which must be able to reduce values of type T. For the mean it is an addition; the caller
+/// divides by the number of updates.
 template <class T, class Reduce, class F>
 void with_reduction(Reduce& reduce, F const& f)
 {
@@ -14862,10 +14924,11 @@ namespace xloom::kernel {
 
 namespace detail {
 
-/// to = reduce(old, update), where `to` may be `old`. Every line of the memory at `coming` is asked for when
-/// one of the work is done.
+/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `coming` for
+/// each one computed.
 ///
-/// Why so: slices lie side by side, updates do not, and asked for all at once they would wait for each other.
+/// Why one at a time: slices are contiguous but updates are not, and prefetches issued all at once delay each
+/// other.
 template <class T, class Reduce>
 void apply_to_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
 {
@@ -14885,8 +14948,8 @@ void apply_to_row(T const* old, T const* update, T const* coming, T* to, std::si
 
 } // namespace detail
 
-/// Writes slices `from` .. `to` - 1 of `output`: data's, of `size` items side by side, met by their updates.
-/// Allocates nothing.
+/// Writes slices `from` .. `to` - 1 of `output`: those of data, of `size` contiguous items, with their
+/// updates applied. Allocates nothing.
 template <class T, class Reduce>
 void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
     T const* updates, T* output, std::size_t size, Reduce& reduce)
@@ -14909,26 +14972,25 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
 } // namespace xloom::kernel
 
 // ==== xloom/run/indexed/scatter_run.hpp ====
-// How a ScatterND call is carried out: which loop, on how many threads, with how much memory of what came
-// before.
+// The execution of a ScatterND call: which loop, how many threads, and whether slices are tracked.
 
 // ==== xloom/kernel/owned_updates.hpp ====
-// Scatter on several threads with the bits of one: every slice has one owner, who applies its updates in
-// their order.
+// A parallel scatter, bitwise equal to a serial one: every slice has one owner, which applies its updates in
+// order.
 
 namespace xloom::kernel {
 
-/// An update and the slice that it goes to.
+/// An update: the offset of its slice and its position among all updates.
 struct owned_update {
     std::ptrdiff_t offset;
     std::size_t number;
 };
 
-/// Updates of one owner.
+/// The updates of one owner.
 struct owned_updates {
     std::span<owned_update const> updates;
 
-    /// Calls f(offset, number) for each of them in their order.
+    /// Calls f(offset, position) for each update in order.
     template <class F>
     void for_each(F const& f) const
     {
@@ -14937,19 +14999,19 @@ struct owned_updates {
     }
 };
 
-/// Who owns a slice, by its offset: neighbours within at least `neighbourhood` items have one owner. All
-/// others are spread evenly over groups, whatever the distance between them, and the groups dealt out so that
-/// each owner gets about as many updates of a sample.
+/// A map from the offset of a slice to its owner. Each aligned range of at least `neighbourhood` offsets has
+/// one owner. Ranges are hashed to groups, and groups are assigned so that all owners have about equally many
+/// updates of a sample.
 class slice_owners {
 public:
-    /// Requires updates.
+    /// Requires at least one update.
     slice_owners(std::size_t neighbourhood, std::size_t owners, offset_reader const& read) : owners_(owners)
     {
         while (std::size_t{1} << shift_ < neighbourhood)
             ++shift_;
         std::size_t const samples = (std::min)(std::size_t{1024}, read.count());
         std::size_t const distance =
-            read.count() / 8 * 5 | 1; // no multiple of a period that the indices may have
+            read.count() / 8 * 5 | 1; // not a multiple of a likely period of the indices
         std::array<std::size_t, groups> sizes{};
         for (std::size_t i = 0; i < samples; ++i) {
             std::ptrdiff_t offset;
@@ -14963,20 +15025,20 @@ public:
     std::size_t count() const { return owners_; }
     std::size_t operator()(std::ptrdiff_t offset) const { return owner_of_[group_of(offset)]; }
 
-    /// The fraction of the updates that the owner of the most gets.
+    /// Returns the fraction of the sampled updates that the owner with the most has.
     double load() const { return load_; }
 
 private:
     static constexpr std::size_t groups = 256;
 
-    /// Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
+    /// Returns the group by Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
     std::size_t group_of(std::ptrdiff_t offset) const
     {
         return static_cast<std::size_t>(
             (static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
     }
 
-    /// To each owner the next groups, until all owners so far have their parts of the sum.
+    /// Assigns consecutive groups to each owner until the owners so far have their parts of the sum.
     void deal_out(std::array<std::size_t, groups> const& sizes, std::size_t sum)
     {
         std::size_t owner = 0, taken = 0, of_owner = 0, most = 0;
@@ -14999,17 +15061,17 @@ private:
     double load_ = 1;
 };
 
-/// A share of the updates, sorted by owner, those of an owner in their order.
+/// A share of the updates, stably sorted by owner.
 class sorted_share {
 public:
-    /// So many updates at most: what they take up stays in a core's own cache.
+    /// The maximum number of updates in a share, which then fits in a core's L2 cache.
     static constexpr std::size_t most = std::size_t{1} << 13;
 
     sorted_share(std::size_t size, std::size_t owners)
         : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)
     {}
 
-    /// Takes updates `from` .. `to` - 1.
+    /// Sorts updates `from` .. `to` - 1 by owner.
     void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
     {
         std::fill(ends_.begin(), ends_.end(), std::size_t{0});
@@ -15018,7 +15080,7 @@ public:
         std::size_t begin = 0;
         for (std::size_t& end : ends_)
             begin += std::exchange(end, begin);
-        // From where an owner's updates begin, their end is moved on by each of them.
+        // Counting sort: ends_[owner] is the owner's first position, and each of its updates increments it.
         for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
             updates_[ends_[owner_of(offset)]++] = {offset, number};
         });
@@ -15034,12 +15096,12 @@ private:
     std::vector<std::size_t> ends_;
 };
 
-/// Calls apply(owned_updates) until every update was in one; those of a slice in their order and from one
-/// part at a time. In rounds: first each part sorts its share of the updates by owner, then each owner
-/// applies its updates, share after share.
+/// Calls apply(owned_updates) for all updates, those of a slice in order and by one part at a time. Works in
+/// rounds: each part first sorts its share of the updates by owner, then each owner applies its updates,
+/// share by share.
 ///
 /// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first
-/// update is applied; the offsets read twice.
+/// update is applied; offsets are read twice.
 template <class Policy, class Apply>
 void for_each_owned(
     Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
@@ -15065,17 +15127,18 @@ void for_each_owned(
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/scatter_nd.hpp ====
-// ScatterND over raw memory: updates are applied to the slices that index tuples name, those of one slice in
-// their order.
+// ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order.
 
 namespace xloom::kernel {
 
-/// Applies updates to `size` contiguous elements of each slice; updates are `step` elements apart.
+/// A function object that applies updates to `size` contiguous elements of each slice; updates have a stride
+/// of `step` elements.
 struct contiguous_slices {
     std::size_t size;
     std::size_t step;
 
-    /// `updates.for_each(f)` calls f(offset of the slice in data, number of the update).
+    /// Applies all updates. `updates.for_each(f)` calls f(offset of the slice in data, position of the
+    /// update).
     template <class Updates, class T, class Reduce>
     void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
@@ -15111,7 +15174,7 @@ private:
     }
 };
 
-/// Applies updates to slices of `size` elements at any strides.
+/// A function object that applies updates to slices of `size` elements with any strides.
 struct strided_slices {
     strided_copy pairs; ///< from an update to a slice
     std::size_t size;
@@ -15126,8 +15189,8 @@ struct strided_slices {
     }
 };
 
-/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` that `read` names.
-/// Allocates nothing.
+/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` at the offsets of
+/// `read`. Allocates nothing.
 template <class T, class Slices, class Reduce>
 void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
     std::size_t step, Slices const& slices, Reduce& reduce)
@@ -15152,21 +15215,21 @@ void scatter_single(
 } // namespace xloom::kernel
 
 // ==== xloom/kernel/tracked_slices.hpp ====
-// What a scatter must remember of each slice where its first update is another case than the later ones.
+// Counts and accumulators of slices, for scatters that treat a slice's first update differently.
 
 namespace xloom::kernel {
 
-/// How updates of a slice are taken together.
+/// The rule by which updates of a slice are combined.
 struct tracking {
-    bool only_first = false;  ///< later updates don't count
-    bool include_self = true; ///< what stands there counts as an update
-    bool is_mean = false;     ///< divide by the number of what counted
+    bool only_first = false;  ///< later updates are ignored
+    bool include_self = true; ///< the existing value counts as an update
+    bool is_mean = false;     ///< the sum is divided by the number of values combined
 };
 
-/// Counts the updates of each slice of `step` items, side by side in `data`, and keeps the values in `Sum`,
-/// the type that computes. Used as `slices` of kernel::scatter_nd, then finish() writes what was kept. Slices
-/// of their own may be updated from several threads at once. Cost: a count for each slice, and a Sum for each
-/// item of data if that is another type than T.
+/// The update counts of contiguous slices of `step` items in `data`, and accumulators of type `Sum`, the
+/// computation type. Used as `slices` of kernel::scatter_nd, after which finish() writes the results. Threads
+/// may update distinct slices concurrently. Cost: a count for each slice and, if Sum is not T, a Sum for each
+/// item of data.
 template <class T, class Sum>
 class tracked_slices {
 public:
@@ -15184,7 +15247,8 @@ public:
 
     std::size_t slices() const { return counts_.size(); }
 
-    /// Of slices `from` .. `to` - 1. `divide(sum, count)` is the mean, where there is one.
+    /// Writes the results of slices `from` .. `to` - 1. `divide(sum, count)` returns the mean, for types that
+    /// have one.
     template <class Divide>
     void finish(std::size_t from, std::size_t to, Divide const& divide) const
     {
@@ -15240,11 +15304,10 @@ private:
 } // namespace xloom::kernel
 
 // ==== xloom/run/indexed/reduction_argument.hpp ====
-// What reduces in a ScatterND call: a callable, a function object of xloom's, or one that an option names at
-// run time.
+// The reduction argument of a ScatterND call: a callable, a built-in function object, or an enumerator.
 
 // ==== xloom/core/element_type_of.hpp ====
-// Which ONNX element type a C++ type holds.
+// The ONNX element type of a C++ type.
 
 namespace xloom {
 
@@ -15253,8 +15316,8 @@ namespace detail {
 template <class T>
 inline constexpr element_type element_type_of_bare = element_type::undefined;
 
-// Integers by size and sign, whatever their name: long and long long may both be int64. Characters are no
-// numbers, __int128 no element.
+// Integers are mapped by size and signedness: long and long long may both be int64. Character types and
+// __int128 are not element types.
 template <class T>
     requires(std::signed_integral<T> || std::unsigned_integral<T>)
 inline constexpr element_type element_type_of_bare<T> = [] {
@@ -15298,7 +15361,7 @@ inline constexpr element_type element_type_of_bare<small_int<Element>> = Element
 
 } // namespace detail
 
-/// The element type that T holds, const or not; element_type::undefined if none.
+/// The ONNX element type of T, ignoring const and volatile; element_type::undefined if there is none.
 template <class T>
 inline constexpr element_type element_type_of = detail::element_type_of_bare<std::remove_cv_t<T>>;
 
@@ -15316,18 +15379,18 @@ constexpr std::string_view element_name()
 template <class Reduce, class... Reductions>
 inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
 
-/// True if an option names the reduction at run time.
+/// True if the reduction is an enumerator, known at run time only.
 template <class Reduce>
 inline constexpr bool is_named = is_one_of<Reduce, reduction>;
 
-/// True if the reduction is one of xloom's. The order in which they are called, and with which type, is not
+/// True if the reduction is built in, so that the order of its calls and their argument type are not
 /// observable.
 template <class Reduce>
 inline constexpr bool is_built_in =
     is_named<Reduce> ||
     is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
 
-/// True if updates replace what is there.
+/// True if updates replace the existing values.
 template <class Reduce>
 constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
 {
@@ -15337,7 +15400,7 @@ constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
         return is_one_of<Reduce, reduce_none_t>;
 }
 
-/// True if values of type T have the reduction; false if it is not an enumerator.
+/// True if the reduction is defined for values of type T; false if `kind` is not an enumerator.
 template <class T>
 constexpr bool has_reduction(reduction kind)
 {
@@ -15359,7 +15422,7 @@ constexpr bool has_reduction(reduction kind)
     return false;
 }
 
-/// The options with the reduction that an argument names.
+/// Returns the options with the reduction that the argument names.
 template <class Reduce>
 scatter_nd_options options_with(
     std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
@@ -15373,7 +15436,7 @@ scatter_nd_options options_with(
     return options;
 }
 
-/// Requires that the options are valid for the element type and for a reduction of the caller's.
+/// Requires that the options are valid for the element type and for a callable reduction.
 template <class T, class Reduce>
 void check_reduction(std::string_view op, scatter_nd_options const& options)
 {
@@ -15402,14 +15465,14 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
 } // namespace xloom::detail
 
 // ==== xloom/run/indexed/scatter_call.hpp ====
-// One call of ScatterND: all that can be wrong with it is found here, before anything is written.
+// A call of ScatterND: the constructor checks the operands and options, before anything is written.
 
 // ==== xloom/kernel/repeated_offset.hpp ====
-// Whether index tuples name a slice twice, or out of order.
+// Searches for repeated and for descending offsets of index tuples.
 
 namespace xloom::kernel {
 
-/// Two tuples by their numbers.
+/// The positions of two tuples.
 struct tuple_pair {
     std::size_t earlier;
     std::size_t later;
@@ -15417,10 +15480,10 @@ struct tuple_pair {
 
 namespace detail {
 
-/// By a table of all slices. Cost: a number for each.
+/// Finds the first repeated offset with a table of all slices. Cost: a number for each slice.
 inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
 {
-    std::vector<std::size_t> named(slices); // by which tuple, counted from 1
+    std::vector<std::size_t> named(slices); // the position of its tuple, counted from 1; 0: none
     for (std::size_t i = 0; i < read.count(); ++i) {
         std::ptrdiff_t offset;
         read(i, 1, &offset);
@@ -15434,10 +15497,10 @@ inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& rea
     return std::nullopt;
 }
 
-/// By sorting the tuples. Cost: two numbers for each.
+/// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
 inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
 {
-    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // which slice, by which tuple
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // offset and position
     named.reserve(read.count());
     for_each_named(read, 0, read.count(),
         [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
@@ -15451,16 +15514,17 @@ inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& r
 
 } // namespace detail
 
-/// The first tuple that names a slice which an earlier one names. `read` gives offsets below `slices`, or
-/// `dropped_offset`. Cost: a number for each slice or, where the tuples are few, two for each tuple.
+/// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
+/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
+/// tuple.
 inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
 {
     bool const are_few = read.count() < slices / 8;
     return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
 }
 
-/// The first tuple that names a slice before that of the one which precedes it; left-out tuples are passed
-/// over.
+/// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
+/// dropped tuples.
 inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 {
     std::ptrdiff_t before = dropped_offset;
@@ -15482,8 +15546,7 @@ inline std::optional<tuple_pair> find_descent(offset_reader const& read)
 
 namespace xloom::detail {
 
-/// The operands of a call whose shapes, indices and promises are right. `data` may be moved or copied
-/// afterwards.
+/// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
 template <class Indices, class Updates>
 class scatter_call {
 public:
@@ -15516,13 +15579,13 @@ public:
     {
         return element_count(shape(data_shape_.begin() + width_, data_shape_.end()));
     }
-    /// Nothing to do: also where data has no items, for then every update is dropped.
+    /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
     bool is_empty() const { return tuples_.count == 0 || slice_size() == 0 || slices() == 0; }
 
-    /// The tuples, whose offsets are the numbers of their slices.
+    /// Returns the index tuples; their offsets are the slices' positions in row-major order.
     kernel::index_tuples<index> const& tuples() const { return tuples_; }
 
-    /// The tuples, for a tensor of data's shape with these strides.
+    /// Returns the index tuples for a tensor of data's shape with these strides.
     kernel::index_tuples<index> tuples(strides const& steps) const
     {
         kernel::index_tuples<index> placed = tuples_;
@@ -15556,7 +15619,7 @@ private:
 #endif
     }
 
-    /// "indices[0] names slice [2] and indices[5] names slice [2]"
+    /// Returns a text such as "indices[0] names slice [2] and indices[5] names slice [2]".
     std::string describe(kernel::tuple_pair const& pair) const
     {
         std::vector<std::string> facts;
@@ -15584,10 +15647,10 @@ private:
 
 namespace xloom::detail {
 
-/// Threads write this many items apart, at least: more than a cache line.
+/// The minimum distance in items between the writes of two threads: more than a cache line.
 inline constexpr std::size_t thread_distance = 64;
 
-/// A part's begin, moved on until it parts no run of equal offsets. Requires sorted tuples.
+/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {
     if (begin == 0 || begin == read.count())
@@ -15606,8 +15669,8 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
     return begin;
 }
 
-/// True if sorting updates by owner is worth it: sorting one takes about as long as 50 items, applying it as
-/// long as its own and 11 more, `load` of which one owner has to do.
+/// True if sorting updates by owner is expected to be faster. Cost model: sorting an update costs about 50
+/// item operations, applying it slice_size + 11; one owner applies the fraction `load` of all updates.
 constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
 {
     double const sorting = 50.0 / static_cast<double>(parts);
@@ -15615,7 +15678,7 @@ constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, doubl
     return sorting + applying * load < 0.75 * applying;
 }
 
-/// Applies updates to slices, those of one slice in their order, on the threads of a policy where they help.
+/// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
 template <class Policy>
 class update_runner {
 public:
@@ -15662,8 +15725,8 @@ public:
     }
 
 private:
-    /// True if the updates may be cut between any two, or any two of different slices: between equal ones,
-    /// one left out may stand.
+    /// True if the updates can be split between any two, or between any two of different slices. Sorted
+    /// updates must not include dropped ones, which could separate two updates of the same slice.
     bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
 
     kernel::offset_reader const& read_;
@@ -15674,13 +15737,13 @@ private:
     std::optional<kernel::slice_owners> owner_of_{};
 };
 
-/// True if slices of items side by side are so long that every thread can take a piece of each.
+/// True if contiguous slices are long enough for every thread to update a part of each.
 constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
 {
     return parts > 1 && slice_size >= parts * thread_distance;
 }
 
-/// Applies every update to a piece of its slice on each of `parts` threads.
+/// Applies every update on each of `parts` threads, each to its own part of the slice.
 template <class T, class Reduce, class Policy>
 void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
     Reduce& reduce, Policy const& policy, std::size_t parts)
@@ -15693,7 +15756,7 @@ void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, s
     });
 }
 
-/// What the options ask for of a reduction.
+/// Returns the tracking of slices that the options require.
 inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
 {
     return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
@@ -15705,7 +15768,8 @@ constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
     return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
 }
 
-/// Tracked slices lie side by side; others are tracked in a copy of data.
+/// Applies updates to tracked slices, which must be contiguous: data of another layout is copied and copied
+/// back.
 template <class Sum, class Call, tensor Data, class Reduce, class Policy>
 void run_tracked(
     Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
@@ -15759,7 +15823,8 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
             kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
 }
 
-/// Updates `data` in place; it has the shape that the call was checked with, and memory of its own.
+/// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
+/// operand shares.
 template <class Call, tensor Data, class Reduce, class Policy>
 void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
@@ -15780,14 +15845,14 @@ void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& 
 
 namespace xloom::detail {
 
-/// May slices be copied one after the other, into memory that nothing was written to? Not strings, and no
-/// types that set their items.
+/// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
+/// items, row-major, no fixed shape.
 template <class Data, class Reduce>
 inline constexpr bool can_go_by_row =
     is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
     !is_fixed_shape<shape_type_t<owned_t<Data>>>;
 
-/// True if something must be remembered of a slice from one update to the next.
+/// True if a count or a sum must be kept for each slice from one update to the next.
 template <class T, class Reduce>
 bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 {
@@ -15795,8 +15860,9 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
     return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
 }
 
-/// Data so large that it is far away again when the updates come, in slices so long that ordering them is
-/// little, many of them named, and so many that each of `threads` has some.
+/// True if fusing the copy and the updates is expected to be faster: data exceeds the cache, slices are long
+/// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
+/// of `threads` has at least 8 slices.
 template <class Call>
 bool is_going_by_row_worth(Call const& call, std::size_t threads)
 {
@@ -15807,7 +15873,7 @@ bool is_going_by_row_worth(Call const& call, std::size_t threads)
            updates >= slices / 4 && updates / 4 <= slices;
 }
 
-/// Slice after slice from `data` to `output`, each thread a range of them.
+/// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.
 template <class T, class Call, class Reduce, class Policy>
 void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
 {
@@ -15821,8 +15887,8 @@ void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Poli
     });
 }
 
-/// True if the items of a tensor and those of its copy are all different ones: not if the type is a view or
-/// shares its items, nor if strides of 0, which a copy keeps, repeat an item.
+/// True if the items of a tensor and those of its copy are all distinct: not if the type is a view or shares
+/// its items, nor if strides of 0, which a copy keeps, repeat an item.
 template <tensor Data>
 bool is_copied(Data const& data, owned_t<Data> const& copy)
 {
@@ -15832,7 +15898,7 @@ bool is_copied(Data const& data, owned_t<Data> const& copy)
         return is_unique(layout_of(copy)) && !overlap(memory_of(copy), memory_of(data));
 }
 
-/// Data's items in memory of their own.
+/// Returns a copy of data whose items share no memory with data or with each other.
 template <tensor Data>
 owned_t<Data> copy_of(std::string_view op, Data const& data)
 {
@@ -15850,7 +15916,7 @@ owned_t<Data> copy_of(std::string_view op, Data const& data)
                             "repeat one. Copy the container that data refers to, or call scatter_nd_into.");
 }
 
-/// The result in memory of its own; data stays as it is.
+/// Returns the result in newly allocated memory; data is not changed.
 template <class Call, tensor Data, class Reduce, class Policy>
 owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
 {
@@ -15874,7 +15940,7 @@ namespace xloom {
 
 namespace detail {
 
-/// What a ScatterND call can be found guilty of at compile time.
+/// A compile-time error of a scatter_nd or scatter_nd_into call.
 enum class scatter_nd_fault {
     none,
     data,
@@ -15886,7 +15952,7 @@ enum class scatter_nd_fault {
     reduction
 };
 
-/// reduce(old item, update item) gives a new one.
+/// A callable reduce(old item, update item) that returns the new item.
 template <class Reduce, class T>
 concept reduces_items =
     requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
@@ -15919,8 +15985,8 @@ template <class Data>
 inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const_v<Data> &&
                                     !tensor_view<Data> && !std::is_trivially_copyable_v<Data>;
 
-/// In place, in a copy of data, or in data that is moved in: then it moves on when all is done, so that no
-/// error loses it.
+/// Runs ScatterND in place, in a copy of data, or in data that is moved in; the latter is moved into the
+/// result last, so that no error loses it.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
 auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
     Reduce& reduce, Policy const& policy, scatter_nd_options const& options)
@@ -15967,7 +16033,7 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     }
 }
 
-/// A fourth argument that is neither a policy nor the options.
+/// A reduction as the fourth argument: neither a policy nor the options.
 template <class F>
 concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
 
@@ -15988,30 +16054,31 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///           may be a plain number. Any layout.
 /// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the
 ///           end of its axis.
-/// Options   reduction (none): named at run time; an option_error where it means nothing for the type. mean
+/// Options   reduction (none): chosen at run time; an option_error if it is not defined for the type. mean
 ///           divides the sum of the old value and the updates by their number. bounds (check). duplicates
-///           (last). include_self (true). accumulate_in_float (false): else 16-bit and smaller floats are
-///           rounded after each update. unique, sorted (false): promises, verified in debug builds, that
-///           spare threads the sorting by owner.
-/// Reduce    instead of options.reduction a reduction (reduction::add), any callable reduce(old item, update
+///           (last). include_self (true). accumulate_in_float (false): if false, 16-bit and smaller floats
+///           are rounded after each update. unique, sorted (false): promises, verified in debug builds, with
+///           which threads need not sort the updates by owner.
+/// Reduce    instead of options.reduction: a reduction (reduction::add), any callable reduce(old item, update
 ///           item) -> new item, or reduce_add, reduce_mul, reduce_max, reduce_min, with which a type that
 ///           lacks the operation is a compile error.
-/// Policy    serial, or one with threads (xloom/tbb.hpp). Every slice's updates are applied in their order:
-///           the bits are those of serial. Threads are used where they help: for long slices from two on, for
-///           single items from eight on unless most updates go to a few slices, or with a promise. Several
-///           threads may call a callable at once, never for the same item: a long slice is cut among them.
-/// Errors    before the first write, and with data as it was even if moved in: shape_error, option_error,
-///           index_error (all offending positions and values), overlap_error, std::bad_alloc. What a callable
-///           throws passes through; then data that was moved in holds what scatter_nd_into's would.
-/// Order     row-major; with none the last of several updates of a slice stays (ONNX leaves it open).
-/// Cost      indices read twice, updates once, the slices that are named read and written; a copy of data
-///           unless it is moved in, and of operands that are not row-major. duplicates::first, include_self =
-///           false, mean: a count for each slice besides; duplicates::error, and unique in debug builds: a
-///           number for each slice, or two for each update where these are few. Where many long slices are
-///           copied (from 1 KiB each and 1 MiB in all on), each meets its updates on the way: indices are
-///           read a third time, and one allocation holds a number for each slice and update.
-///           accumulate_in_float: also a float for each item. Threads: at most 128 KiB for each.
-/// Aliasing  data that is moved in shares no memory with indices or updates.
+/// Policy    serial, or one with threads (xloom/tbb.hpp). The updates of a slice are applied in order, so
+///           results are bitwise equal to those of serial. Threads are used where that is faster: for long
+///           slices from two on, for single items from eight on unless most updates go to a few slices, or
+///           with a promise. Several threads may call a callable at once, never for the same item: a long
+///           slice is split among them.
+/// Errors    before the first write, with data unchanged even if moved in: shape_error, option_error,
+///           index_error (all offending positions and values), overlap_error, std::bad_alloc. Exceptions of a
+///           callable propagate; data that was moved in is then left as by scatter_nd_into.
+/// Order     row-major; with reduction::none the last of several updates of a slice takes effect (unspecified
+///           in ONNX).
+/// Cost      indices read twice, updates once, the indexed slices read and written; a copy of data unless it
+///           is moved in, and of operands that are not row-major. duplicates::first, include_self = false,
+///           mean: also one count per slice; duplicates::error, and unique in debug builds: one integer per
+///           slice, or two per update where updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and
+///           updates may be fused: one more pass over indices and one allocation of an integer per slice and
+///           update. accumulate_in_float: also a float per item. Threads: at most 128 KiB each.
+/// Aliasing  data that is moved in must share no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
 /// Example
 /// ```cpp
@@ -16031,7 +16098,7 @@ auto scatter_nd(
         options.reduction, serial, options);
 }
 
-/// On the threads of a policy.
+/// Runs scatter_nd on the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
     scatter_nd_options const& options = {})
@@ -16040,7 +16107,7 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Pol
         options.reduction, policy, options);
 }
 
-/// With a callable as the reduction.
+/// Runs scatter_nd with a callable as the reduction.
 template <class Data, class Indices, class Updates, detail::reduces Reduce>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     scatter_nd_options const& options = {})
@@ -16049,7 +16116,7 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
         detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
 }
 
-/// With a callable as the reduction, on the threads of a policy.
+/// Runs scatter_nd with a callable as the reduction, on the threads of a policy.
 template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     Policy const& policy, scatter_nd_options const& options = {})
@@ -16058,14 +16125,14 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
         detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
 }
 
-/// The same in place: data is the caller's variable, or a view of one, of any layout.
+/// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
 ///
-/// Errors    as scatter_nd, before the first write; overlap_error also where items of data share memory, as
-///           in a broadcast view. After what a callable throws, data holds what was written so far (nothing,
-///           if slices are counted in a copy of data that is not row-major; an item that the callable took by
-///           value may have been moved from).
-/// Cost      as scatter_nd without the copy of data; allocates nothing but what is named there.
-/// Aliasing  data shares no memory with indices or updates.
+/// Errors    as scatter_nd, before the first write; overlap_error also if items of data share memory, as in a
+///           broadcast view. After an exception of a callable, data holds the values written so far (none, if
+///           slices are tracked in a copy of data that is not row-major; an item that the callable took by
+///           value may be moved-from).
+/// Cost      as scatter_nd without the copy of data; nothing else is allocated.
+/// Aliasing  data must share no memory with indices or updates.
 template <class Data, class Indices, class Updates>
 void scatter_nd_into(
     Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
@@ -16074,7 +16141,7 @@ void scatter_nd_into(
         options.reduction, serial, options);
 }
 
-/// On the threads of a policy.
+/// Runs scatter_nd_into on the threads of a policy.
 template <class Data, class Indices, class Updates, execution_policy Policy>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
     scatter_nd_options const& options = {})
@@ -16083,7 +16150,7 @@ void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates
         options.reduction, policy, options);
 }
 
-/// With a callable as the reduction.
+/// Runs scatter_nd_into with a callable as the reduction.
 template <class Data, class Indices, class Updates, detail::reduces Reduce>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     scatter_nd_options const& options = {})
@@ -16092,7 +16159,7 @@ void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates
         detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
 }
 
-/// With a callable as the reduction, on the threads of a policy.
+/// Runs scatter_nd_into with a callable as the reduction, on the threads of a policy.
 template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
     Policy const& policy, scatter_nd_options const& options = {})
@@ -16104,11 +16171,11 @@ void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates
 } // namespace xloom
 
 // ==== xloom/storage_types.hpp ====
-// The element types of ONNX that C++ lacks, float16 to uint2, ready for xtensor: its where, amax, amin,
-// maximum, minimum and clip may choose between two of one type.
+// Support by xtensor for the element types of ONNX that C++ lacks, float16 to uint2: its where, amax, amin,
+// maximum, minimum and clip accept two values of one such type.
 //
-// Why all_scalar and not is_scalar, which it asks up to xtl 0.7: xtl 0.8 asks std::is_scalar, whatever one
-// says.
+// Why all_scalar and not is_scalar, on which it depends up to xtl 0.7: in xtl 0.8 it depends on
+// std::is_scalar, which must not be specialised.
 
 namespace xtl {
 
@@ -16122,7 +16189,7 @@ struct all_scalar<bool, xloom::small_int<Element>, xloom::small_int<Element>> : 
 #ifdef XLOOM_USE_TBB
 
 // ==== xloom/tbb.hpp ====
-// A policy for operators that takes its threads from oneTBB (Debian: libtbb-dev; link with TBB::tbb).
+// An execution policy that takes its threads from oneTBB (Debian: libtbb-dev; link with TBB::tbb).
 
 #include <algorithm>
 #include <memory>
@@ -16133,9 +16200,11 @@ struct all_scalar<bool, xloom::small_int<Element>, xloom::small_int<Element>> : 
 
 namespace xloom {
 
-/// Runs the parts of an operator's work in an arena of at most `concurrency` threads of oneTBB's, the calling
-/// one included, nor more than the processor has. Copies share the arena, moves copy. May be used from many
-/// threads at once. Example
+/// An execution policy that runs the parts of an operator's work in a oneTBB arena of at most `concurrency`
+/// threads, the calling one included, and no more than the processor has. Copies share the arena, moves copy.
+/// Thread-safe.
+///
+/// Example
 /// ```cpp
 /// xt::xtensor<int, 1> const x = {1, 2, 3};
 /// xt::xtensor<int, 2> const indices = {{0}, {2}};
@@ -16161,7 +16230,8 @@ public:
     }
 
 private:
-    /// Why not the template's own work: what oneTBB is made of would be compiled for each F.
+    /// Runs part_of(f, part) for each part. Not a template, so that those of oneTBB are not instantiated for
+    /// each F.
     void run(std::size_t parts, void (*part_of)(void const*, std::size_t), void const* f) const
     {
         arena_->execute([&] {

@@ -17,7 +17,7 @@
 
 namespace xloom {
 
-/// One dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown. A symbol is a
+/// A dimension of a partial_shape: a value (ONNX allows any int64), a symbol, or unknown. A symbol is a
 /// view: its characters must outlive the dim, and every shape and type made from it. String literals do.
 class dim {
 public:

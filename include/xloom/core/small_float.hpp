@@ -120,7 +120,7 @@ using float8_e5m2 = small_float<element_type::float8_e5m2>;
 using float8_e5m2fnuz = small_float<element_type::float8_e5m2fnuz>;
 /// A power of two from 2^-127 to 2^127, or NaN: no sign, no zero, no infinity.
 using float8_e8m0 = small_float<element_type::float8_e8m0>;
-/// 0, 0.5, 1, 1.5, 2, 3, 4 or 6, with a sign. NaN becomes 6.
+/// A number 0, 0.5, 1, 1.5, 2, 3, 4 or 6, with a sign. NaN becomes 6.
 using float4_e2m1 = small_float<element_type::float4_e2m1>;
 
 } // namespace xloom

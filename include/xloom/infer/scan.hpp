@@ -125,7 +125,7 @@ struct scan_elements {
     dim length{};
 };
 
-/// Takes the body's inputs of Scan-9 and later: without the axis of scan_input_axes, which is the sequence.
+/// Returns the body's inputs of Scan-9 and later: without the axis of scan_input_axes, which is the sequence.
 constexpr scan_elements take_unbatched_elements(
     type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
 {
@@ -163,7 +163,7 @@ constexpr void require_batch_size(type_list const& inputs, scan_layout const& la
     }
 }
 
-/// Takes the body's inputs of Scan-8: without axis 0, the batch, and without axis 1 of scan inputs, the
+/// Returns the body's inputs of Scan-8: without axis 0, the batch, and without axis 1 of scan inputs, the
 /// sequence. Neither size is read from a scan input of scalar elements.
 constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layout const& layout)
 {
