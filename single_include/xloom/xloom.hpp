@@ -2135,7 +2135,7 @@ void bahdanau_scores(
 // A bump allocator that pads each allocation to whole cache lines; without memory, it only adds up sizes.
 
 // ==== xloom/core/cache.hpp ====
-// The assumed sizes of a processor's caches. A wrong assumption costs speed, not correctness.
+// The assumed cache line of the processor. A wrong assumption costs speed, not correctness.
 
 namespace xloom {
 
@@ -2145,10 +2145,6 @@ inline constexpr std::size_t cache_line = 64;
 /// The number of elements per cache line; at least 1.
 template <class T>
 inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
-
-/// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
-/// memory in every pass over it.
-inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
 
 } // namespace xloom
 
@@ -2185,6 +2181,70 @@ private:
 // how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
 // Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
 // grow with the length of a chain.
+
+// ==== xloom/core/tuning.hpp ====
+// The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result.
+//
+// They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
+// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
+// kernel/row_blocks.hpp).
+
+namespace xloom::tuning {
+
+/// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
+/// memory in every pass over it.
+inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
+
+/// The minimum number of elements copied or reduced that justifies another thread.
+inline constexpr std::size_t elements_per_thread = std::size_t{1} << 14;
+
+/// The minimum number of multiply-adds that justifies another thread.
+inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
+
+/// The minimum distance in elements between the writes of two threads: more than a cache line.
+inline constexpr std::size_t thread_distance = 64;
+
+/// The number of offsets that scatter and gather compute at once.
+inline constexpr std::size_t offsets_per_block = 64;
+
+/// The largest slice, in elements, that has a loop with a length known at compile time.
+inline constexpr std::size_t max_small_slice = 4;
+
+/// The prefetch distance in slices: a slice is prefetched that many slices before it is used.
+constexpr std::size_t prefetch_distance(std::size_t slice_size)
+{
+    return slice_size <= max_small_slice ? 32 : 16;
+}
+
+/// The prefetch distance in updates where they are fused with the copy of data.
+inline constexpr std::size_t update_prefetch_distance = 2;
+
+/// The minimum sizes in bytes of a slice and of data for which the copy and the updates are fused.
+inline constexpr std::size_t fused_slice_bytes = 1024;
+inline constexpr std::size_t fused_data_bytes = std::size_t{1} << 20;
+
+/// The cost model of sorting updates by owner, in units of one element's reduction: sorting an update costs
+/// `sorting_cost`, applying one costs its slice and `applying_cost`. Sorting must reduce the time to
+/// `worthwhile_fraction`.
+inline constexpr double sorting_cost = 50;
+inline constexpr double applying_cost = 11;
+inline constexpr double worthwhile_fraction = 0.75;
+
+/// The maximum number of updates that a thread sorts at once: they fit in the L2 cache.
+inline constexpr std::size_t updates_per_share = std::size_t{1} << 13;
+
+/// The maximum size in bytes of a buffer for elements that are not contiguous.
+inline constexpr std::size_t element_buffer_bytes = std::size_t{1} << 20;
+
+/// The maximum size in bytes of outputs that a loop reserves for its maximum trip count, and the number of
+/// iterations that it reserves where they would be larger.
+inline constexpr std::size_t reserved_output_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t reserved_iterations = 16;
+
+/// The maximum number of rows for which the inputs of several time steps are multiplied with W together.
+inline constexpr std::size_t rows_per_product = 96;
+
+} // namespace xloom::tuning
 
 // ==== xloom/kernel/panels.hpp ====
 // A constant matrix packed for products, in panels as wide as the registers allow.
@@ -2328,9 +2388,6 @@ inline constexpr serial_policy serial{};
 
 namespace xloom::detail {
 
-/// The smallest number of elements that justifies another thread.
-inline constexpr std::size_t items_worth_a_thread = std::size_t{1} << 14;
-
 /// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
 /// differ by at most one item, and the larger ones are first.
 constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
@@ -2347,7 +2404,7 @@ template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {
     return std::max<std::size_t>(
-        std::min<std::size_t>(items / items_worth_a_thread, policy.concurrency()), 1);
+        std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
 }
 
 } // namespace xloom::detail
@@ -2634,7 +2691,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                       count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards,
-               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > l2_cache_size;
+               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const panel = is_backwards ? count - 1 - i : i,
                           next = is_backwards ? panel - 1 : panel + 1;
@@ -2906,9 +2963,6 @@ std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std:
     return most;
 }
 
-/// The maximum number of rows for which the inputs of several steps are multiplied with W together.
-inline constexpr std::size_t rows_together = 96;
-
 /// Memory for the inputs of steps that are multiplied together, and for their sums.
 template <class T>
 struct step_buffers {
@@ -2920,7 +2974,7 @@ struct step_buffers {
     template <class Rows>
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
         : steps((std::min)(std::max<std::size_t>(longest, 1),
-              std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
+              std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest) * cell.W().depth)),
           interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
           sums(memory.take(most_together(rows, longest) * cell.sums_step()))
@@ -2931,7 +2985,8 @@ private:
     /// for smaller ones.
     static std::size_t most_together(std::size_t rows, std::size_t longest)
     {
-        return (std::min)(std::max<std::size_t>(longest, 1) * rows, (std::max)(rows_together, rows));
+        return (std::min)(
+            std::max<std::size_t>(longest, 1) * rows, (std::max)(tuning::rows_per_product, rows));
     }
 };
 
@@ -5460,16 +5515,13 @@ struct batch_operands {
     }
 };
 
-/// The minimum number of multiply-adds that justifies another thread.
-inline constexpr std::size_t products_worth_a_thread = std::size_t{1} << 18;
-
 /// Returns the number of groups into which the rows of each direction are partitioned.
 template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
     std::size_t products_per_step)
 {
     std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
-    std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / products_worth_a_thread;
+    std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / tuning::products_per_thread;
     std::size_t const parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
     return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
 }
@@ -7622,12 +7674,6 @@ private:
 
 namespace xloom::kernel {
 
-/// The maximum number of offsets in a block.
-inline constexpr std::size_t max_offset_block = 64;
-
-/// The maximum number of elements of slices that have their own loops.
-inline constexpr std::size_t max_small_slice = 4;
-
 /// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one.
 /// The slice may be at `dropped_offset`: prefetching any address is harmless, so it is not tested.
 template <class T>
@@ -7636,7 +7682,7 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
     std::uintptr_t const first =
         reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
     __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
-    if (length > max_small_slice)
+    if (length > tuning::max_small_slice)
         __builtin_prefetch(
             reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
@@ -7684,7 +7730,7 @@ public:
     template <class F>
     void for_each(F const& f) const
     {
-        std::size_t const ahead = length_ <= max_small_slice ? 32 : 16;
+        std::size_t const ahead = tuning::prefetch_distance(length_);
         for (std::size_t i = from_; i < to_; ++i) {
             kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
             f(offset(i), i);
@@ -7713,9 +7759,9 @@ bool are_single_indices(index_tuples<Index> const& tuples, bounds rule)
 template <class F>
 void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
-    std::array<std::ptrdiff_t, max_offset_block> offsets;
-    for (std::size_t first = from; first < to; first += max_offset_block) {
-        std::size_t const size = (std::min)(max_offset_block, to - first);
+    std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
+    for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
+        std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
         read(first, size, offsets.data());
         for (std::size_t i = 0; i < size; ++i)
             if (offsets[i] != dropped_offset)
@@ -7733,8 +7779,9 @@ template <class T, class F>
 void for_each_block(
     offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
-    std::size_t const step = length <= max_small_slice ? max_offset_block : max_offset_block / 4;
-    std::array<std::array<std::ptrdiff_t, max_offset_block>, 2> offsets{};
+    std::size_t const step =
+        length <= tuning::max_small_slice ? tuning::offsets_per_block : tuning::offsets_per_block / 4;
+    std::array<std::array<std::ptrdiff_t, tuning::offsets_per_block>, 2> offsets{};
     auto const size_at = [=](std::size_t first) { return first < to ? (std::min)(step, to - first) : 0; };
     if (from < to)
         read(from, size_at(from), offsets[0].data());
@@ -11107,11 +11154,11 @@ private:
     /// throws in the iteration that needs the item.
     static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
     {
-        constexpr std::size_t most_bytes = std::size_t{1} << 20;
         if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
             return 1;
         std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(1, (std::min)(in_a_line, most_bytes / sizeof(T) / element_size));
+        return std::max<std::size_t>(
+            1, (std::min)(in_a_line, tuning::element_buffer_bytes / sizeof(T) / element_size));
     }
 
     [[gnu::noinline]] void gather()
@@ -12363,7 +12410,9 @@ public:
     {
         auto const t = static_cast<std::size_t>(iteration);
         if (t == 0) {
-            room_ = is_certain_ || is_cheap_to_reserve(values) ? limit_ : std::min<std::size_t>(limit_, 16);
+            room_ = is_certain_ || is_cheap_to_reserve(values)
+                        ? limit_
+                        : std::min<std::size_t>(limit_, tuning::reserved_iterations);
             stack_.open(op_, values, room_, {});
         } else if (t == room_) {
             room_ = room_ <= limit_ / 2 ? 2 * room_ : limit_;
@@ -12388,7 +12437,6 @@ private:
     template <class Values>
     bool is_cheap_to_reserve(Values const& values) const
     {
-        constexpr std::size_t mebibyte = std::size_t{1} << 20;
         std::size_t bytes = 1;
         bool is_unwritten = true;
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
@@ -12397,7 +12445,7 @@ private:
             is_unwritten = is_unwritten && std::is_trivially_default_constructible_v<item> &&
                            expression<stacked_t<bare<decltype(value)>, dynamic_length>>;
         });
-        return is_unwritten && limit_ <= mebibyte / bytes;
+        return is_unwritten && limit_ <= tuning::reserved_output_bytes / bytes;
     }
 
     std::string_view op_;
@@ -14954,7 +15002,6 @@ template <class T, class Reduce>
 void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
     T const* updates, T* output, std::size_t size, Reduce& reduce)
 {
-    constexpr std::size_t ahead = 2;
     constexpr auto keep = [](T item, T const&) { return item; };
     for (std::size_t slice = from; slice < to; ++slice) {
         T const* old = data + slice * size;
@@ -14964,7 +15011,7 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
         for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
             kernel::with_reduction<T>(reduce, [&](auto& function) {
                 detail::apply_to_row(old, updates + order.number(i) * size,
-                    updates + order.number(i + ahead) * size, row, size, function);
+                    updates + order.number(i + tuning::update_prefetch_distance) * size, row, size, function);
             });
     }
 }
@@ -15065,7 +15112,7 @@ private:
 class sorted_share {
 public:
     /// The maximum number of updates in a share, which then fits in a core's L2 cache.
-    static constexpr std::size_t most = std::size_t{1} << 13;
+    static constexpr std::size_t most = tuning::updates_per_share;
 
     sorted_share(std::size_t size, std::size_t owners)
         : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)
@@ -15647,9 +15694,6 @@ private:
 
 namespace xloom::detail {
 
-/// The minimum distance in items between the writes of two threads: more than a cache line.
-inline constexpr std::size_t thread_distance = 64;
-
 /// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
 {
@@ -15669,13 +15713,13 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
     return begin;
 }
 
-/// True if sorting updates by owner is expected to be faster. Cost model: sorting an update costs about 50
-/// item operations, applying it slice_size + 11; one owner applies the fraction `load` of all updates.
+/// True if sorting updates by owner is expected to be faster, where one owner applies the fraction `load` of
+/// all updates.
 constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
 {
-    double const sorting = 50.0 / static_cast<double>(parts);
-    auto const applying = static_cast<double>(11 + slice_size);
-    return sorting + applying * load < 0.75 * applying;
+    double const sorting = tuning::sorting_cost / static_cast<double>(parts);
+    double const applying = tuning::applying_cost + static_cast<double>(slice_size);
+    return sorting + applying * load < tuning::worthwhile_fraction * applying;
 }
 
 /// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
@@ -15691,7 +15735,7 @@ public:
             if (parts_ == 1 || can_be_cut())
                 return;
             if (is_sorting_worth(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
-                owner_of_.emplace((std::max)(slice_size, thread_distance), parts_, read);
+                owner_of_.emplace((std::max)(slice_size, tuning::thread_distance), parts_, read);
             if (!owner_of_ || !is_sorting_worth(parts_, slice_size, owner_of_->load()))
                 parts_ = 1;
         }
@@ -15740,7 +15784,7 @@ private:
 /// True if contiguous slices are long enough for every thread to update a part of each.
 constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
 {
-    return parts > 1 && slice_size >= parts * thread_distance;
+    return parts > 1 && slice_size >= parts * tuning::thread_distance;
 }
 
 /// Applies every update on each of `parts` threads, each to its own part of the slice.
@@ -15866,11 +15910,10 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 template <class Call>
 bool is_going_by_row_worth(Call const& call, std::size_t threads)
 {
-    constexpr std::size_t least_slice_bytes = 1024, least_bytes = std::size_t{1} << 20;
     std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
     std::size_t const slices = call.slices(), updates = call.tuples().count;
-    return slice_bytes >= least_slice_bytes && slices * slice_bytes >= least_bytes && slices / 8 >= threads &&
-           updates >= slices / 4 && updates / 4 <= slices;
+    return slice_bytes >= tuning::fused_slice_bytes && slices * slice_bytes >= tuning::fused_data_bytes &&
+           slices / 8 >= threads && updates >= slices / 4 && updates / 4 <= slices;
 }
 
 /// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.

@@ -212,7 +212,7 @@ TEST_CASE_TEMPLATE(
 
 TEST_CASE_TEMPLATE("multiply: a matrix larger than a core's own cache", T, float, double)
 {
-    std::size_t const depth = 130, columns = xloom::l2_cache_size / sizeof(T) / depth + 1;
+    std::size_t const depth = 130, columns = xloom::tuning::l2_cache_size / sizeof(T) / depth + 1;
     for (std::size_t const rows : std::initializer_list<std::size_t>{2, 19}) {
         product<T> const all(rows, depth, columns);
         auto const sums = all.sums();

@@ -134,7 +134,8 @@ TEST_CASE("offsets count from the batch entry that a tuple belongs to, wherever 
             if (expected[i] != dropped_offset)
                 expected[i] += begins[i / per_entry];
         CAPTURE(per_entry);
-        for (std::size_t const piece : {std::size_t{1}, std::size_t{3}, kernel::max_offset_block, count})
+        for (std::size_t const piece :
+            {std::size_t{1}, std::size_t{3}, xloom::tuning::offsets_per_block, count})
             CHECK(read_in_pieces(read, piece) == expected);
     }
 }
@@ -149,7 +150,7 @@ TEST_CASE("for_each_block gives every tuple once, in order, with its number; dro
         indices.push_back(i % 5 == 3 ? count : i);
     kernel::index_tuples<std::size_t> const tuples{indices.data(), count, {{count}, {step}}};
     kernel::offset_reader const read(tuples, bounds::drop);
-    std::size_t const block = kernel::max_offset_block;
+    std::size_t const block = xloom::tuning::offsets_per_block;
     using range = std::pair<std::size_t, std::size_t>;
     for (auto const& [from, to] : {range{0, 300}, range{0, block}, range{0, block + 1},
              range{7, 7 + 2 * block}, range{13, 260}, range{9, 9}})

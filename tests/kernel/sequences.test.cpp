@@ -184,10 +184,10 @@ TEST_CASE("step_buffers: as many steps as fit together, at least one, and none t
         arena<float> size;
         return step_buffers<float>(cell, rows, longest, size).steps;
     };
-    CHECK(steps(1, 1000) == rows_together);
+    CHECK(steps(1, 1000) == xloom::tuning::rows_per_product);
     CHECK(steps(1, 10) == 10);
-    CHECK(steps(7, 1000) == rows_together / 7);
-    CHECK(steps(rows_together + 1, 1000) == 1);
+    CHECK(steps(7, 1000) == xloom::tuning::rows_per_product / 7);
+    CHECK(steps(xloom::tuning::rows_per_product + 1, 1000) == 1);
     CHECK(steps(0, 0) == 1);
 }
 

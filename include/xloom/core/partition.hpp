@@ -6,11 +6,9 @@
 #include <type_traits>
 
 #include <xloom/core/policy.hpp>
+#include <xloom/core/tuning.hpp>
 
 namespace xloom::detail {
-
-/// The smallest number of elements that justifies another thread.
-inline constexpr std::size_t items_worth_a_thread = std::size_t{1} << 14;
 
 /// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
 /// differ by at most one item, and the larger ones are first.
@@ -28,7 +26,7 @@ template <execution_policy Policy>
 std::size_t parts_for(Policy const& policy, std::size_t items)
 {
     return std::max<std::size_t>(
-        std::min<std::size_t>(items / items_worth_a_thread, policy.concurrency()), 1);
+        std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
 }
 
 } // namespace xloom::detail

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include <xloom/core/cache.hpp>
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/panels.hpp>
 #include <xloom/kernel/row_blocks.hpp>
 #include <xloom/kernel/simd.hpp>
@@ -225,7 +226,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                       count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards,
-               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > l2_cache_size;
+               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const panel = is_backwards ? count - 1 - i : i,
                           next = is_backwards ? panel - 1 : panel + 1;

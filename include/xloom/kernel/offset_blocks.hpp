@@ -5,15 +5,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/offset_reader.hpp>
 
 namespace xloom::kernel {
-
-/// The maximum number of offsets in a block.
-inline constexpr std::size_t max_offset_block = 64;
-
-/// The maximum number of elements of slices that have their own loops.
-inline constexpr std::size_t max_small_slice = 4;
 
 /// Prefetches the first cache line of a slice of `length` elements and, beyond a few elements, the last one.
 /// The slice may be at `dropped_offset`: prefetching any address is harmless, so it is not tested.
@@ -23,7 +18,7 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
     std::uintptr_t const first =
         reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(offset) * sizeof(T);
     __builtin_prefetch(reinterpret_cast<void const*>(first), !std::is_const_v<T>);
-    if (length > max_small_slice)
+    if (length > tuning::max_small_slice)
         __builtin_prefetch(
             reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
@@ -71,7 +66,7 @@ public:
     template <class F>
     void for_each(F const& f) const
     {
-        std::size_t const ahead = length_ <= max_small_slice ? 32 : 16;
+        std::size_t const ahead = tuning::prefetch_distance(length_);
         for (std::size_t i = from_; i < to_; ++i) {
             kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
             f(offset(i), i);
@@ -100,9 +95,9 @@ bool are_single_indices(index_tuples<Index> const& tuples, bounds rule)
 template <class F>
 void for_each_named(offset_reader const& read, std::size_t from, std::size_t to, F const& f)
 {
-    std::array<std::ptrdiff_t, max_offset_block> offsets;
-    for (std::size_t first = from; first < to; first += max_offset_block) {
-        std::size_t const size = (std::min)(max_offset_block, to - first);
+    std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
+    for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
+        std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
         read(first, size, offsets.data());
         for (std::size_t i = 0; i < size; ++i)
             if (offsets[i] != dropped_offset)
@@ -120,8 +115,9 @@ template <class T, class F>
 void for_each_block(
     offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
-    std::size_t const step = length <= max_small_slice ? max_offset_block : max_offset_block / 4;
-    std::array<std::array<std::ptrdiff_t, max_offset_block>, 2> offsets{};
+    std::size_t const step =
+        length <= tuning::max_small_slice ? tuning::offsets_per_block : tuning::offsets_per_block / 4;
+    std::array<std::array<std::ptrdiff_t, tuning::offsets_per_block>, 2> offsets{};
     auto const size_at = [=](std::size_t first) { return first < to ? (std::min)(step, to - first) : 0; };
     if (from < to)
         read(from, size_at(from), offsets[0].data());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/offset_blocks.hpp>
 
 namespace xloom::kernel {
@@ -99,7 +100,7 @@ private:
 class sorted_share {
 public:
     /// The maximum number of updates in a share, which then fits in a core's L2 cache.
-    static constexpr std::size_t most = std::size_t{1} << 13;
+    static constexpr std::size_t most = tuning::updates_per_share;
 
     sorted_share(std::size_t size, std::size_t owners)
         : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)

@@ -2,6 +2,7 @@
 // A fused copy and ScatterND, which applies each slice's updates while the slice is in cache.
 
 #include <xloom/core/cache.hpp>
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/updates_by_slice.hpp>
 #include <xloom/kernel/with_reduction.hpp>
 
@@ -39,7 +40,6 @@ template <class T, class Reduce>
 void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t to, T const* data,
     T const* updates, T* output, std::size_t size, Reduce& reduce)
 {
-    constexpr std::size_t ahead = 2;
     constexpr auto keep = [](T item, T const&) { return item; };
     for (std::size_t slice = from; slice < to; ++slice) {
         T const* old = data + slice * size;
@@ -49,7 +49,7 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
         for (std::size_t i = order.first(slice); i < order.end(slice); ++i, old = row)
             kernel::with_reduction<T>(reduce, [&](auto& function) {
                 detail::apply_to_row(old, updates + order.number(i) * size,
-                    updates + order.number(i + ahead) * size, row, size, function);
+                    updates + order.number(i + tuning::update_prefetch_distance) * size, row, size, function);
             });
     }
 }

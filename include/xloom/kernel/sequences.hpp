@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/arena.hpp>
 #include <xloom/kernel/multiply.hpp>
 
@@ -51,9 +52,6 @@ std::size_t count_longer(sequence<Item> const* sequences, std::size_t most, std:
     return most;
 }
 
-/// The maximum number of rows for which the inputs of several steps are multiplied with W together.
-inline constexpr std::size_t rows_together = 96;
-
 /// Memory for the inputs of steps that are multiplied together, and for their sums.
 template <class T>
 struct step_buffers {
@@ -65,7 +63,7 @@ struct step_buffers {
     template <class Rows>
     step_buffers(Rows const& cell, std::size_t rows, std::size_t longest, arena<T>& memory)
         : steps((std::min)(std::max<std::size_t>(longest, 1),
-              std::max<std::size_t>(rows_together / std::max<std::size_t>(rows, 1), 1))),
+              std::max<std::size_t>(tuning::rows_per_product / std::max<std::size_t>(rows, 1), 1))),
           x(memory.take(most_together(rows, longest) * cell.W().depth)),
           interleaved_x(memory.take(most_together(rows, longest) * cell.W().depth)),
           sums(memory.take(most_together(rows, longest) * cell.sums_step()))
@@ -76,7 +74,8 @@ private:
     /// for smaller ones.
     static std::size_t most_together(std::size_t rows, std::size_t longest)
     {
-        return (std::min)(std::max<std::size_t>(longest, 1) * rows, (std::max)(rows_together, rows));
+        return (std::min)(
+            std::max<std::size_t>(longest, 1) * rows, (std::max)(tuning::rows_per_product, rows));
     }
 };
 

@@ -2,6 +2,7 @@
 // ScatterND into a copy of data: fused with the copy where that is faster, otherwise the copy, then the
 // updates.
 
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/scatter_rows.hpp>
 #include <xloom/run/indexed/scatter_run.hpp>
 
@@ -28,11 +29,10 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 template <class Call>
 bool is_going_by_row_worth(Call const& call, std::size_t threads)
 {
-    constexpr std::size_t least_slice_bytes = 1024, least_bytes = std::size_t{1} << 20;
     std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
     std::size_t const slices = call.slices(), updates = call.tuples().count;
-    return slice_bytes >= least_slice_bytes && slices * slice_bytes >= least_bytes && slices / 8 >= threads &&
-           updates >= slices / 4 && updates / 4 <= slices;
+    return slice_bytes >= tuning::fused_slice_bytes && slices * slice_bytes >= tuning::fused_data_bytes &&
+           slices / 8 >= threads && updates >= slices / 4 && updates / 4 <= slices;
 }
 
 /// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.

@@ -3,6 +3,7 @@
 
 #include <xloom/core/cast.hpp>
 #include <xloom/core/partition.hpp>
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/owned_updates.hpp>
 #include <xloom/kernel/scatter_nd.hpp>
 #include <xloom/kernel/tracked_slices.hpp>
@@ -10,9 +11,6 @@
 #include <xloom/run/indexed/scatter_call.hpp>
 
 namespace xloom::detail {
-
-/// The minimum distance in items between the writes of two threads: more than a cache line.
-inline constexpr std::size_t thread_distance = 64;
 
 /// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples.
 inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
@@ -33,13 +31,13 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
     return begin;
 }
 
-/// True if sorting updates by owner is expected to be faster. Cost model: sorting an update costs about 50
-/// item operations, applying it slice_size + 11; one owner applies the fraction `load` of all updates.
+/// True if sorting updates by owner is expected to be faster, where one owner applies the fraction `load` of
+/// all updates.
 constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
 {
-    double const sorting = 50.0 / static_cast<double>(parts);
-    auto const applying = static_cast<double>(11 + slice_size);
-    return sorting + applying * load < 0.75 * applying;
+    double const sorting = tuning::sorting_cost / static_cast<double>(parts);
+    double const applying = tuning::applying_cost + static_cast<double>(slice_size);
+    return sorting + applying * load < tuning::worthwhile_fraction * applying;
 }
 
 /// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
@@ -55,7 +53,7 @@ public:
             if (parts_ == 1 || can_be_cut())
                 return;
             if (is_sorting_worth(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
-                owner_of_.emplace((std::max)(slice_size, thread_distance), parts_, read);
+                owner_of_.emplace((std::max)(slice_size, tuning::thread_distance), parts_, read);
             if (!owner_of_ || !is_sorting_worth(parts_, slice_size, owner_of_->load()))
                 parts_ = 1;
         }
@@ -104,7 +102,7 @@ private:
 /// True if contiguous slices are long enough for every thread to update a part of each.
 constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
 {
-    return parts > 1 && slice_size >= parts * thread_distance;
+    return parts > 1 && slice_size >= parts * tuning::thread_distance;
 }
 
 /// Applies every update on each of `parts` threads, each to its own part of the slice.

@@ -11,6 +11,7 @@
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/core/cast.hpp>
 #include <xloom/core/partition.hpp>
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/sequences.hpp>
 #include <xloom/tensor/tensor_ref.hpp>
 
@@ -138,16 +139,13 @@ struct batch_operands {
     }
 };
 
-/// The minimum number of multiply-adds that justifies another thread.
-inline constexpr std::size_t products_worth_a_thread = std::size_t{1} << 18;
-
 /// Returns the number of groups into which the rows of each direction are partitioned.
 template <class Policy>
 std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, batch_sizes const& batch,
     std::size_t products_per_step)
 {
     std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1);
-    std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / products_worth_a_thread;
+    std::size_t const useful = batch.T * batch.N * widths.D * products_per_step / tuning::products_per_thread;
     std::size_t const parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
     return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
 }

@@ -8,6 +8,7 @@
 
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/core/cache.hpp>
+#include <xloom/core/tuning.hpp>
 #include <xloom/kernel/strided_copy.hpp>
 #include <xloom/kernel/time_axis.hpp>
 #include <xloom/tensor/xtensor.hpp>
@@ -89,11 +90,11 @@ private:
     /// throws in the iteration that needs the item.
     static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
     {
-        constexpr std::size_t most_bytes = std::size_t{1} << 20;
         if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
             return 1;
         std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(1, (std::min)(in_a_line, most_bytes / sizeof(T) / element_size));
+        return std::max<std::size_t>(
+            1, (std::min)(in_a_line, tuning::element_buffer_bytes / sizeof(T) / element_size));
     }
 
     [[gnu::noinline]] void gather()

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include <xloom/core/tuning.hpp>
 #include <xloom/run/scan/stacked_outputs.hpp>
 
 namespace xloom::detail {
@@ -34,7 +35,9 @@ public:
     {
         auto const t = static_cast<std::size_t>(iteration);
         if (t == 0) {
-            room_ = is_certain_ || is_cheap_to_reserve(values) ? limit_ : std::min<std::size_t>(limit_, 16);
+            room_ = is_certain_ || is_cheap_to_reserve(values)
+                        ? limit_
+                        : std::min<std::size_t>(limit_, tuning::reserved_iterations);
             stack_.open(op_, values, room_, {});
         } else if (t == room_) {
             room_ = room_ <= limit_ / 2 ? 2 * room_ : limit_;
@@ -59,7 +62,6 @@ private:
     template <class Values>
     bool is_cheap_to_reserve(Values const& values) const
     {
-        constexpr std::size_t mebibyte = std::size_t{1} << 20;
         std::size_t bytes = 1;
         bool is_unwritten = true;
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
@@ -68,7 +70,7 @@ private:
             is_unwritten = is_unwritten && std::is_trivially_default_constructible_v<item> &&
                            expression<stacked_t<bare<decltype(value)>, dynamic_length>>;
         });
-        return is_unwritten && limit_ <= mebibyte / bytes;
+        return is_unwritten && limit_ <= tuning::reserved_output_bytes / bytes;
     }
 
     std::string_view op_;

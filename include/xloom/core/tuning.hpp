@@ -1,0 +1,67 @@
+#pragma once
+// The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result.
+//
+// They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
+// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
+// kernel/row_blocks.hpp).
+
+#include <cstddef>
+
+#include <xloom/core/exceptions.hpp>
+
+namespace xloom::tuning {
+
+/// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
+/// memory in every pass over it.
+inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
+
+/// The minimum number of elements copied or reduced that justifies another thread.
+inline constexpr std::size_t elements_per_thread = std::size_t{1} << 14;
+
+/// The minimum number of multiply-adds that justifies another thread.
+inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
+
+/// The minimum distance in elements between the writes of two threads: more than a cache line.
+inline constexpr std::size_t thread_distance = 64;
+
+/// The number of offsets that scatter and gather compute at once.
+inline constexpr std::size_t offsets_per_block = 64;
+
+/// The largest slice, in elements, that has a loop with a length known at compile time.
+inline constexpr std::size_t max_small_slice = 4;
+
+/// The prefetch distance in slices: a slice is prefetched that many slices before it is used.
+constexpr std::size_t prefetch_distance(std::size_t slice_size)
+{
+    return slice_size <= max_small_slice ? 32 : 16;
+}
+
+/// The prefetch distance in updates where they are fused with the copy of data.
+inline constexpr std::size_t update_prefetch_distance = 2;
+
+/// The minimum sizes in bytes of a slice and of data for which the copy and the updates are fused.
+inline constexpr std::size_t fused_slice_bytes = 1024;
+inline constexpr std::size_t fused_data_bytes = std::size_t{1} << 20;
+
+/// The cost model of sorting updates by owner, in units of one element's reduction: sorting an update costs
+/// `sorting_cost`, applying one costs its slice and `applying_cost`. Sorting must reduce the time to
+/// `worthwhile_fraction`.
+inline constexpr double sorting_cost = 50;
+inline constexpr double applying_cost = 11;
+inline constexpr double worthwhile_fraction = 0.75;
+
+/// The maximum number of updates that a thread sorts at once: they fit in the L2 cache.
+inline constexpr std::size_t updates_per_share = std::size_t{1} << 13;
+
+/// The maximum size in bytes of a buffer for elements that are not contiguous.
+inline constexpr std::size_t element_buffer_bytes = std::size_t{1} << 20;
+
+/// The maximum size in bytes of outputs that a loop reserves for its maximum trip count, and the number of
+/// iterations that it reserves where they would be larger.
+inline constexpr std::size_t reserved_output_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t reserved_iterations = 16;
+
+/// The maximum number of rows for which the inputs of several time steps are multiplied with W together.
+inline constexpr std::size_t rows_per_product = 96;
+
+} // namespace xloom::tuning
