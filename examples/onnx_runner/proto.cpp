@@ -61,29 +61,30 @@ public:
     }
 
 private:
-    template <class... Parts>
-    [[noreturn]] void refuse(Parts const&... parts) const
+    template <class... Values>
+    [[noreturn]] void refuse(fmt::format_string<Values const&...> text, Values const&... values) const
     {
         throw runner_error(fmt::format("{} {}",
-            proto_.name().empty() ? "a tensor" : "the tensor " + in_quotes(proto_.name()), parts...));
+            proto_.name().empty() ? "a tensor" : "the tensor " + in_quotes(proto_.name()),
+            fmt::format(text, values...)));
     }
 
     xloom::shape read_dims() const
     {
         if (proto_.data_type() <= 0 || proto_.data_type() >= static_cast<int>(xloom::element_type_count))
-            refuse("has the element type ", proto_.data_type(), ", which is none of ONNX's");
+            refuse("has the element type {}, which is none of ONNX's", proto_.data_type());
         if (proto_.data_location() == onnx::TensorProto::EXTERNAL || proto_.external_data_size() != 0)
             refuse("keeps its items in another file, which is not implemented");
         if (proto_.has_segment())
             refuse("is a segment of another one, which is not implemented");
         if (static_cast<std::size_t>(proto_.dims_size()) > xloom::max_rank)
-            refuse("has rank ", proto_.dims_size(), ", more than ", xloom::max_rank);
+            refuse("has rank {}, more than {}", proto_.dims_size(), xloom::max_rank);
         for (std::int64_t const dim : proto_.dims())
             if (dim < 0)
-                refuse("has the negative dimension ", dim);
+                refuse("has the negative dimension {}", dim);
         xloom::shape const dims(proto_.dims().begin(), proto_.dims().end());
         if (!xloom::has_strides(dims, item_bytes(type_)))
-            refuse("has the shape ", dims, ", which has more items than can be counted");
+            refuse("has the shape {}, which has more items than can be counted", dims);
         return dims;
     }
 
@@ -105,7 +106,7 @@ private:
         } else {
             std::size_t const needed = is_packed<T> ? entries_needed<T>() : count_ * sizeof(T);
             if (bytes.size() != needed)
-                refuse("is ", name_of(type_), dims_, " and needs ", needed, " bytes, but has ", bytes.size());
+                refuse("is {}{} and needs {} bytes, but has {}", name_of(type_), dims_, needed, bytes.size());
             tensor result(type_, dims_);
             auto const items = result.items<T>();
             auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
@@ -126,8 +127,8 @@ private:
         auto const& entries = field_of<T>();
         std::size_t const needed = entries_needed<T>();
         if (static_cast<std::size_t>(entries.size()) != needed)
-            refuse("is ", name_of(type_), dims_, " and needs ", needed, " entries of ", field_name<T>(),
-                ", but has ", entries.size());
+            refuse("is {}{} and needs {} entries of {}, but has {}", name_of(type_), dims_, needed,
+                field_name<T>(), entries.size());
         tensor result(type_, dims_);
         auto const items = result.items<T>();
         auto const entry = [&](std::size_t i) -> decltype(auto) { return entries[static_cast<int>(i)]; };
@@ -194,7 +195,7 @@ private:
     bool boolean(std::int32_t entry) const
     {
         if (entry != 0 && entry != 1)
-            refuse("holds ", entry, ", which is no bool");
+            refuse("holds {}, which is no bool", entry);
         return entry != 0;
     }
 
@@ -202,7 +203,7 @@ private:
     T integer(Entry entry) const
     {
         if (!std::in_range<T>(entry))
-            refuse("holds ", entry, ", which is no ", name_of(type_));
+            refuse("holds {}, which is no {}", entry, name_of(type_));
         return static_cast<T>(entry);
     }
 
@@ -211,7 +212,7 @@ private:
     unsigned pattern(std::int32_t entry) const
     {
         if (entry < -(1 << (Bits - 1)) || entry >= 1 << Bits)
-            refuse("holds ", entry, ", which is no pattern of ", Bits, " bits");
+            refuse("holds {}, which is no pattern of {} bits", entry, Bits);
         return static_cast<unsigned>(entry) & ((1u << Bits) - 1);
     }
 
