@@ -176,8 +176,8 @@ TEST_CASE("attn_lstm: each activation in each place")
 
 TEST_CASE("attn_lstm: many steps together, or one step of many rows")
 {
-    for (batch_sizes const& each : {batch_sizes{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13}, {3, 48},
-             {5, 49}, {2, 96}, {3, 97}, {2, 130}})
+    for (detail::batch_sizes const& each : {detail::batch_sizes{97, 1}, {96, 1}, {193, 1}, {40, 7}, {20, 13},
+             {3, 48}, {5, 49}, {2, 96}, {3, 97}, {2, 130}})
         for (unsigned const which : {unsigned(with_attention), unsigned(with_all)}) {
             std::mt19937 random(static_cast<unsigned>(each.T));
             textbook::attn_lstm_options options;

@@ -82,6 +82,19 @@ TEST_CASE("ONNX's example 5: batch_dims = 1")
     CHECK(gather_nd(cube, tuples{{1}, {0}}, {.batch_dims = 1}) == tensor_of_int{{2, 3}, {4, 5}});
 }
 
+TEST_CASE("gather_nd_shape: the shapes of ONNX's examples")
+{
+    static_assert(gather_nd_shape({2, 2}, {2, 2}) == shape{2});
+    static_assert(gather_nd_shape({2, 2}, {2, 1}) == shape{2, 2});
+    static_assert(gather_nd_shape({2, 2, 2}, {2, 2}) == shape{2, 2});
+    static_assert(gather_nd_shape({2, 2, 2}, {2, 1, 2}) == shape{2, 1, 2});
+    static_assert(gather_nd_shape({2, 2, 2}, {2, 1}, {.batch_dims = 1}) == shape{2, 2});
+    CHECK_THROWS_WITH_AS(gather_nd_shape({4, 5}, {7, 3}),
+        "xloom::gather_nd: indices' last axis must be no longer than data's rank less batch_dims, but "
+        "indices is [7, 3], data is [4, 5] and batch_dims is 0. Index fewer axes.",
+        shape_error);
+}
+
 TEST_CASE("k from 0 to r, with every number of axes in front")
 {
     textbook::dims const shapes[] = {{5}, {3, 4}, {2, 3, 4}, {2, 1, 3, 2}};

@@ -95,8 +95,8 @@ values gather_nd(call const& node)
     return with_unit(data, [&]<class Unit>(std::type_identity<Unit>) -> values {
         view<Unit const> const items(units_of<Unit>(data), data.shape());
         xloom::gather_nd_options const options{.batch_dims = node.integer("batch_dims", 0)};
-        tensor result = new_tensor_like(data,
-            xloom::check_gather_nd("xloom::gather_nd", data.shape(), node.tensor_at(1).shape(), options));
+        tensor result =
+            new_tensor_like(data, xloom::gather_nd_shape(data.shape(), node.tensor_at(1).shape(), options));
         xloom::gather_nd_into(items, index_view, view<Unit>(units_of<Unit>(result), result.shape()), options);
         return {result};
     });

@@ -109,18 +109,18 @@ public:
         : attn_lstm_weights(op, constants, options, detail::check_attention_constants(op, constants))
     {}
 
-    attention_widths const& attention() const noexcept { return attention_; }
+    detail::attention_widths const& attention() const noexcept { return attention_; }
 
 private:
     attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants,
-        attn_lstm_options const& options, attention_widths const& attention)
+        attn_lstm_options const& options, detail::attention_widths const& attention)
         : attn_lstm_weights(constants, options, attention,
               detail::checked_weights{detail::check_lstm_constants(op, constants, options, attention.C),
                   detail::check_activations(
                       op, options, detail::lstm_activations, activation_dialect::microsoft)})
     {}
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options,
-        attention_widths const& attention, detail::checked_weights const& checked)
+        detail::attention_widths const& attention, detail::checked_weights const& checked)
         : detail::packed_weights<kernel::attn_lstm_parameters<T>>(checked.sizes, options,
               [&](std::size_t d, kernel::arena<T>& memory) {
                   return detail::pack_attn_lstm<T>(
@@ -129,7 +129,7 @@ private:
           attention_(attention)
     {}
 
-    attention_widths attention_;
+    detail::attention_widths attention_;
 };
 
 namespace detail {

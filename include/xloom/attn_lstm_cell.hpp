@@ -174,7 +174,7 @@ private:
 
     /// The keys and values of all rows, and the numbers that they point to. A copy points to its own numbers.
     struct held_memory {
-        aligned_vector<T> numbers;
+        detail::aligned_vector<T> numbers;
         std::vector<kernel::attending_row<T, Item>> rows;
 
         held_memory() = default;
@@ -255,7 +255,7 @@ private:
     std::size_t S_ = 0;
     std::size_t longest_ = 0; ///< the maximum length of the rows' memories
     held_memory memory_;
-    aligned_vector<T> numbers_;
+    detail::aligned_vector<T> numbers_;
 };
 
 } // namespace xloom

@@ -185,6 +185,21 @@ auto gather_nd(
     return detail::gather_nd<Rank>(data, indices, policy, options);
 }
 
+/// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
+/// gather_nd_into's output must have.
+///
+/// Errors    shape_error and option_error, as gather_nd.
+/// Source    ONNX GatherND-13.
+/// Example
+/// ```cpp
+/// xloom::gather_nd_shape({2, 3}, {5, 1}); // = [5, 3]
+/// ```
+constexpr shape gather_nd_shape(
+    shape const& data, shape const& indices, gather_nd_options const& options = {})
+{
+    return detail::check_gather_nd("xloom::gather_nd", data, indices, options);
+}
+
 /// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
 /// their values.
 ///

@@ -145,7 +145,7 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
 {
     static constexpr std::string_view op = "xloom::gru_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
+    detail::batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(
         input, weights, batch, start, outputs, workspace, policy);
@@ -157,7 +157,7 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> gru_workspace(
-    gru_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+    gru_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>("xloom::gru_workspace", weights,
         detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{

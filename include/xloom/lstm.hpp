@@ -215,8 +215,8 @@ lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
-    recurrent_widths const& sizes = weights.sizes();
+    detail::batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
+    detail::recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
         detail::make_state<Item>(sizes, batch, weights.layout()),
         detail::make_state<Item>(sizes, batch, weights.layout())};
@@ -249,7 +249,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
 {
     static constexpr std::string_view op = "xloom::lstm_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
+    detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
 }
@@ -260,7 +260,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> lstm_workspace(
-    lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+    lstm_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>(
         "xloom::lstm_workspace", weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);

@@ -125,7 +125,7 @@ private:
     lstm_weights<Item> weights_;
     detail::row_count N_;
     std::size_t d_;
-    aligned_vector<T> numbers_;
+    detail::aligned_vector<T> numbers_;
 };
 
 } // namespace xloom

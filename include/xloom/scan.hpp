@@ -159,7 +159,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>,
 ///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in
 ///           give fixed shapes out.
-/// Errors    before the first iteration: shape_error, option_error (see check_scan). body_error: a state or
+/// Errors    before the first iteration: shape_error, option_error. body_error: a state or
 ///           an output element changed its shape. Exceptions of the body propagate; the caller's variables
 ///           are unchanged.
 /// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The

@@ -7,6 +7,7 @@
 namespace check_attn_lstm_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 

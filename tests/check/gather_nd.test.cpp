@@ -10,6 +10,7 @@
 namespace check_gather_nd_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 

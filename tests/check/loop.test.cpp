@@ -13,6 +13,7 @@
 namespace check_loop_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 

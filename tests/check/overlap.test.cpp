@@ -14,11 +14,12 @@
 namespace check_overlap_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 
 /// Every byte of a block, one by one.
-std::set<std::uintptr_t> bytes_of(memory_block const& block)
+std::set<std::uintptr_t> addresses_of(memory_block const& block)
 {
     auto const& [dims, steps] = block.layout;
     std::vector<std::intptr_t> items{static_cast<std::intptr_t>(block.address)};
@@ -39,8 +40,8 @@ std::set<std::uintptr_t> bytes_of(memory_block const& block)
 
 bool share_a_byte(memory_block const& a, memory_block const& b)
 {
-    std::set<std::uintptr_t> const bytes = bytes_of(a);
-    for (std::uintptr_t const byte : bytes_of(b))
+    std::set<std::uintptr_t> const bytes = addresses_of(a);
+    for (std::uintptr_t const byte : addresses_of(b))
         if (bytes.contains(byte))
             return true;
     return false;

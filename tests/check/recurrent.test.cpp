@@ -14,6 +14,7 @@
 namespace check_recurrent_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 

@@ -10,6 +10,7 @@
 namespace check_scan_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 using enum scan_direction;
 
 namespace {

@@ -12,6 +12,7 @@
 namespace check_scan_batched_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 using enum scan_direction;
 
 namespace {
@@ -41,15 +42,15 @@ constexpr bool extents_come_from_the_operands()
 constexpr bool lengths_within_a_row()
 {
     std::array<std::int64_t, 3> const lens{0, 4, 2};
-    check_sequence_lens("xloom::scan_batched", {3}, lens, {3, 4});
-    check_sequence_lens("xloom::scan_batched", {0}, {}, {0, 4});
+    check_sequence_lens<std::int64_t>("xloom::scan_batched", {3}, lens, {3, 4});
+    check_sequence_lens<std::int64_t>("xloom::scan_batched", {0}, {}, {0, 4});
     return true;
 }
 
 template <std::size_t N>
 void check_lens(shape const& dims, std::array<std::int64_t, N> const& lens, batch_extent extent)
 {
-    check_sequence_lens("xloom::scan_batched", dims, lens, extent);
+    check_sequence_lens<std::int64_t>("xloom::scan_batched", dims, lens, extent);
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 namespace check_scatter_nd_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 

@@ -14,6 +14,7 @@
 namespace core_aligned_vector_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 

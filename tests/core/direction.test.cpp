@@ -29,7 +29,7 @@ constexpr bool directions_hold()
     for (expected_direction const& expected : directions)
         if (name_of(expected.value) != expected.name ||
             parse_direction("xloom::op", expected.name) != expected.value ||
-            direction_count(expected.value) != expected.count)
+            detail::direction_count(expected.value) != expected.count)
             return false;
     return name_of(static_cast<direction>(3)) == "unknown";
 }

@@ -58,7 +58,7 @@ void refuse(std::string const& text, Call const& call)
 
 TEST_CASE("recurrent limits: a workspace for more steps or rows than can be counted")
 {
-    auto const refuse_each = [](std::string const& text, batch_sizes const& batch) {
+    auto const refuse_each = [](std::string const& text, detail::batch_sizes const& batch) {
         refuse("xloom::lstm_workspace: " + text,
             [&] { lstm_workspace(weights_of<lstm_weights<float>>(4), batch); });
         refuse("xloom::gru_workspace: " + text,

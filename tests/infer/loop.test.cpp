@@ -26,7 +26,7 @@ constexpr partial_type flag = tensor_type(bool_, {});
 constexpr bool test_loop()
 {
     constexpr auto body = [](type_list const& given) {
-        type_list const in = bind_body_inputs(given, {m_vector, untyped, untyped});
+        type_list const in = detail::bind_body_inputs(given, {m_vector, untyped, untyped});
         return type_list{in[1], in[2], merge_type(tensor_type(float_, {3}), tensor_type(float_, {3}))};
     };
     return infer_loop({m_vector, tensor_type(float_, {1}), tensor_type(float_, {2})}, body,
@@ -36,7 +36,7 @@ constexpr bool test_loop()
 constexpr bool test_loop_no_state()
 {
     constexpr auto body = [](type_list const& given) {
-        type_list const in = bind_body_inputs(given, {m_vector, untyped});
+        type_list const in = detail::bind_body_inputs(given, {m_vector, untyped});
         return type_list{in[1], tensor_type(float_, {3})};
     };
     return infer_loop({m_vector, tensor_type(float_, {1})}, body, type_list(1, untyped)) ==
@@ -48,7 +48,7 @@ constexpr bool test_loop_no_state()
 constexpr bool test_loop_with_constant_trip_count_and_early_exit()
 {
     constexpr auto body = [](type_list const& given) {
-        bind_body_inputs(given, {trips, flag});
+        detail::bind_body_inputs(given, {trips, flag});
         return type_list{flag, tensor_type(float_, {3})};
     };
     type_list const outputs = infer_loop({trips, flag}, body, type_list(1, untyped), {.opset = 13});
@@ -60,7 +60,7 @@ constexpr bool test_loop_1_up_from_1(std::int64_t opset)
 {
     constexpr auto body = [](type_list const& given) {
         partial_type const one = tensor_type(float_, {1});
-        type_list const in = bind_body_inputs(given, {trips, flag, one});
+        type_list const in = detail::bind_body_inputs(given, {trips, flag, one});
         partial_type const sum = merge_type(node_types::add(in[2], one), one);
         return type_list{in[1], sum, sum};
     };
@@ -75,7 +75,7 @@ constexpr bool test_loop_2_up_from_12(std::int64_t opset)
 {
     constexpr auto body = [](type_list const& given) {
         partial_type const column = tensor_type(float_, {2, 1});
-        type_list const in = bind_body_inputs(given, {trips, flag, column});
+        type_list const in = detail::bind_body_inputs(given, {trips, flag, column});
         return type_list{in[1], merge_type(node_types::unsqueeze(node_types::squeeze(in[2], 1), 1), column)};
     };
     type_list const declared{tensor_type(float_, {2, 1})};

@@ -119,9 +119,9 @@ constexpr bool a_body_declares_more()
 {
     type_list const given{tensor_type(int64), untyped, float_tensor({3})};
     type_list const declared{tensor_type(int64, {1}), tensor_type(bool_, {}), float_tensor({"N"})};
-    return bind_body_inputs(given, declared) ==
+    return detail::bind_body_inputs(given, declared) ==
                type_list{tensor_type(int64, {1}), tensor_type(bool_, {}), float_tensor({3})} &&
-           bind_body_inputs({}, {}) == type_list{};
+           detail::bind_body_inputs({}, {}) == type_list{};
 }
 
 TEST_CASE("merge: the official ONNX tests")
@@ -220,12 +220,12 @@ TEST_CASE("merge: contradictions")
 TEST_CASE("bind_body_inputs: contradictions")
 {
     constexpr auto count = [] {
-        return bind_body_inputs({tensor_type(int64), tensor_type(bool_)}, {untyped});
+        return detail::bind_body_inputs({tensor_type(int64), tensor_type(bool_)}, {untyped});
     };
     constexpr auto element = [] {
-        return bind_body_inputs({untyped, tensor_type(float_)}, {untyped, tensor_type(bool_)});
+        return detail::bind_body_inputs({untyped, tensor_type(float_)}, {untyped, tensor_type(bool_)});
     };
-    constexpr auto rank = [] { return bind_body_inputs({float_tensor({2})}, {float_tensor({})}); };
+    constexpr auto rank = [] { return detail::bind_body_inputs({float_tensor({2})}, {float_tensor({})}); };
     static_assert(!is_constant<count> && !is_constant<element> && !is_constant<rank>);
     CHECK_THROWS_WITH_AS(count(),
         "xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares 1 and "

@@ -71,7 +71,7 @@ constexpr bool test_scan_inference_with_subgraph()
 {
     constexpr auto body = [](type_list const& given) {
         partial_type const undeclared = tensor_type(undefined);
-        type_list const in = bind_body_inputs(given, {undeclared, undeclared, undeclared});
+        type_list const in = detail::bind_body_inputs(given, {undeclared, undeclared, undeclared});
         return type_list{merge_type(in[0], undeclared),
             merge_type(node_types::add(in[1], in[2]), tensor_type(float_, {"sequence", 2}))};
     };
@@ -84,7 +84,8 @@ constexpr bool test_scan_inference_with_subgraph()
 // The body of Scan8BasicTest and Scan9BasicTest, which are also asked for the body's own types.
 constexpr type_list basic_body(type_list const& given)
 {
-    type_list const in = bind_body_inputs(given, {tensor_type(float_, {2}), tensor_type(float_, {2})});
+    type_list const in =
+        detail::bind_body_inputs(given, {tensor_type(float_, {2}), tensor_type(float_, {2})});
     return {merge_type(in[0], tensor_type(float_)), merge_type(in[1], tensor_type(float_))};
 }
 
@@ -112,7 +113,7 @@ constexpr bool scan_9_basic_test()
 constexpr bool test_scan_up_from_8()
 {
     constexpr auto body = [](type_list const& given) {
-        type_list const in = bind_body_inputs(given, type_list(2, tensor_type(float_, {2})));
+        type_list const in = detail::bind_body_inputs(given, type_list(2, tensor_type(float_, {2})));
         partial_type const sum = merge_type(node_types::add(in[0], in[1]), tensor_type(float_, {2}));
         return type_list{sum, sum};
     };

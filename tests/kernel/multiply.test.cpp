@@ -189,7 +189,7 @@ TEST_CASE_TEMPLATE(
 TEST_CASE_TEMPLATE(
     "share_of: the last blocks have the whole panel fetched, and nothing else", T, float, double, long double)
 {
-    constexpr std::size_t depth = 12, line = xloom::elements_per_cache_line<T>,
+    constexpr std::size_t depth = 12, line = xloom::detail::elements_per_cache_line<T>,
                           most = width<T> % 4 == 0 ? 4 : 2;
     std::vector<T> const panel(depth * width<T>);
     for (std::size_t blocks = 1; blocks < 40; ++blocks) {

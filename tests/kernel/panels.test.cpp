@@ -39,8 +39,8 @@ TEST_CASE_TEMPLATE("panels: sizes", T, float, double)
                   columns_of_panel<T>(4 * width<T>, 5 * width<T>) == width<T>);
     static_assert(columns_of_panel<T>(0, 1) == batch &&
                   columns_of_panel<T>(width<T>, width<T> + batch + 1) == 2 * batch);
-    CHECK(row_step<T>(3 * width<T> - batch + 1) == 3 * width<T> + xloom::elements_per_cache_line<T>);
-    CHECK(row_step<T>(3 * width<T> + 1) == 3 * width<T> + batch + xloom::elements_per_cache_line<T>);
+    CHECK(row_step<T>(3 * width<T> - batch + 1) == 3 * width<T> + xloom::detail::elements_per_cache_line<T>);
+    CHECK(row_step<T>(3 * width<T> + 1) == 3 * width<T> + batch + xloom::detail::elements_per_cache_line<T>);
 }
 
 TEST_CASE_TEMPLATE("pack_panels puts every item in its place, and touches no other", T, float, double)

@@ -13,7 +13,7 @@ Tensor to_tensor(textbook::array<T> const& array)
 {
     using door = xloom::enable_tensor<Tensor>;
     Tensor tensor = door::make(xloom::shape(array.shape.begin(), array.shape.end()));
-    xloom::strided_layout const layout = xloom::detail::layout_of(tensor);
+    xloom::detail::strided_layout const layout = xloom::detail::layout_of(tensor);
     for (std::size_t flat = 0; flat < array.items.size(); ++flat) {
         textbook::dims const position = textbook::position_of(flat, array.shape);
         std::ptrdiff_t offset = 0;
@@ -28,7 +28,7 @@ template <class Tensor>
 auto to_array(Tensor const& tensor)
 {
     using door = xloom::enable_tensor<Tensor>;
-    xloom::strided_layout const layout = xloom::detail::layout_of(tensor);
+    xloom::detail::strided_layout const layout = xloom::detail::layout_of(tensor);
     textbook::array<typename door::value_type> array{{layout.dims.begin(), layout.dims.end()}, {}};
     for (std::size_t flat = 0; flat < textbook::size_of(array.shape); ++flat) {
         textbook::dims const position = textbook::position_of(flat, array.shape);

@@ -29,7 +29,7 @@ T gap()
 
 template <class T>
 struct placed_tensor {
-    xloom::strided_layout layout{};
+    xloom::detail::strided_layout layout{};
     std::ptrdiff_t origin = 0; ///< where the first item lies
     std::vector<T> memory{};
 

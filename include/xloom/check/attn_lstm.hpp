@@ -6,7 +6,7 @@
 
 #include <xloom/check/recurrent.hpp>
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The sizes of an attention: A attention size, E memory depth, C attention state (L with an attention layer,
 /// else E). All are 0 without attention.
@@ -14,8 +14,6 @@ struct attention_widths {
     std::size_t A = 0, E = 0, C = 0;
     bool attends = false, has_layer = false;
 };
-
-namespace detail {
 
 /// Requires that all of these operands are given or none; returns true if they are given.
 template <std::size_t Count>
@@ -117,5 +115,4 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
     return S;
 }
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail

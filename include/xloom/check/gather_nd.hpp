@@ -1,18 +1,13 @@
 #pragma once
-// Options and shape requirements of GatherND.
+// Shape requirements of GatherND.
 
 #include <cstdint>
 #include <string_view>
 
 #include <xloom/check/scatter_nd.hpp>
+#include <xloom/gather_nd_options.hpp>
 
-namespace xloom {
-
-/// Options of gather_nd.
-struct gather_nd_options {
-    std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
-    xloom::bounds bounds = xloom::bounds::check;
-};
+namespace xloom::detail {
 
 /// Checks the operands of GatherND and returns the shape of its output: indices.shape[:-1] ++ data.shape[b +
 /// k:], with k = indices.shape[-1] and b = batch_dims.
@@ -75,4 +70,4 @@ struct gather_nd_options {
     detail::check_unique(op, "output", output.layout, "Write to a container.");
 }
 
-} // namespace xloom
+} // namespace xloom::detail

@@ -9,7 +9,7 @@
 
 #include <xloom/check/scan.hpp>
 
-namespace xloom {
+namespace xloom::detail {
 
 /// Returns the largest number of iterations: max_trip_count, 0 if it is negative, the largest integer if it
 /// is absent.
@@ -26,8 +26,6 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
 }
-
-namespace detail {
 
 /// Returns the length of the leading axis, at most the largest integer.
 constexpr std::int64_t room_of(shape const& dims)
@@ -55,8 +53,6 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
         ". Give it a longer leading axis.");
 }
 
-} // namespace detail
-
 /// Returns the number of iterations whose results fit into all outputs along axis 0; the largest integer
 /// without outputs.
 ///
@@ -75,4 +71,4 @@ constexpr std::int64_t check_loop_outputs(
     return room;
 }
 
-} // namespace xloom
+} // namespace xloom::detail

@@ -7,7 +7,7 @@
 
 #include <xloom/core/overlap.hpp>
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The memory of an operand and, for inputs and outputs, its time axis and direction.
 struct placed_operand {
@@ -15,8 +15,6 @@ struct placed_operand {
     std::size_t axis = 0;
     bool reverse = false;
 };
-
-namespace detail {
 
 /// True if both are the same tensor, or views of the same items in the same order.
 constexpr bool is_same_place(memory_block const& a, memory_block const& b)
@@ -83,8 +81,6 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
     return pairs;
 }
 
-} // namespace detail
-
 /// Requires that no state or output shares memory with another operand. An output may be the same tensor as
 /// an input, on the same axis and in the same direction.
 ///
@@ -103,4 +99,4 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
-} // namespace xloom
+} // namespace xloom::detail

@@ -17,7 +17,7 @@
 #include <xloom/core/option_list.hpp>
 #include <xloom/core/shape.hpp>
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The sizes of the weights: D directions, I input, H hidden.
 struct recurrent_widths {
@@ -28,8 +28,6 @@ struct recurrent_widths {
 struct batch_sizes {
     std::size_t T = 0, N = 0;
 };
-
-namespace detail {
 
 /// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
 constexpr void check_not_transposed(
@@ -268,5 +266,4 @@ inline void check_apart(
     }
 }
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail

@@ -1,5 +1,5 @@
 #pragma once
-// Options and shape requirements of Scan.
+// Shape requirements of Scan.
 
 #include <algorithm>
 #include <optional>
@@ -7,27 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include <xloom/core/option_list.hpp>
 #include <xloom/core/shape.hpp>
+#include <xloom/scan_options.hpp>
 
-namespace xloom {
-
-/// The direction in which a scan traverses an input or an output.
-enum class scan_direction { forward, reverse };
-
-using scan_directions = option_list<scan_direction, max_operands>;
-
-/// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
-/// one entry for each.
-struct scan_options {
-    axes input_axes{};                   ///< the time axis of each scan input; negative: from the back
-    axes output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
-    scan_directions input_directions{};  ///< reverse: iteration t reads element T-1-t
-    scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
-    std::optional<std::size_t> length{}; ///< the number of iterations T; required only without scan inputs
-};
-
-namespace detail {
+namespace xloom::detail {
 
 constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
 
@@ -135,8 +118,6 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     return lengths;
 }
 
-} // namespace detail
-
 /// Checks the operands and options of Scan and returns its number of iterations T.
 ///
 /// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
@@ -194,8 +175,6 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
                 ". Give it an element for each iteration.");
 }
 
-namespace detail {
-
 /// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
 constexpr std::size_t stacked_rank(std::size_t element_rank)
 {
@@ -211,8 +190,6 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
                 element_ranks[i] == dynamic_rank ? "at most " : "", rank);
     return wrong;
 }
-
-} // namespace detail
 
 /// Requires that outputs that stack elements of these ranks have the axes of options.output_axes. For a
 /// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
@@ -256,8 +233,6 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
     return dims;
 }
 
-namespace detail {
-
 /// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
 /// batched operator passes the row.
 [[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
@@ -268,5 +243,4 @@ namespace detail {
         row ? concat(" of row ", *row) : std::string(), ". Compute it in the shape it had.");
 }
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail

@@ -1,25 +1,17 @@
 #pragma once
-// Options and shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
+// Shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
 
 #include <utility>
 
 #include <xloom/check/scan.hpp>
 
-namespace xloom {
-
-/// Options of Scan-8, which has neither axes nor output directions to choose.
-struct scan_batched_options {
-    scan_directions input_directions{};  ///< empty: forward, for every input
-    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
-};
+namespace xloom::detail {
 
 /// The batch size N and the sequence length T of a batched scan.
 struct batch_extent {
     std::size_t batch = 0;
     std::size_t length = 0;
 };
-
-namespace detail {
 
 inline fact_list describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
 {
@@ -89,8 +81,6 @@ constexpr std::optional<std::size_t> check_batch(
     return batch;
 }
 
-} // namespace detail
-
 /// Checks the operands and options of Scan-8 and returns N and T.
 ///
 /// Errors    option_error: more than max_operands; number of directions; an invalid direction; no operands;
@@ -130,8 +120,9 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape c
     return {*batch, length ? *length : *options.length};
 }
 
-namespace detail {
-
+/// Checks sequence_lens [N], each in [0, T].
+///
+/// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
 template <class Integer>
 constexpr void check_sequence_lens(
     std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
@@ -147,15 +138,4 @@ constexpr void check_sequence_lens(
             describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 
-} // namespace detail
-
-/// Checks sequence_lens [N], each in [0, T].
-///
-/// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
-constexpr void check_sequence_lens(
-    std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
-{
-    detail::check_sequence_lens(op, dims, lens, extent);
-}
-
-} // namespace xloom
+} // namespace xloom::detail

@@ -1,32 +1,14 @@
 #pragma once
-// Options and shape requirements of ScatterND.
+// Shape requirements of ScatterND.
 
 #include <string_view>
 
 #include <xloom/check/overlap.hpp>
-#include <xloom/core/bounds.hpp>
 #include <xloom/core/error.hpp>
-#include <xloom/core/reduction.hpp>
 #include <xloom/core/shape.hpp>
+#include <xloom/scatter_nd_options.hpp>
 
-namespace xloom {
-
-/// The handling of several updates of one slice with reduction none: the last or the first one is written, or
-/// an error is thrown.
-enum class duplicates : unsigned char { last, first, error };
-
-/// Options of scatter_nd.
-struct scatter_nd_options {
-    xloom::reduction reduction = xloom::reduction::none;
-    xloom::bounds bounds = xloom::bounds::check;
-    xloom::duplicates duplicates = xloom::duplicates::last; ///< `error` is valid with every reduction
-    bool include_self = true;         ///< false: the first update of a slice replaces its old value
-    bool accumulate_in_float = false; ///< storage floats are rounded once, at the end, not after each update
-    bool unique = false;              ///< the caller guarantees that no slice is indexed twice
-    bool sorted = false;              ///< the caller guarantees that the slices are in row-major order
-};
-
-namespace detail {
+namespace xloom::detail {
 
 constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
 {
@@ -52,8 +34,6 @@ inline std::string describe_one_tuple(shape const& indices)
                                      indices[0], " slices.")
                                : std::string();
 }
-
-} // namespace detail
 
 /// Checks the shapes and options of ScatterND: k = indices.shape[-1] leading axes of data are indexed,
 /// updates is indices.shape[:-1] ++ data.shape[k:].
@@ -105,4 +85,4 @@ inline std::string describe_one_tuple(shape const& indices)
     detail::check_unique(op, "data", data.layout, "Copy it first.");
 }
 
-} // namespace xloom
+} // namespace xloom::detail

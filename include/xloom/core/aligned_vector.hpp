@@ -11,9 +11,7 @@
 #include <xloom/core/huge_pages.hpp>
 #include <xloom/core/raise.hpp>
 
-namespace xloom {
-
-namespace detail {
+namespace xloom::detail {
 
 template <class T>
 struct cache_aligned_allocator {
@@ -45,9 +43,7 @@ struct cache_aligned_allocator {
     friend bool operator==(cache_aligned_allocator const&, cache_aligned_allocator const&) = default;
 };
 
-} // namespace detail
-
 template <class T>
 using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
 
-} // namespace xloom
+} // namespace xloom::detail

@@ -11,10 +11,14 @@ namespace xloom {
 /// counts from the end.
 enum class bounds : unsigned char { check, assume, drop, clip };
 
+namespace detail {
+
 /// True if kernels may assume that every index is in range.
 constexpr bool guarantees_in_range(bounds rule) noexcept
 {
     return rule == bounds::check || rule == bounds::assume;
 }
+
+} // namespace detail
 
 } // namespace xloom

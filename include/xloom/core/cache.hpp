@@ -5,7 +5,7 @@
 
 #include <xloom/core/exceptions.hpp>
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The size of a cache line in bytes.
 inline constexpr std::size_t cache_line = 64;
@@ -14,4 +14,4 @@ inline constexpr std::size_t cache_line = 64;
 template <class T>
 inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
 
-} // namespace xloom
+} // namespace xloom::detail

@@ -17,6 +17,9 @@ namespace detail {
 
 inline constexpr std::array<std::string_view, 3> direction_names{"forward", "reverse", "bidirectional"};
 
+/// Returns D, the length of the direction axis of weights, states and outputs.
+constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
+
 } // namespace detail
 
 /// Returns the value of ONNX's attribute, such as "forward".
@@ -25,9 +28,6 @@ constexpr std::string_view name_of(direction d) noexcept
     auto const number = static_cast<std::size_t>(d);
     return number < detail::direction_names.size() ? detail::direction_names[number] : "unknown";
 }
-
-/// Returns D, the length of the direction axis of weights, states and outputs.
-constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
 
 /// Returns the direction of this name; case-sensitive.
 ///

@@ -6,3 +6,9 @@
 #ifndef __cpp_exceptions
 #define xloom xloom_without_exceptions
 #endif
+
+// Kernels use the library's internal types without qualification.
+namespace xloom::detail {}
+namespace xloom::kernel {
+using namespace detail;
+}

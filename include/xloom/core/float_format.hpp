@@ -3,7 +3,7 @@
 
 #include <xloom/core/element_types.hpp>
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The patterns that a format reserves for infinities and NaNs, named by ONNX's suffixes.
 enum class float_specials : unsigned char {
@@ -102,4 +102,4 @@ constexpr float_format format_of(element_type element) noexcept
     }
 }
 
-} // namespace xloom
+} // namespace xloom::detail

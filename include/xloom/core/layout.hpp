@@ -3,7 +3,7 @@
 
 #include <xloom/core/shape.hpp>
 
-namespace xloom {
+namespace xloom::detail {
 
 /// A shape and, for each axis, the stride in elements (any sign, 0 allowed).
 struct strided_layout {
@@ -43,4 +43,4 @@ constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axi
     return {drop_axis(layout.dims, axis), drop_axis(layout.strides, axis)};
 }
 
-} // namespace xloom
+} // namespace xloom::detail

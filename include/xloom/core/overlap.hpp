@@ -8,7 +8,7 @@
 
 #include <xloom/core/layout.hpp>
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The memory of one operand: address, bytes per item and layout.
 struct memory_block {
@@ -16,8 +16,6 @@ struct memory_block {
     std::size_t item_bytes = 1;
     strided_layout layout{};
 };
-
-namespace detail {
 
 /// A bounded linear Diophantine equation: sum of count * step = target, with 0 <= count <= limit for each
 /// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one step are
@@ -141,8 +139,6 @@ constexpr byte_range bytes_of(memory_block const& block)
     return equation.is_soluble(highest_b_from_lowest_a);
 }
 
-} // namespace detail
-
 /// True if the blocks share a byte. Cost: some 10 ns if their ranges do not intersect, else 0.1 to 0.3 us for
 /// usual layouts of any size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
@@ -182,4 +178,4 @@ constexpr bool is_unique(strided_layout const& layout)
     return true;
 }
 
-} // namespace xloom
+} // namespace xloom::detail

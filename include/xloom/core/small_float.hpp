@@ -35,7 +35,7 @@ namespace xloom {
 template <element_type Element>
 class small_float {
 public:
-    static constexpr float_format format = format_of(Element);
+    static constexpr detail::float_format format = detail::format_of(Element);
     static_assert(
         format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
 
@@ -139,10 +139,10 @@ struct common_type<Other, xloom::small_float<Element>> : common_type<Other, floa
 /// without subnormal numbers.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_float<Element>>
-    : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>,
+    : public conditional_t<xloom::detail::format_of(Element).has_zero(), numeric_limits<float>,
           numeric_limits<unsigned char>> {
     using type = xloom::small_float<Element>;
-    static constexpr xloom::float_format format = type::format;
+    static constexpr xloom::detail::float_format format = type::format;
     static constexpr int smallest_exponent = format.has_zero() ? 1 - format.bias : -format.bias;
     static constexpr int largest_exponent =
         static_cast<int>(format.largest() >> format.mantissa_bits) - format.bias;

@@ -23,6 +23,8 @@ constexpr std::string_view name_of(indexing op) noexcept
     return op == indexing::scatter_nd ? "ScatterND" : "GatherND";
 }
 
+namespace detail {
+
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
 
@@ -34,6 +36,8 @@ constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
     return gather_nd_versions;
 }
 
+} // namespace detail
+
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
 /// Errors    option_error: the opset is older than the operator.
@@ -41,7 +45,7 @@ constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
 /// Example   tests/infer/indexing.test.cpp
 constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
 {
-    return detail::find_version(name_of(op), versions_of(op), opset);
+    return detail::find_version(name_of(op), detail::versions_of(op), opset);
 }
 
 /// True if `op` accepts data (and ScatterND updates) of this element type at this opset: the types of the
@@ -56,7 +60,7 @@ constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
     std::int64_t const version = operator_version(op, opset);
     if (element == element_type::bfloat16)
         return version >= 13;
-    return detail::is_element_at(if_versions.front(), element);
+    return detail::is_element_at(detail::if_versions.front(), element);
 }
 
 namespace detail {

@@ -148,6 +148,8 @@ constexpr partial_type merge_type(partial_type const& inferred, partial_type con
     return detail::merge_type({"merge_type", "the type"}, inferred, declared);
 }
 
+namespace detail {
+
 /// Returns the types of a body's inputs: the given types merged into the declared ones (untyped where the
 /// body declares none). A given type that is untyped, such as that of an omitted cond, leaves the declared
 /// one as it is.
@@ -163,5 +165,7 @@ constexpr type_list bind_body_inputs(type_list const& given, type_list const& de
             declared.size(), " and is given ", given.size(), ": ", given, ". Declare one for each.");
     return detail::merge_types({"bind_body_inputs", "input"}, given, declared);
 }
+
+} // namespace detail
 
 } // namespace xloom

@@ -7,26 +7,13 @@
 
 namespace xloom {
 
+namespace detail {
+
 /// True if `source` has an element type to propagate: that of a tensor, or the content of a sequence or
 /// optional.
 constexpr bool has_element_type(partial_type const& source)
 {
     return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
-}
-
-/// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
-/// sequence or optional is returned unchanged, including the shape of its tensor.
-///
-/// Errors    type_error: source is untyped, or its element type is undefined.
-/// Source    ONNX propagateElemTypeFromInputToOutput.
-/// Example   tests/infer/propagate.test.cpp
-constexpr partial_type propagate_element_type(partial_type const& source)
-{
-    if (!has_element_type(source))
-        detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source,
-            ". Give its type.");
-    return source.is_wrapped() ? source : source.with_shape(unknown_rank);
 }
 
 /// Returns the reason why the element type of `source` cannot be propagated to `target`: unknown_type (of
@@ -44,8 +31,6 @@ constexpr conflict find_propagation_conflict(partial_type const& source, partial
     return known && target.element() != source.element() ? conflict::element : conflict::none;
 }
 
-namespace detail {
-
 /// Propagates an element type. Requires that there is no propagation conflict.
 constexpr partial_type propagate_compatible(partial_type const& source, partial_type const& target)
 {
@@ -58,6 +43,21 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 
 } // namespace detail
 
+/// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
+/// sequence or optional is returned unchanged, including the shape of its tensor.
+///
+/// Errors    type_error: source is untyped, or its element type is undefined.
+/// Source    ONNX propagateElemTypeFromInputToOutput.
+/// Example   tests/infer/propagate.test.cpp
+constexpr partial_type propagate_element_type(partial_type const& source)
+{
+    if (!detail::has_element_type(source))
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: the element type must be known, but source is ", source,
+            ". Give its type.");
+    return source.is_wrapped() ? source : source.with_shape(unknown_rank);
+}
+
 /// Returns `target` with the element type of `source`, which must not contradict it; the shape of `target` is
 /// kept. In a sequence or optional the content is propagated. A target of another kind than such a source is
 /// replaced, so that a value that Loop carries may begin as an optional and end as a sequence.
@@ -68,7 +68,7 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
 {
-    switch (find_propagation_conflict(source, target)) {
+    switch (detail::find_propagation_conflict(source, target)) {
     case conflict::unknown_type:
         detail::fail<type_error>(
             "xloom::propagate_element_type: the element type must be known, but source is ", source,

@@ -20,6 +20,8 @@ constexpr std::string_view name_of(recurrent op) noexcept
     return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN";
 }
 
+namespace detail {
+
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 4> lstm_versions = rnn_versions;
@@ -32,6 +34,8 @@ constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
     return op == recurrent::lstm ? lstm_versions : rnn_versions;
 }
 
+} // namespace detail
+
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
 /// Errors    option_error: an opset below 1.
@@ -39,7 +43,7 @@ constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
 /// Example   tests/infer/recurrent.test.cpp
 constexpr std::int64_t operator_version(recurrent op, std::int64_t opset)
 {
-    return detail::find_version(name_of(op), versions_of(op), opset);
+    return detail::find_version(name_of(op), detail::versions_of(op), opset);
 }
 
 /// True if `op` accepts and returns tensors of this element type at this opset: float16, float and double,

@@ -21,6 +21,8 @@ constexpr std::string_view name_of(control_flow op) noexcept
     return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
 }
 
+namespace detail {
+
 inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
 inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
 inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
@@ -71,6 +73,8 @@ constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
     return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
 }
 
+} // namespace detail
+
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
 /// Errors    option_error: the opset is older than the operator.
@@ -78,7 +82,7 @@ constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
 /// Example   tests/infer/type_lists.test.cpp
 constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
 {
-    return detail::find_version(name_of(op), versions_of(op), opset);
+    return detail::find_version(name_of(op), detail::versions_of(op), opset);
 }
 
 namespace detail {
@@ -107,14 +111,14 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
         return false;
     partial_type const content = type.inner();
     if (type.kind() == type_kind::sequence)
-        return version >= sequences_since && content.is_tensor() &&
+        return version >= detail::sequences_since && content.is_tensor() &&
                detail::is_element_at(version, content.element());
-    if (version < optionals_since)
+    if (version < detail::optionals_since)
         return false;
     if (content.is_tensor())
         return detail::is_element_at(version, content.element());
     return content.kind() == type_kind::sequence && content.inner().is_tensor() &&
-           detail::is_element_at(optionals_since, content.element());
+           detail::is_element_at(detail::optionals_since, content.element());
 }
 
 } // namespace xloom

@@ -26,6 +26,8 @@ constexpr partial_shape union_shape(partial_shape const& a, partial_shape const&
     return both;
 }
 
+namespace detail {
+
 /// Returns the reason why two types have no union: kind, element, or unknown_type for a sequence or optional
 /// whose content is untyped; none if they have one.
 constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
@@ -39,6 +41,8 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
     return a.element() != b.element() ? conflict::element : conflict::none;
 }
 
+} // namespace detail
+
 /// Returns the union of two types: their common kind and element type, and the union of their shapes.
 ///
 /// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
@@ -46,7 +50,7 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
 /// Example   tests/infer/union.test.cpp
 constexpr partial_type union_type(partial_type const& a, partial_type const& b)
 {
-    switch (find_union_conflict(a, b)) {
+    switch (detail::find_union_conflict(a, b)) {
     case conflict::kind:
         detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a,
             " and b is ", b, ". Give both as tensors, sequences or optionals.");

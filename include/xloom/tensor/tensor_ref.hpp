@@ -100,7 +100,7 @@ public:
     /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.strides[axis]; }
-    memory_block block() const noexcept
+    detail::memory_block block() const noexcept
     {
         return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_};
     }
@@ -108,7 +108,7 @@ public:
 private:
     T* data_ = nullptr;
     std::size_t rank_ = 0;
-    strided_layout layout_{};
+    detail::strided_layout layout_{};
     bool is_given_ = false;
 };
 
@@ -156,7 +156,7 @@ public:
     {
         return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
     }
-    memory_block block() const noexcept
+    detail::memory_block block() const noexcept
     {
         return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_};
     }
@@ -164,7 +164,7 @@ public:
 private:
     void const* data_ = nullptr;
     std::size_t rank_ = 0;
-    strided_layout layout_{};
+    detail::strided_layout layout_{};
     std::size_t item_bytes_ = 1;
     std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
     std::string (*text_)(void const*, std::ptrdiff_t) = nullptr;

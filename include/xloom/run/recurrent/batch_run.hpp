@@ -171,7 +171,7 @@ public:
 private:
     friend struct detail::recurrent_runner<Item>;
 
-    aligned_vector<detail::compute_t<Item>> numbers_{};
+    detail::aligned_vector<detail::compute_t<Item>> numbers_{};
     std::vector<std::size_t> order_{};
     std::vector<kernel::sequence<Item>> sequences_{};
     std::vector<std::size_t> begins_{};

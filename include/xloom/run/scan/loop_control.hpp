@@ -1,29 +1,11 @@
 #pragma once
-// The termination of a loop: its options, its status, and the test for another iteration.
+// The termination of a loop: the test for another iteration.
 
 #include <xloom/check/loop.hpp>
-#include <xloom/core/stop_token.hpp>
+#include <xloom/loop_options.hpp>
 #include <xloom/tensor/operand_tuple.hpp>
 
-namespace xloom {
-
-/// The conditions that end a loop. ONNX's omitted inputs are std::nullopt.
-struct loop_options {
-    std::optional<std::int64_t> max_trip_count{}; ///< maximum number of iterations; negative counts as 0
-    std::optional<bool> cond =
-        true; ///< tested before each iteration; std::nullopt: true, and the body's condition is ignored
-    stop_token stop{}; ///< polled before each iteration
-};
-
-/// The status of a loop at its end. `cond` is the last condition, true if it was omitted; `stopped` is true
-/// if options.stop ended the loop.
-struct loop_status {
-    bool cond;
-    std::int64_t trip_count;
-    bool stopped;
-};
-
-namespace detail {
+namespace xloom::detail {
 
 /// The state of a running loop, which decides whether another iteration follows.
 class loop_control {
@@ -88,5 +70,4 @@ inline std::int64_t limit_of(std::string_view op, loop_options const& options)
 template <class X>
 using is_loop_state = std::bool_constant<!lazy<X>>;
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail
