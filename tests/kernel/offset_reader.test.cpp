@@ -14,6 +14,7 @@
 namespace kernel_offset_reader_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 using kernel::dropped_offset;
 using offset_list = std::vector<std::ptrdiff_t>;
 

@@ -12,6 +12,7 @@
 namespace kernel_repeated_offset_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 

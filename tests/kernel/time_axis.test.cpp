@@ -12,6 +12,7 @@
 namespace kernel_time_axis_test {
 
 using namespace xloom;
+using namespace xloom::detail;
 
 namespace {
 
