@@ -87,6 +87,12 @@
 #define xloom xloom_without_exceptions
 #endif
 
+// Kernels use the library's internal types without qualification.
+namespace xloom::detail {}
+namespace xloom::kernel {
+using namespace detail;
+}
+
 #ifndef __cpp_exceptions
 
 #include <atomic>
@@ -586,7 +592,7 @@ constexpr std::string_view name_of(element_type element) noexcept
 
 } // namespace xloom
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The patterns that a format reserves for infinities and NaNs, named by ONNX's suffixes.
 enum class float_specials : unsigned char {
@@ -685,7 +691,7 @@ constexpr float_format format_of(element_type element) noexcept
     }
 }
 
-} // namespace xloom
+} // namespace xloom::detail
 
 namespace xloom {
 
@@ -916,7 +922,7 @@ namespace xloom {
 template <element_type Element>
 class small_float {
 public:
-    static constexpr float_format format = format_of(Element);
+    static constexpr detail::float_format format = detail::format_of(Element);
     static_assert(
         format.bits() > 0, "xloom: small_float is for float16, bfloat16 and the float8 and float4 types.");
 
@@ -1020,10 +1026,10 @@ struct common_type<Other, xloom::small_float<Element>> : common_type<Other, floa
 /// without subnormal numbers.
 template <xloom::element_type Element>
 class numeric_limits<xloom::small_float<Element>>
-    : public conditional_t<xloom::format_of(Element).has_zero(), numeric_limits<float>,
+    : public conditional_t<xloom::detail::format_of(Element).has_zero(), numeric_limits<float>,
           numeric_limits<unsigned char>> {
     using type = xloom::small_float<Element>;
-    static constexpr xloom::float_format format = type::format;
+    static constexpr xloom::detail::float_format format = type::format;
     static constexpr int smallest_exponent = format.has_zero() ? 1 - format.bias : -format.bias;
     static constexpr int largest_exponent =
         static_cast<int>(format.largest() >> format.mantissa_bits) - format.bias;
@@ -2137,7 +2143,7 @@ void bahdanau_scores(
 // ==== xloom/core/cache.hpp ====
 // The assumed cache line of the processor. A wrong assumption costs speed, not correctness.
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The size of a cache line in bytes.
 inline constexpr std::size_t cache_line = 64;
@@ -2146,7 +2152,7 @@ inline constexpr std::size_t cache_line = 64;
 template <class T>
 inline constexpr std::size_t elements_per_cache_line = sizeof(T) < cache_line ? cache_line / sizeof(T) : 1;
 
-} // namespace xloom
+} // namespace xloom::detail
 
 namespace xloom::kernel {
 
@@ -3477,7 +3483,7 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
 
 } // namespace xloom
 
-namespace xloom {
+namespace xloom::detail {
 
 /// A shape and, for each axis, the stride in elements (any sign, 0 allowed).
 struct strided_layout {
@@ -3517,9 +3523,9 @@ constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axi
     return {drop_axis(layout.dims, axis), drop_axis(layout.strides, axis)};
 }
 
-} // namespace xloom
+} // namespace xloom::detail
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The memory of one operand: address, bytes per item and layout.
 struct memory_block {
@@ -3527,8 +3533,6 @@ struct memory_block {
     std::size_t item_bytes = 1;
     strided_layout layout{};
 };
-
-namespace detail {
 
 /// A bounded linear Diophantine equation: sum of count * step = target, with 0 <= count <= limit for each
 /// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one step are
@@ -3652,8 +3656,6 @@ constexpr byte_range bytes_of(memory_block const& block)
     return equation.is_soluble(highest_b_from_lowest_a);
 }
 
-} // namespace detail
-
 /// True if the blocks share a byte. Cost: some 10 ns if their ranges do not intersect, else 0.1 to 0.3 us for
 /// usual layouts of any size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
@@ -3693,9 +3695,9 @@ constexpr bool is_unique(strided_layout const& layout)
     return true;
 }
 
-} // namespace xloom
+} // namespace xloom::detail
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The memory of an operand and, for inputs and outputs, its time axis and direction.
 struct placed_operand {
@@ -3703,8 +3705,6 @@ struct placed_operand {
     std::size_t axis = 0;
     bool reverse = false;
 };
-
-namespace detail {
 
 /// True if both are the same tensor, or views of the same items in the same order.
 constexpr bool is_same_place(memory_block const& a, memory_block const& b)
@@ -3771,8 +3771,6 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
     return pairs;
 }
 
-} // namespace detail
-
 /// Requires that no state or output shares memory with another operand. An output may be the same tensor as
 /// an input, on the same axis and in the same direction.
 ///
@@ -3791,7 +3789,7 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
-} // namespace xloom
+} // namespace xloom::detail
 
 // ==== xloom/check/shapes.hpp ====
 // The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
@@ -3893,6 +3891,9 @@ namespace detail {
 
 inline constexpr std::array<std::string_view, 3> direction_names{"forward", "reverse", "bidirectional"};
 
+/// Returns D, the length of the direction axis of weights, states and outputs.
+constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
+
 } // namespace detail
 
 /// Returns the value of ONNX's attribute, such as "forward".
@@ -3901,9 +3902,6 @@ constexpr std::string_view name_of(direction d) noexcept
     auto const number = static_cast<std::size_t>(d);
     return number < detail::direction_names.size() ? detail::direction_names[number] : "unknown";
 }
-
-/// Returns D, the length of the direction axis of weights, states and outputs.
-constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
 
 /// Returns the direction of this name; case-sensitive.
 ///
@@ -3922,7 +3920,7 @@ constexpr direction parse_direction(std::string_view op, std::string_view name)
 
 } // namespace xloom
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The sizes of the weights: D directions, I input, H hidden.
 struct recurrent_widths {
@@ -3933,8 +3931,6 @@ struct recurrent_widths {
 struct batch_sizes {
     std::size_t T = 0, N = 0;
 };
-
-namespace detail {
 
 /// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
 constexpr void check_not_transposed(
@@ -4173,8 +4169,7 @@ inline void check_apart(
     }
 }
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail
 
 // ==== xloom/core/aligned_vector.hpp ====
 // A std::vector aligned to cache lines, so that no SIMD batch crosses one; large vectors are aligned to huge
@@ -4206,9 +4201,7 @@ inline void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] st
 
 } // namespace xloom::detail
 
-namespace xloom {
-
-namespace detail {
+namespace xloom::detail {
 
 template <class T>
 struct cache_aligned_allocator {
@@ -4240,12 +4233,10 @@ struct cache_aligned_allocator {
     friend bool operator==(cache_aligned_allocator const&, cache_aligned_allocator const&) = default;
 };
 
-} // namespace detail
-
 template <class T>
 using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
 
-} // namespace xloom
+} // namespace xloom::detail
 
 // ==== xloom/tensor/tensor_ref.hpp ====
 // References to operands in memory that may be omitted.
@@ -5283,7 +5274,7 @@ public:
     /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
     xloom::shape const& shape() const noexcept { return layout_.dims; }
     std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.strides[axis]; }
-    memory_block block() const noexcept
+    detail::memory_block block() const noexcept
     {
         return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_};
     }
@@ -5291,7 +5282,7 @@ public:
 private:
     T* data_ = nullptr;
     std::size_t rank_ = 0;
-    strided_layout layout_{};
+    detail::strided_layout layout_{};
     bool is_given_ = false;
 };
 
@@ -5339,7 +5330,7 @@ public:
     {
         return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
     }
-    memory_block block() const noexcept
+    detail::memory_block block() const noexcept
     {
         return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_};
     }
@@ -5347,7 +5338,7 @@ public:
 private:
     void const* data_ = nullptr;
     std::size_t rank_ = 0;
-    strided_layout layout_{};
+    detail::strided_layout layout_{};
     std::size_t item_bytes_ = 1;
     std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
     std::string (*text_)(void const*, std::ptrdiff_t) = nullptr;
@@ -5547,7 +5538,7 @@ public:
 private:
     friend struct detail::recurrent_runner<Item>;
 
-    aligned_vector<detail::compute_t<Item>> numbers_{};
+    detail::aligned_vector<detail::compute_t<Item>> numbers_{};
     std::vector<std::size_t> order_{};
     std::vector<kernel::sequence<Item>> sequences_{};
     std::vector<std::size_t> begins_{};
@@ -6026,7 +6017,7 @@ struct attn_lstm_workspace : recurrent_workspace<Item> {
 // ==== xloom/check/attn_lstm.hpp ====
 // Shape requirements of AttnLSTM's attention.
 
-namespace xloom {
+namespace xloom::detail {
 
 /// The sizes of an attention: A attention size, E memory depth, C attention state (L with an attention layer,
 /// else E). All are 0 without attention.
@@ -6034,8 +6025,6 @@ struct attention_widths {
     std::size_t A = 0, E = 0, C = 0;
     bool attends = false, has_layer = false;
 };
-
-namespace detail {
 
 /// Requires that all of these operands are given or none; returns true if they are given.
 template <std::size_t Count>
@@ -6137,8 +6126,7 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
     return S;
 }
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail
 
 // ==== xloom/run/recurrent/lstm_weights.hpp ====
 // The constants of an LSTM: checked, and packed for its kernel.
@@ -6369,18 +6357,18 @@ public:
         : attn_lstm_weights(op, constants, options, detail::check_attention_constants(op, constants))
     {}
 
-    attention_widths const& attention() const noexcept { return attention_; }
+    detail::attention_widths const& attention() const noexcept { return attention_; }
 
 private:
     attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants,
-        attn_lstm_options const& options, attention_widths const& attention)
+        attn_lstm_options const& options, detail::attention_widths const& attention)
         : attn_lstm_weights(constants, options, attention,
               detail::checked_weights{detail::check_lstm_constants(op, constants, options, attention.C),
                   detail::check_activations(
                       op, options, detail::lstm_activations, activation_dialect::microsoft)})
     {}
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options,
-        attention_widths const& attention, detail::checked_weights const& checked)
+        detail::attention_widths const& attention, detail::checked_weights const& checked)
         : detail::packed_weights<kernel::attn_lstm_parameters<T>>(checked.sizes, options,
               [&](std::size_t d, kernel::arena<T>& memory) {
                   return detail::pack_attn_lstm<T>(
@@ -6389,7 +6377,7 @@ private:
           attention_(attention)
     {}
 
-    attention_widths attention_;
+    detail::attention_widths attention_;
 };
 
 namespace detail {
@@ -6926,7 +6914,7 @@ private:
 
     /// The keys and values of all rows, and the numbers that they point to. A copy points to its own numbers.
     struct held_memory {
-        aligned_vector<T> numbers;
+        detail::aligned_vector<T> numbers;
         std::vector<kernel::attending_row<T, Item>> rows;
 
         held_memory() = default;
@@ -7007,7 +6995,7 @@ private:
     std::size_t S_ = 0;
     std::size_t longest_ = 0; ///< the maximum length of the rows' memories
     held_memory memory_;
-    aligned_vector<T> numbers_;
+    detail::aligned_vector<T> numbers_;
 };
 
 } // namespace xloom
@@ -7019,10 +7007,13 @@ private:
 // A call of GatherND: the constructor checks the operands, run() executes it.
 
 // ==== xloom/check/gather_nd.hpp ====
-// Options and shape requirements of GatherND.
+// Shape requirements of GatherND.
 
 // ==== xloom/check/scatter_nd.hpp ====
-// Options and shape requirements of ScatterND.
+// Shape requirements of ScatterND.
+
+// ==== xloom/scatter_nd_options.hpp ====
+// The options of scatter_nd and scatter_nd_into.
 
 // ==== xloom/core/bounds.hpp ====
 // The handling of out-of-range indices.
@@ -7035,11 +7026,15 @@ namespace xloom {
 /// counts from the end.
 enum class bounds : unsigned char { check, assume, drop, clip };
 
+namespace detail {
+
 /// True if kernels may assume that every index is in range.
 constexpr bool guarantees_in_range(bounds rule) noexcept
 {
     return rule == bounds::check || rule == bounds::assume;
 }
+
+} // namespace detail
 
 } // namespace xloom
 
@@ -7246,7 +7241,9 @@ struct scatter_nd_options {
     bool sorted = false;              ///< the caller guarantees that the slices are in row-major order
 };
 
-namespace detail {
+} // namespace xloom
+
+namespace xloom::detail {
 
 constexpr void check_not_scalar(std::string_view op, std::string_view operand, shape const& dims)
 {
@@ -7272,8 +7269,6 @@ inline std::string describe_one_tuple(shape const& indices)
                                      indices[0], " slices.")
                                : std::string();
 }
-
-} // namespace detail
 
 /// Checks the shapes and options of ScatterND: k = indices.shape[-1] leading axes of data are indexed,
 /// updates is indices.shape[:-1] ++ data.shape[k:].
@@ -7325,7 +7320,10 @@ inline std::string describe_one_tuple(shape const& indices)
     detail::check_unique(op, "data", data.layout, "Copy it first.");
 }
 
-} // namespace xloom
+} // namespace xloom::detail
+
+// ==== xloom/gather_nd_options.hpp ====
+// The options of gather_nd and gather_nd_into.
 
 namespace xloom {
 
@@ -7334,6 +7332,10 @@ struct gather_nd_options {
     std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
     xloom::bounds bounds = xloom::bounds::check;
 };
+
+} // namespace xloom
+
+namespace xloom::detail {
 
 /// Checks the operands of GatherND and returns the shape of its output: indices.shape[:-1] ++ data.shape[b +
 /// k:], with k = indices.shape[-1] and b = batch_dims.
@@ -7396,7 +7398,7 @@ struct gather_nd_options {
     detail::check_unique(op, "output", output.layout, "Write to a container.");
 }
 
-} // namespace xloom
+} // namespace xloom::detail
 
 // ==== xloom/kernel/gather_nd.hpp ====
 // GatherND over raw memory: copies of the slices at index tuples into contiguous output.
@@ -8228,6 +8230,21 @@ auto gather_nd(
     return detail::gather_nd<Rank>(data, indices, policy, options);
 }
 
+/// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
+/// gather_nd_into's output must have.
+///
+/// Errors    shape_error and option_error, as gather_nd.
+/// Source    ONNX GatherND-13.
+/// Example
+/// ```cpp
+/// xloom::gather_nd_shape({2, 3}, {5, 1}); // = [5, 3]
+/// ```
+constexpr shape gather_nd_shape(
+    shape const& data, shape const& indices, gather_nd_options const& options = {})
+{
+    return detail::check_gather_nd("xloom::gather_nd", data, indices, options);
+}
+
 /// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
 /// their values.
 ///
@@ -8627,7 +8644,7 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
 {
     static constexpr std::string_view op = "xloom::gru_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
+    detail::batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(
         input, weights, batch, start, outputs, workspace, policy);
@@ -8639,7 +8656,7 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> gru_workspace(
-    gru_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+    gru_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>("xloom::gru_workspace", weights,
         detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{
@@ -9442,6 +9459,8 @@ constexpr partial_type merge_type(partial_type const& inferred, partial_type con
     return detail::merge_type({"merge_type", "the type"}, inferred, declared);
 }
 
+namespace detail {
+
 /// Returns the types of a body's inputs: the given types merged into the declared ones (untyped where the
 /// body declares none). A given type that is untyped, such as that of an omitted cond, leaves the declared
 /// one as it is.
@@ -9457,6 +9476,8 @@ constexpr type_list bind_body_inputs(type_list const& given, type_list const& de
             declared.size(), " and is given ", given.size(), ": ", given, ". Declare one for each.");
     return detail::merge_types({"bind_body_inputs", "input"}, given, declared);
 }
+
+} // namespace detail
 
 } // namespace xloom
 
@@ -9504,6 +9525,8 @@ constexpr std::string_view name_of(recurrent op) noexcept
     return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN";
 }
 
+namespace detail {
+
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 4> lstm_versions = rnn_versions;
@@ -9516,6 +9539,8 @@ constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
     return op == recurrent::lstm ? lstm_versions : rnn_versions;
 }
 
+} // namespace detail
+
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
 /// Errors    option_error: an opset below 1.
@@ -9523,7 +9548,7 @@ constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
 /// Example   tests/infer/recurrent.test.cpp
 constexpr std::int64_t operator_version(recurrent op, std::int64_t opset)
 {
-    return detail::find_version(name_of(op), versions_of(op), opset);
+    return detail::find_version(name_of(op), detail::versions_of(op), opset);
 }
 
 /// True if `op` accepts and returns tensors of this element type at this opset: float16, float and double,
@@ -9727,6 +9752,8 @@ constexpr std::string_view name_of(control_flow op) noexcept
     return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
 }
 
+namespace detail {
+
 inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
 inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
 inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
@@ -9777,6 +9804,8 @@ constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
     return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
 }
 
+} // namespace detail
+
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
 /// Errors    option_error: the opset is older than the operator.
@@ -9784,7 +9813,7 @@ constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
 /// Example   tests/infer/type_lists.test.cpp
 constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
 {
-    return detail::find_version(name_of(op), versions_of(op), opset);
+    return detail::find_version(name_of(op), detail::versions_of(op), opset);
 }
 
 namespace detail {
@@ -9813,14 +9842,14 @@ constexpr bool is_allowed(control_flow op, std::int64_t opset, partial_type cons
         return false;
     partial_type const content = type.inner();
     if (type.kind() == type_kind::sequence)
-        return version >= sequences_since && content.is_tensor() &&
+        return version >= detail::sequences_since && content.is_tensor() &&
                detail::is_element_at(version, content.element());
-    if (version < optionals_since)
+    if (version < detail::optionals_since)
         return false;
     if (content.is_tensor())
         return detail::is_element_at(version, content.element());
     return content.kind() == type_kind::sequence && content.inner().is_tensor() &&
-           detail::is_element_at(optionals_since, content.element());
+           detail::is_element_at(detail::optionals_since, content.element());
 }
 
 } // namespace xloom
@@ -9836,6 +9865,8 @@ constexpr std::string_view name_of(indexing op) noexcept
     return op == indexing::scatter_nd ? "ScatterND" : "GatherND";
 }
 
+namespace detail {
+
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
 
@@ -9847,6 +9878,8 @@ constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
     return gather_nd_versions;
 }
 
+} // namespace detail
+
 /// Returns the version of `op` at this opset: the largest that does not exceed it.
 ///
 /// Errors    option_error: the opset is older than the operator.
@@ -9854,7 +9887,7 @@ constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
 /// Example   tests/infer/indexing.test.cpp
 constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
 {
-    return detail::find_version(name_of(op), versions_of(op), opset);
+    return detail::find_version(name_of(op), detail::versions_of(op), opset);
 }
 
 /// True if `op` accepts data (and ScatterND updates) of this element type at this opset: the types of the
@@ -9869,7 +9902,7 @@ constexpr bool is_allowed(indexing op, std::int64_t opset, element_type element)
     std::int64_t const version = operator_version(op, opset);
     if (element == element_type::bfloat16)
         return version >= 13;
-    return detail::is_element_at(if_versions.front(), element);
+    return detail::is_element_at(detail::if_versions.front(), element);
 }
 
 namespace detail {
@@ -10050,6 +10083,8 @@ constexpr partial_shape union_shape(partial_shape const& a, partial_shape const&
     return both;
 }
 
+namespace detail {
+
 /// Returns the reason why two types have no union: kind, element, or unknown_type for a sequence or optional
 /// whose content is untyped; none if they have one.
 constexpr conflict find_union_conflict(partial_type const& a, partial_type const& b)
@@ -10063,6 +10098,8 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
     return a.element() != b.element() ? conflict::element : conflict::none;
 }
 
+} // namespace detail
+
 /// Returns the union of two types: their common kind and element type, and the union of their shapes.
 ///
 /// Errors    type_error: kinds or element types differ, or a sequence's or optional's content is untyped.
@@ -10070,7 +10107,7 @@ constexpr conflict find_union_conflict(partial_type const& a, partial_type const
 /// Example   tests/infer/union.test.cpp
 constexpr partial_type union_type(partial_type const& a, partial_type const& b)
 {
-    switch (find_union_conflict(a, b)) {
+    switch (detail::find_union_conflict(a, b)) {
     case conflict::kind:
         detail::fail<type_error>("xloom::union_type: the two types must be of one kind, but a is ", a,
             " and b is ", b, ". Give both as tensors, sequences or optionals.");
@@ -10255,26 +10292,13 @@ constexpr type_list infer_if(
 
 namespace xloom {
 
+namespace detail {
+
 /// True if `source` has an element type to propagate: that of a tensor, or the content of a sequence or
 /// optional.
 constexpr bool has_element_type(partial_type const& source)
 {
     return source.is_wrapped() ? !source.inner().is_untyped() : source.element() != element_type::undefined;
-}
-
-/// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
-/// sequence or optional is returned unchanged, including the shape of its tensor.
-///
-/// Errors    type_error: source is untyped, or its element type is undefined.
-/// Source    ONNX propagateElemTypeFromInputToOutput.
-/// Example   tests/infer/propagate.test.cpp
-constexpr partial_type propagate_element_type(partial_type const& source)
-{
-    if (!has_element_type(source))
-        detail::fail<type_error>(
-            "xloom::propagate_element_type: the element type must be known, but source is ", source,
-            ". Give its type.");
-    return source.is_wrapped() ? source : source.with_shape(unknown_rank);
 }
 
 /// Returns the reason why the element type of `source` cannot be propagated to `target`: unknown_type (of
@@ -10292,8 +10316,6 @@ constexpr conflict find_propagation_conflict(partial_type const& source, partial
     return known && target.element() != source.element() ? conflict::element : conflict::none;
 }
 
-namespace detail {
-
 /// Propagates an element type. Requires that there is no propagation conflict.
 constexpr partial_type propagate_compatible(partial_type const& source, partial_type const& target)
 {
@@ -10306,6 +10328,21 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 
 } // namespace detail
 
+/// Returns the type of an output that has the element type of `source`: a tensor without its shape. A
+/// sequence or optional is returned unchanged, including the shape of its tensor.
+///
+/// Errors    type_error: source is untyped, or its element type is undefined.
+/// Source    ONNX propagateElemTypeFromInputToOutput.
+/// Example   tests/infer/propagate.test.cpp
+constexpr partial_type propagate_element_type(partial_type const& source)
+{
+    if (!detail::has_element_type(source))
+        detail::fail<type_error>(
+            "xloom::propagate_element_type: the element type must be known, but source is ", source,
+            ". Give its type.");
+    return source.is_wrapped() ? source : source.with_shape(unknown_rank);
+}
+
 /// Returns `target` with the element type of `source`, which must not contradict it; the shape of `target` is
 /// kept. In a sequence or optional the content is propagated. A target of another kind than such a source is
 /// replaced, so that a value that Loop carries may begin as an optional and end as a sequence.
@@ -10316,7 +10353,7 @@ constexpr partial_type propagate_compatible(partial_type const& source, partial_
 /// Example   tests/infer/propagate.test.cpp
 constexpr partial_type propagate_element_type(partial_type const& source, partial_type const& target)
 {
-    switch (find_propagation_conflict(source, target)) {
+    switch (detail::find_propagation_conflict(source, target)) {
     case conflict::unknown_type:
         detail::fail<type_error>(
             "xloom::propagate_element_type: the element type must be known, but source is ", source,
@@ -11396,7 +11433,10 @@ private:
 // Stacked outputs: the values that a body returned in all iterations, along a new axis.
 
 // ==== xloom/check/scan.hpp ====
-// Options and shape requirements of Scan.
+// Shape requirements of Scan.
+
+// ==== xloom/scan_options.hpp ====
+// The options of scan, scan_into, scan_list and scan_batched.
 
 namespace xloom {
 
@@ -11415,7 +11455,15 @@ struct scan_options {
     std::optional<std::size_t> length{}; ///< the number of iterations T; required only without scan inputs
 };
 
-namespace detail {
+/// Options of Scan-8, which has neither axes nor output directions to choose.
+struct scan_batched_options {
+    scan_directions input_directions{};  ///< empty: forward, for every input
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
 
 constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
 
@@ -11523,8 +11571,6 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     return lengths;
 }
 
-} // namespace detail
-
 /// Checks the operands and options of Scan and returns its number of iterations T.
 ///
 /// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
@@ -11582,8 +11628,6 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
                 ". Give it an element for each iteration.");
 }
 
-namespace detail {
-
 /// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
 constexpr std::size_t stacked_rank(std::size_t element_rank)
 {
@@ -11599,8 +11643,6 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
                 element_ranks[i] == dynamic_rank ? "at most " : "", rank);
     return wrong;
 }
-
-} // namespace detail
 
 /// Requires that outputs that stack elements of these ranks have the axes of options.output_axes. For a
 /// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
@@ -11644,8 +11686,6 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
     return dims;
 }
 
-namespace detail {
-
 /// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
 /// batched operator passes the row.
 [[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
@@ -11656,8 +11696,7 @@ namespace detail {
         row ? concat(" of row ", *row) : std::string(), ". Compute it in the shape it had.");
 }
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail
 
 namespace xloom::detail {
 
@@ -12044,12 +12083,12 @@ void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors c
 } // namespace xloom::detail
 
 // ==== xloom/run/scan/loop_control.hpp ====
-// The termination of a loop: its options, its status, and the test for another iteration.
+// The termination of a loop: the test for another iteration.
 
 // ==== xloom/check/loop.hpp ====
 // Requirements of Loop: its termination conditions, and the lengths of its outputs.
 
-namespace xloom {
+namespace xloom::detail {
 
 /// Returns the largest number of iterations: max_trip_count, 0 if it is negative, the largest integer if it
 /// is absent.
@@ -12066,8 +12105,6 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
 }
-
-namespace detail {
 
 /// Returns the length of the leading axis, at most the largest integer.
 constexpr std::int64_t room_of(shape const& dims)
@@ -12095,8 +12132,6 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
         ". Give it a longer leading axis.");
 }
 
-} // namespace detail
-
 /// Returns the number of iterations whose results fit into all outputs along axis 0; the largest integer
 /// without outputs.
 ///
@@ -12115,7 +12150,10 @@ constexpr std::int64_t check_loop_outputs(
     return room;
 }
 
-} // namespace xloom
+} // namespace xloom::detail
+
+// ==== xloom/loop_options.hpp ====
+// The options of loop, loop_into and loop_list, and what a loop returns beside its values.
 
 // ==== xloom/core/stop_token.hpp ====
 // std::stop_token, or a substitute if the standard library has none (libc++ before 20).
@@ -12162,7 +12200,9 @@ struct loop_status {
     bool stopped;
 };
 
-namespace detail {
+} // namespace xloom
+
+namespace xloom::detail {
 
 /// The state of a running loop, which decides whether another iteration follows.
 class loop_control {
@@ -12227,8 +12267,7 @@ inline std::int64_t limit_of(std::string_view op, loop_options const& options)
 template <class X>
 using is_loop_state = std::bool_constant<!lazy<X>>;
 
-} // namespace detail
-} // namespace xloom
+} // namespace xloom::detail
 
 namespace xloom {
 
@@ -13120,8 +13159,8 @@ lstm_result<Item> lstm(Input const& X, lstm_weights<Item> const& weights,
     std::type_identity_t<lstm_start<Item>> const& start = {}, Policy const& policy = {})
 {
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
-    recurrent_widths const& sizes = weights.sizes();
+    detail::batch_sizes const batch = detail::check_lstm_call("xloom::lstm", input, weights, start);
+    detail::recurrent_widths const& sizes = weights.sizes();
     lstm_result<Item> result{detail::make_output<Item>(sizes, batch, weights.layout()),
         detail::make_state<Item>(sizes, batch, weights.layout()),
         detail::make_state<Item>(sizes, batch, weights.layout())};
@@ -13154,7 +13193,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
 {
     static constexpr std::string_view op = "xloom::lstm_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
+    detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
 }
@@ -13165,7 +13204,7 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> lstm_workspace(
-    lstm_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+    lstm_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>(
         "xloom::lstm_workspace", weights, detail::lstm_states<Item>{weights, {}, {}, {}, {}}, batch, policy);
@@ -13295,7 +13334,7 @@ private:
     lstm_weights<Item> weights_;
     detail::row_count N_;
     std::size_t d_;
-    aligned_vector<T> numbers_;
+    detail::aligned_vector<T> numbers_;
 };
 
 } // namespace xloom
@@ -13653,7 +13692,7 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights,
 {
     static constexpr std::string_view op = "xloom::rnn_into";
     detail::input_ref<Item> const input = X;
-    batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
+    detail::batch_sizes const batch = detail::check_hidden_call<Item>(op, input, weights, start);
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(
         input, weights, batch, start, outputs, workspace, policy);
@@ -13665,7 +13704,7 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights,
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, execution_policy Policy = serial_policy>
 recurrent_workspace<Item> rnn_workspace(
-    rnn_weights<Item> const& weights, batch_sizes const& batch, Policy const& policy = {})
+    rnn_weights<Item> const& weights, detail::batch_sizes const& batch, Policy const& policy = {})
 {
     return detail::reserved_workspace<Item>("xloom::rnn_workspace", weights,
         detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{
@@ -13761,23 +13800,15 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
 // Scan-8: a batch of scans, each row with its own states and its own length.
 
 // ==== xloom/check/scan_batched.hpp ====
-// Options and shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
+// Shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
 
-namespace xloom {
-
-/// Options of Scan-8, which has neither axes nor output directions to choose.
-struct scan_batched_options {
-    scan_directions input_directions{};  ///< empty: forward, for every input
-    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
-};
+namespace xloom::detail {
 
 /// The batch size N and the sequence length T of a batched scan.
 struct batch_extent {
     std::size_t batch = 0;
     std::size_t length = 0;
 };
-
-namespace detail {
 
 inline fact_list describe_low_ranks(std::span<shape const> states, std::span<shape const> inputs)
 {
@@ -13847,8 +13878,6 @@ constexpr std::optional<std::size_t> check_batch(
     return batch;
 }
 
-} // namespace detail
-
 /// Checks the operands and options of Scan-8 and returns N and T.
 ///
 /// Errors    option_error: more than max_operands; number of directions; an invalid direction; no operands;
@@ -13888,8 +13917,9 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape c
     return {*batch, length ? *length : *options.length};
 }
 
-namespace detail {
-
+/// Checks sequence_lens [N], each in [0, T].
+///
+/// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
 template <class Integer>
 constexpr void check_sequence_lens(
     std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
@@ -13905,18 +13935,7 @@ constexpr void check_sequence_lens(
             describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 
-} // namespace detail
-
-/// Checks sequence_lens [N], each in [0, T].
-///
-/// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
-constexpr void check_sequence_lens(
-    std::string_view op, shape const& dims, std::span<std::int64_t const> lens, batch_extent extent)
-{
-    detail::check_sequence_lens(op, dims, lens, extent);
-}
-
-} // namespace xloom
+} // namespace xloom::detail
 
 // ==== xloom/run/scan/batch_rows.hpp ====
 // The rows of a batch: their states, cursors over their inputs, and their stacked outputs.
@@ -14678,7 +14697,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>,
 ///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in
 ///           give fixed shapes out.
-/// Errors    before the first iteration: shape_error, option_error (see check_scan). body_error: a state or
+/// Errors    before the first iteration: shape_error, option_error. body_error: a state or
 ///           an output element changed its shape. Exceptions of the body propagate; the caller's variables
 ///           are unchanged.
 /// Order     t = 0 .. T-1; a reverse input passes element T-1-t, a reverse output is filled from its end. The
