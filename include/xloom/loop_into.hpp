@@ -64,7 +64,7 @@ loop_status run_loop_into(
     auto const places = detail::places_of(outputs);
     check_overlap(op, detail::places_of(states), {}, places);
 
-    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
+    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, kernel::all_iterations(0));
     std::int64_t const end = (std::min)(control.limit(), room);
     {
         std::tuple<local_state<States>...> held(states);

@@ -56,7 +56,7 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     check_output_axes(op, stack::ranks, options);
     auto places = detail::places_of(inputs);
     detail::place_in_time(places, options.input_axes, options.input_directions);
-    auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, length);
+    auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, kernel::all_iterations(length));
     stack outputs;
     step_memory_pool recycled;
     detail::iterate<Step>(

@@ -108,8 +108,9 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::place_in_time(output_places, options.output_axes, options.output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, length);
-    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
+    auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, kernel::all_iterations(length));
+    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(
+        outputs, output_places, kernel::all_iterations(length));
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
     auto const guards = std::apply(

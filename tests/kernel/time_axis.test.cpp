@@ -59,6 +59,9 @@ constexpr bool walks(strided_layout const& operand, std::size_t axis, bool rever
                     return at == offset_of(operand, axis, index, flat);
                 }))
             return false;
+        if (kernel::time_axis const rest = time.from(t);
+            rest.step != time.step || rest.first != time.first + static_cast<std::ptrdiff_t>(t) * time.step)
+            return false;
     }
     return true;
 }

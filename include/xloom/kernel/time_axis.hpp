@@ -8,6 +8,18 @@
 
 namespace xloom::kernel {
 
+/// The iterations `begin` .. `end` - 1 of a scan of `length`.
+struct iterations {
+    std::size_t begin;
+    std::size_t end;
+    std::size_t length;
+
+    constexpr std::size_t count() const noexcept { return end - begin; }
+};
+
+/// Returns all iterations of a scan of `length`.
+constexpr iterations all_iterations(std::size_t length) noexcept { return {0, length, length}; }
+
 /// The elements of one operand along its time axis: element t begins `first + t * step` items after the
 /// operand's first item.
 struct time_axis {
@@ -26,6 +38,14 @@ struct time_axis {
             first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
             step = -step;
         }
+    }
+
+    /// Returns the time axis that begins with the element of iteration `begin`.
+    constexpr time_axis from(std::size_t begin) const
+    {
+        time_axis rest = *this;
+        rest.first += static_cast<std::ptrdiff_t>(begin) * step;
+        return rest;
     }
 
     /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a

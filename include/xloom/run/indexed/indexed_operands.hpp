@@ -1,10 +1,9 @@
 #pragma once
-// The operands of ScatterND and GatherND: contiguous items and checked indices.
+// The operands of ScatterND and GatherND as contiguous items in row-major order.
 
 #include <optional>
 
-#include <xloom/core/bounds.hpp>
-#include <xloom/kernel/index_tuples.hpp>
+#include <xloom/kernel/strided_copy.hpp>
 #include <xloom/tensor/operands.hpp>
 
 namespace xloom::detail {
@@ -61,45 +60,5 @@ private:
     item const* data_;
     std::optional<xt::xtensor<item, 1>> copy_{};
 };
-
-/// Returns the positions and values of all indices outside their axes.
-template <std::integral Index>
-fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
-{
-    fact_list outside;
-    for (std::size_t flat = 0; flat < tuples.count * tuples.width(); ++flat) {
-        std::size_t const axis = flat % tuples.width();
-        std::size_t const length = tuples.axes.dims[axis];
-        if (!kernel::is_index(tuples.first[flat], length))
-            outside.add("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ",
-                tuples.first_axis + axis, " of length ", length, ")");
-    }
-    return outside;
-}
-
-/// Requires that every index is valid under the rule for indices outside their axes, and records whether any
-/// is negative. bounds::assume is checked in debug builds only.
-template <std::integral Index>
-void check_indices(
-    std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
-{
-#ifdef NDEBUG
-    bool const is_checked = rule == bounds::check;
-#else
-    bool const is_checked = rule == bounds::check || rule == bounds::assume;
-#endif
-    if (is_checked) {
-        kernel::index_stats const found = kernel::find_index_stats(tuples);
-        if (!found.in_range)
-            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ",
-                describe_outside(tuples, indices), ". Correct it, or choose bounds::drop or bounds::clip.");
-        tuples.has_negative = found.has_negative;
-    }
-    if (rule == bounds::clip && tuples.count != 0)
-        for (std::size_t axis = 0; axis < tuples.width(); ++axis)
-            if (tuples.axes.dims[axis] == 0)
-                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
-                    tuples.first_axis + axis, " of data has length 0. Choose bounds::drop.");
-}
 
 } // namespace xloom::detail

@@ -3,7 +3,7 @@
 
 #include <xloom/check/scatter_nd.hpp>
 #include <xloom/kernel/repeated_offset.hpp>
-#include <xloom/run/indexed/indexed_operands.hpp>
+#include <xloom/run/indexed/checked_indices.hpp>
 
 namespace xloom::detail {
 
@@ -20,50 +20,49 @@ public:
         : op_(op),
           options_(options),
           data_shape_(detail::shape_of(data)),
-          indices_shape_(detail::shape_of(indices)),
-          width_(checked_width(detail::shape_of(updates))),
-          indices_(indices),
+          width_(checked_width(detail::shape_of(indices), detail::shape_of(updates))),
+          indices_(op, indices, indexed_axes(), 0, options.bounds),
           updates_(updates)
     {
-        shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
-        tuples_ = {indices_.data(), element_count(drop_axis(indices_shape_, indices_shape_.size() - 1)),
-            {indexed, row_major_strides(indexed)}};
-        check_indices(op, tuples_, indices_shape_, options.bounds);
         check_repeats();
     }
 
     std::string_view op() const { return op_; }
     scatter_nd_options const& options() const { return options_; }
     item const* updates() const { return updates_.data(); }
-    std::size_t slices() const { return element_count(tuples_.axes.dims); }
+    std::size_t slices() const { return element_count(tuples().axes.dims); }
     std::size_t slice_size() const
     {
         return element_count(shape(data_shape_.begin() + width_, data_shape_.end()));
     }
     /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
-    bool is_empty() const { return tuples_.count == 0 || slice_size() == 0 || slices() == 0; }
+    bool is_empty() const { return indices_.count() == 0 || slice_size() == 0 || slices() == 0; }
 
     /// Returns the index tuples; their offsets are the slices' positions in row-major order.
-    kernel::index_tuples<index> const& tuples() const { return tuples_; }
+    kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
 
     /// Returns the index tuples for a tensor of data's shape with these strides.
-    kernel::index_tuples<index> tuples(strides const& steps) const
-    {
-        kernel::index_tuples<index> placed = tuples_;
-        placed.axes.strides = strides(steps.begin(), steps.begin() + width_);
-        return placed;
-    }
+    kernel::index_tuples<index> tuples(strides const& steps) const { return indices_.tuples(steps); }
+
+    /// Returns a reader of the slices' positions.
+    kernel::offset_reader reader() const { return indices_.reader(); }
 
 private:
-    std::size_t checked_width(shape const& updates) const
+    std::size_t checked_width(shape const& indices, shape const& updates) const
     {
-        check_scatter_nd(op_, data_shape_, indices_shape_, updates, options_);
-        return indices_shape_.back();
+        check_scatter_nd(op_, data_shape_, indices, updates, options_);
+        return indices.back();
+    }
+
+    strided_layout indexed_axes() const
+    {
+        shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
+        return {indexed, row_major_strides(indexed)};
     }
 
     void check_repeats() const
     {
-        kernel::offset_reader const read(tuples_, options_.bounds);
+        kernel::offset_reader const read = reader();
         if (options_.duplicates == duplicates::error)
             if (auto const pair = kernel::find_repeated(read, slices()))
                 fail<index_error>(op_, ": with duplicates::error a slice may be named once, but ",
@@ -86,10 +85,9 @@ private:
         std::vector<std::string> facts;
         for (std::size_t const number : {pair.earlier, pair.later}) {
             std::ptrdiff_t slice;
-            kernel::offset_reader(tuples_, options_.bounds)(number, 1, &slice);
-            facts.push_back(
-                concat("indices", unravel(number, drop_axis(indices_shape_, indices_shape_.size() - 1)),
-                    " names slice ", unravel(static_cast<std::size_t>(slice), tuples_.axes.dims)));
+            reader()(number, 1, &slice);
+            facts.push_back(concat("indices", unravel(number, indices_.front()), " names slice ",
+                unravel(static_cast<std::size_t>(slice), tuples().axes.dims)));
         }
         return join(facts);
     }
@@ -97,11 +95,9 @@ private:
     std::string_view op_;
     scatter_nd_options options_;
     shape data_shape_;
-    shape indices_shape_;
     std::size_t width_;
-    row_major_items<Indices> indices_;
+    checked_indices<Indices> indices_;
     row_major_items<Updates> updates_;
-    kernel::index_tuples<index> tuples_{};
 };
 
 } // namespace xloom::detail

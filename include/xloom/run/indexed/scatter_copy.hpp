@@ -40,7 +40,7 @@ template <class T, class Call, class Reduce, class Policy>
 void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
 {
     std::size_t const slices = call.slices(), size = call.slice_size();
-    kernel::updates_by_slice const order(kernel::offset_reader(call.tuples(), call.options().bounds), slices);
+    kernel::updates_by_slice const order(call.reader(), slices);
     std::size_t const parts = parts_for(policy, slices * size);
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const begin = begin_of_part(part, parts, slices),

@@ -89,15 +89,18 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
     using output_arguments = std::tuple<
         decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
 
-    /// Returns cursors over the operands. Requires the operands' own `places`, checked.
+    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
+    /// checked.
     template <class Places>
-    static cursors start(std::tuple<Xs...> const& operands, Places const& places, std::size_t length)
+    static cursors start(
+        std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(
                 enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
-                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse),
-                length)...};
+                kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
+                    .from(range.begin),
+                range.count())...};
         }(std::index_sequence_for<Xs...>{});
     }
 };

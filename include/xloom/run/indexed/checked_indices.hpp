@@ -1,0 +1,105 @@
+#pragma once
+// The checked indices of ScatterND and GatherND.
+
+#include <cstddef>
+#include <string_view>
+
+#include <xloom/core/bounds.hpp>
+#include <xloom/kernel/offset_reader.hpp>
+#include <xloom/run/indexed/indexed_operands.hpp>
+
+namespace xloom::detail {
+
+/// The indices of a call, in row-major order and checked once. Scatter, gather and their derivatives read the
+/// same object: a slice that gather reads is the slice that its derivative adds to.
+template <class Indices>
+class checked_indices {
+public:
+    using index = item_t<Indices>;
+
+    /// Indices of the axes of data whose lengths and strides are `axes`, the first of which is `first_axis`.
+    /// Requires a last axis of `indices` that has one index for each of them.
+    ///
+    /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
+    ///           bounds::clip to an axis of length 0.
+    checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
+        std::size_t first_axis, bounds rule)
+        : shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
+    {
+        tuples_ = {items_.data(), element_count(front()), axes, first_axis};
+        check_range(op);
+        check_clip(op);
+    }
+
+    std::size_t count() const { return tuples_.count; }
+
+    /// Returns the shape of the indices without their last axis: an update or output element has a position
+    /// in it.
+    xloom::shape front() const { return drop_axis(shape_, shape_.size() - 1); }
+
+    /// Returns the index tuples; their offsets have the unit of the strides that the constructor received.
+    kernel::index_tuples<index> const& tuples() const { return tuples_; }
+
+    /// Returns the index tuples for a tensor of data's shape with these strides.
+    kernel::index_tuples<index> tuples(strides const& steps) const
+    {
+        kernel::index_tuples<index> placed = tuples_;
+        auto const first = steps.begin() + static_cast<std::ptrdiff_t>(tuples_.first_axis);
+        placed.axes.strides = strides(first, first + static_cast<std::ptrdiff_t>(tuples_.width()));
+        return placed;
+    }
+
+    /// Returns a reader of the tuples' offsets. The reader must not outlive this object.
+    kernel::offset_reader reader(kernel::batch_offsets const& batch = {}) const
+    {
+        return {tuples_, rule_, batch};
+    }
+
+private:
+    void check_range(std::string_view op)
+    {
+#ifdef NDEBUG
+        bool const is_checked = rule_ == bounds::check;
+#else
+        bool const is_checked = rule_ == bounds::check || rule_ == bounds::assume;
+#endif
+        if (!is_checked)
+            return;
+        kernel::index_stats const found = kernel::find_index_stats(tuples_);
+        if (!found.in_range)
+            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ",
+                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+        tuples_.has_negative = found.has_negative;
+    }
+
+    void check_clip(std::string_view op) const
+    {
+        if (rule_ != bounds::clip || tuples_.count == 0)
+            return;
+        for (std::size_t axis = 0; axis < tuples_.width(); ++axis)
+            if (tuples_.axes.dims[axis] == 0)
+                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
+                    tuples_.first_axis + axis, " of data has length 0. Choose bounds::drop.");
+    }
+
+    /// Returns the positions and values of all indices outside their axes.
+    fact_list describe_outside() const
+    {
+        fact_list outside;
+        for (std::size_t flat = 0; flat < tuples_.count * tuples_.width(); ++flat) {
+            std::size_t const axis = flat % tuples_.width();
+            std::size_t const length = tuples_.axes.dims[axis];
+            if (!kernel::is_index(tuples_.first[flat], length))
+                outside.add("indices", unravel(flat, shape_), " is ", tuples_.first[flat], " (axis ",
+                    tuples_.first_axis + axis, " of length ", length, ")");
+        }
+        return outside;
+    }
+
+    xloom::shape shape_;
+    row_major_items<Indices> items_;
+    bounds rule_;
+    kernel::index_tuples<index> tuples_{};
+};
+
+} // namespace xloom::detail
