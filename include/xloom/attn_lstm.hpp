@@ -102,11 +102,12 @@ class attn_lstm_weights
 
 public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
-        : attn_lstm_weights("xloom::attn_lstm_weights", constants, options)
+        : attn_lstm_weights(detail::operator_name{"xloom::attn_lstm_weights"}, constants, options)
     {}
-    attn_lstm_weights(
-        std::string_view op, attn_lstm_constants<Item> const& constants, attn_lstm_options const& options)
-        : attn_lstm_weights(op, constants, options, detail::check_attention_constants(op, constants))
+    attn_lstm_weights(detail::operator_name const& op, attn_lstm_constants<Item> const& constants,
+        attn_lstm_options const& options)
+        : attn_lstm_weights(
+              op.text, constants, options, detail::check_attention_constants(op.text, constants))
     {}
 
     detail::attention_widths const& attention() const noexcept { return attention_; }
@@ -322,7 +323,8 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
     Score const& score, attn_lstm_options const& options = {}, Policy const& policy = {})
 {
     detail::check_memory_given(inputs);
-    attn_lstm_weights<Item> const weights("xloom::attn_lstm", detail::constants_of(inputs), options);
+    attn_lstm_weights<Item> const weights(
+        detail::operator_name{"xloom::attn_lstm"}, detail::constants_of(inputs), options);
     return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
 }
 

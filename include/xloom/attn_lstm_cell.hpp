@@ -189,7 +189,7 @@ private:
         }
     };
 
-    kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
+    kernel::attn_lstm_parameters<T> const& parameters() const { return detail::parameters_of(weights_, d_); }
 
     template <class Hidden, class Cell, class Attention, class... Others>
     void require_operands(

@@ -69,12 +69,14 @@ class gru_weights : public detail::packed_weights<kernel::gru_parameters<detail:
 
 public:
     gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
-        : gru_weights("xloom::gru_weights", constants, options)
+        : gru_weights(detail::operator_name{"xloom::gru_weights"}, constants, options)
     {}
-    gru_weights(std::string_view op, gru_constants<Item> const& constants, gru_options const& options)
+    gru_weights(
+        detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
         : gru_weights(constants, options,
-              detail::checked_weights{detail::check_gru_constants(op, constants, options),
-                  detail::check_activations(op, options, detail::gru_activations, activation_dialect::onnx)})
+              detail::checked_weights{detail::check_gru_constants(op.text, constants, options),
+                  detail::check_activations(
+                      op.text, options, detail::gru_activations, activation_dialect::onnx)})
     {}
 
 private:
@@ -128,7 +130,8 @@ template <class Input, class Item = detail::first_item_t<Input>, execution_polic
 gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs,
     gru_options const& options = {}, Policy const& policy = {})
 {
-    gru_weights<Item> const weights("xloom::gru", {inputs.W, inputs.R, inputs.B}, options);
+    gru_weights<Item> const weights(
+        detail::operator_name{"xloom::gru"}, {inputs.W, inputs.R, inputs.B}, options);
     return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 

@@ -78,12 +78,14 @@ class lstm_weights : public detail::packed_weights<kernel::lstm_parameters<detai
 
 public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
-        : lstm_weights("xloom::lstm_weights", constants, options)
+        : lstm_weights(detail::operator_name{"xloom::lstm_weights"}, constants, options)
     {}
-    lstm_weights(std::string_view op, lstm_constants<Item> const& constants, lstm_options const& options)
+    lstm_weights(
+        detail::operator_name const& op, lstm_constants<Item> const& constants, lstm_options const& options)
         : lstm_weights(constants, options,
-              detail::checked_weights{detail::check_lstm_constants(op, constants, options),
-                  detail::check_activations(op, options, detail::lstm_activations, activation_dialect::onnx)})
+              detail::checked_weights{detail::check_lstm_constants(op.text, constants, options),
+                  detail::check_activations(
+                      op.text, options, detail::lstm_activations, activation_dialect::onnx)})
     {}
 
 private:
@@ -111,7 +113,7 @@ struct lstm_states {
     template <class Part>
     auto make_rows(Part const& part, kernel::arena<T>& memory) const
     {
-        return kernel::lstm_rows<T>(weights.parameters(part.d), part.count, memory);
+        return kernel::lstm_rows<T>(detail::parameters_of(weights, part.d), part.count, memory);
     }
     template <class Part, class Rows>
     void start(Part const& part, Rows const& rows) const
@@ -231,7 +233,8 @@ template <class Input, class Item = detail::first_item_t<Input>, execution_polic
 lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
     lstm_options const& options = {}, Policy const& policy = {})
 {
-    lstm_weights<Item> const weights("xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options);
+    lstm_weights<Item> const weights(
+        detail::operator_name{"xloom::lstm"}, {inputs.W, inputs.R, inputs.B, inputs.P}, options);
     return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
 }
 

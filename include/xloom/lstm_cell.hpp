@@ -98,7 +98,7 @@ private:
 
     scratch take_memory(kernel::arena<T>& memory) const
     {
-        auto const& p = weights_.parameters(d_);
+        auto const& p = detail::parameters_of(weights_, d_);
         return {kernel::lstm_rows<T>(p, N_, memory), memory.take(N_ * p.I), memory.take(N_ * p.sums_step())};
     }
 

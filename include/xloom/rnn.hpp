@@ -82,12 +82,13 @@ class rnn_weights : public detail::packed_weights<kernel::rnn_parameters<detail:
 
 public:
     rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
-        : rnn_weights("xloom::rnn_weights", constants, options)
+        : rnn_weights(detail::operator_name{"xloom::rnn_weights"}, constants, options)
     {}
-    rnn_weights(std::string_view op, rnn_constants<Item> const& constants, rnn_options const& options)
+    rnn_weights(
+        detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
         : rnn_weights(constants, options,
-              detail::checked_weights{detail::check_rnn_constants(op, constants, options),
-                  detail::check_activations(op, detail::without_schema_default(options),
+              detail::checked_weights{detail::check_rnn_constants(op.text, constants, options),
+                  detail::check_activations(op.text, detail::without_schema_default(options),
                       detail::rnn_activations, activation_dialect::onnx)})
     {}
 
@@ -138,7 +139,8 @@ template <class Input, class Item = detail::first_item_t<Input>, execution_polic
 rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
     rnn_options const& options = {}, Policy const& policy = {})
 {
-    rnn_weights<Item> const weights("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options);
+    rnn_weights<Item> const weights(
+        detail::operator_name{"xloom::rnn"}, {inputs.W, inputs.R, inputs.B}, options);
     return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 

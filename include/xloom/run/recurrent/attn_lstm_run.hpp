@@ -53,7 +53,7 @@ struct attn_lstm_states {
     template <class Part>
     part_rows make_rows(Part const& part, kernel::arena<T>& numbers) const
     {
-        auto const& p = weights.parameters(part.d);
+        auto const& p = detail::parameters_of(weights, part.d);
         std::size_t longest = 0;
         for (std::size_t r = 0; r < part.count; ++r)
             longest = (std::max)(longest, memory.length(part.first[r].row));
@@ -69,7 +69,7 @@ struct attn_lstm_states {
     template <class Part>
     void start(Part const& part, part_rows const& rows) const
     {
-        auto const& p = weights.parameters(part.d);
+        auto const& p = detail::parameters_of(weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
             std::size_t const n = part.first[r].row;
             load_state(initial_h, part.d, n, rows.H(), rows.h(r));
@@ -86,7 +86,7 @@ struct attn_lstm_states {
     template <class Part>
     void finish(Part const& part, part_rows const& rows) const
     {
-        auto const& p = weights.parameters(part.d);
+        auto const& p = detail::parameters_of(weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
             std::size_t const n = part.first[r].row, length = memory.length(n);
             store_state(rows.h(r), rows.H(), Y_h, part.d, n);

@@ -61,7 +61,7 @@ template <class Item, class Weights, class Policy>
 recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> const& operands,
     recurrent_workspace<Item>& workspace, Policy const& policy)
 {
-    std::size_t const products = weights.parameters(0).products();
+    std::size_t const products = detail::parameters_of(weights, 0).products();
     return {operands, row_groups(policy, operands.widths, operands.sizes, products), workspace};
 }
 

@@ -15,6 +15,11 @@ struct checked_weights {
     activation_list functions;
 };
 
+/// The name of the operator in the errors of a constructor.
+struct operator_name {
+    std::string_view text;
+};
+
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
 template <class Parameters>
 class packed_weights {
@@ -22,7 +27,6 @@ public:
     xloom::direction direction() const noexcept { return direction_; }
     std::int64_t layout() const noexcept { return layout_; }
     recurrent_widths const& sizes() const noexcept { return sizes_; }
-    Parameters const& parameters(std::size_t d) const noexcept { return parameters_[d]; }
 
 protected:
     template <class Options, class Pack>
@@ -34,11 +38,21 @@ protected:
     {}
 
 private:
+    template <class P>
+    friend P const& parameters_of(packed_weights<P> const& weights, std::size_t d) noexcept;
+
     xloom::direction direction_;
     std::int64_t layout_;
     recurrent_widths sizes_;
     shared_parameters<Parameters> parameters_;
 };
+
+/// Returns the kernel's parameters of direction d.
+template <class Parameters>
+Parameters const& parameters_of(packed_weights<Parameters> const& weights, std::size_t d) noexcept
+{
+    return weights.parameters_[d];
+}
 
 /// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..],
 /// transposed: its columns are along the depth.

@@ -15,7 +15,7 @@ struct hidden_states {
     template <class Part>
     Rows make_rows(Part const& part, kernel::arena<compute_t<Item>>& memory) const
     {
-        return Rows(weights.parameters(part.d), part.count, memory);
+        return Rows(detail::parameters_of(weights, part.d), part.count, memory);
     }
     template <class Part>
     void start(Part const& part, Rows const& rows) const
