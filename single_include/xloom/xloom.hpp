@@ -4971,7 +4971,7 @@ inline constexpr bool outlives_expression =
 namespace xloom::detail {
 
 /// A compile-time error of an operand that a tensor_ref or a lengths_ref refers to.
-enum class ref_fault { none, lazy, kind, item, integer, temporary, constant };
+enum class ref_error { none, lazy, kind, item, integer, temporary, constant };
 
 namespace names {
 
@@ -4980,27 +4980,27 @@ namespace names {
     struct type {                                                                                            \
         static constexpr std::string_view text = name;                                                       \
                                                                                                              \
-        template <ref_fault Fault>                                                                           \
+        template <ref_error Error>                                                                           \
         static consteval bool fits()                                                                         \
         {                                                                                                    \
-            static_assert(Fault != ref_fault::lazy,                                                          \
+            static_assert(Error != ref_error::lazy,                                                          \
                 "xloom: " name " must be a tensor in memory, but a lazy expression was passed; put its "     \
                 "value into a variable first");                                                              \
-            static_assert(Fault != ref_fault::kind,                                                          \
+            static_assert(Error != ref_error::kind,                                                          \
                 "xloom: " name " must be a tensor in memory: a container, adaptor or view of xtensor, or a " \
                 "type with xloom::enable_tensor");                                                           \
-            static_assert(Fault != ref_fault::item,                                                          \
+            static_assert(Error != ref_error::item,                                                          \
                 "xloom: " name " must have the element type of the operator's other tensors; convert it "    \
                 "into a variable first, "                                                                    \
                 "by xt::cast<float> for example");                                                           \
             static_assert(                                                                                   \
-                Fault != ref_fault::integer, "xloom: " name " must hold integers, of any integer type");     \
-            static_assert(Fault != ref_fault::temporary,                                                     \
+                Error != ref_error::integer, "xloom: " name " must hold integers, of any integer type");     \
+            static_assert(Error != ref_error::temporary,                                                     \
                 "xloom: " name " must be a variable or a view of one, but a temporary was passed, which is " \
                 "gone when it is used");                                                                     \
             static_assert(                                                                                   \
-                Fault != ref_fault::constant, "xloom: " name " is written, so it must not be const");        \
-            return Fault == ref_fault::none;                                                                 \
+                Error != ref_error::constant, "xloom: " name " is written, so it must not be const");        \
+            return Error == ref_error::none;                                                                 \
         }                                                                                                    \
     };
 
@@ -5214,28 +5214,28 @@ auto* data_as(X& operand)
 
 /// Finds the compile-time error of an operand that a tensor_ref<T> refers to.
 template <class X, class T>
-consteval ref_fault find_ref_fault()
+consteval ref_error find_ref_error()
 {
     if constexpr (lazy<X>)
-        return ref_fault::lazy;
+        return ref_error::lazy;
     else if constexpr (!tensor<X>)
-        return ref_fault::kind;
+        return ref_error::kind;
     else if constexpr (!std::is_same_v<item_t<X>, std::remove_const_t<T>>)
-        return ref_fault::item;
+        return ref_error::item;
     else if constexpr (!outlives_expression<X>)
-        return ref_fault::temporary;
+        return ref_error::temporary;
     else
-        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none
-                                                                                   : ref_fault::constant;
+        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_error::none
+                                                                                   : ref_error::constant;
 }
 
 /// Finds the compile-time error of an operand that a lengths_ref refers to: a tensor of any integer type is
 /// valid.
 template <class X>
-consteval ref_fault find_lengths_fault()
+consteval ref_error find_lengths_error()
 {
-    constexpr ref_fault fault = find_ref_fault<X, item_t<X> const>();
-    return fault == ref_fault::none && !std::integral<item_t<X>> ? ref_fault::integer : fault;
+    constexpr ref_error error = find_ref_error<X, item_t<X> const>();
+    return error == ref_error::none && !std::integral<item_t<X>> ? ref_error::integer : error;
 }
 
 /// The item type of an operator's first operand; float if that operand is invalid.
@@ -5260,7 +5260,7 @@ public:
     template <class Name, class X>
     tensor_ref(Name, X&& operand) : is_given_(true)
     {
-        if constexpr (Name::template fits<detail::find_ref_fault<X, T>()>()) {
+        if constexpr (Name::template fits<detail::find_ref_error<X, T>()>()) {
             data_ = detail::data_as<T>(operand);
             rank_ = detail::rank_of(operand);
             if (rank_ <= max_rank)
@@ -5300,7 +5300,7 @@ public:
     template <class Name, class X>
     lengths_ref(Name, X&& operand)
     {
-        if constexpr (Name::template fits<detail::find_lengths_fault<X>()>()) {
+        if constexpr (Name::template fits<detail::find_lengths_error<X>()>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
             rank_ = detail::rank_of(operand);
             if (rank_ <= max_rank)

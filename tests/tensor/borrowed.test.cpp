@@ -32,11 +32,11 @@ using adapted =
     decltype(xt::adapt(std::declval<Buffer>(), std::declval<std::array<std::size_t, 2> const&>()));
 
 template <class X>
-constexpr bool is_kept = detail::find_ref_fault<X, float const>() == detail::ref_fault::none;
+constexpr bool is_kept = detail::find_ref_error<X, float const>() == detail::ref_error::none;
 template <class X>
-constexpr bool is_written = detail::find_ref_fault<X, float>() == detail::ref_fault::none;
+constexpr bool is_written = detail::find_ref_error<X, float>() == detail::ref_error::none;
 template <class X>
-constexpr bool is_length = detail::find_ref_fault<X, int const>() == detail::ref_fault::none;
+constexpr bool is_length = detail::find_ref_error<X, int const>() == detail::ref_error::none;
 template <class X>
 constexpr bool is_carried = detail::mutable_items_of<X, float>;
 

@@ -6,7 +6,7 @@
 namespace xloom::detail {
 
 /// A compile-time error of an operand that a tensor_ref or a lengths_ref refers to.
-enum class ref_fault { none, lazy, kind, item, integer, temporary, constant };
+enum class ref_error { none, lazy, kind, item, integer, temporary, constant };
 
 namespace names {
 
@@ -15,27 +15,27 @@ namespace names {
     struct type {                                                                                            \
         static constexpr std::string_view text = name;                                                       \
                                                                                                              \
-        template <ref_fault Fault>                                                                           \
+        template <ref_error Error>                                                                           \
         static consteval bool fits()                                                                         \
         {                                                                                                    \
-            static_assert(Fault != ref_fault::lazy,                                                          \
+            static_assert(Error != ref_error::lazy,                                                          \
                 "xloom: " name " must be a tensor in memory, but a lazy expression was passed; put its "     \
                 "value into a variable first");                                                              \
-            static_assert(Fault != ref_fault::kind,                                                          \
+            static_assert(Error != ref_error::kind,                                                          \
                 "xloom: " name " must be a tensor in memory: a container, adaptor or view of xtensor, or a " \
                 "type with xloom::enable_tensor");                                                           \
-            static_assert(Fault != ref_fault::item,                                                          \
+            static_assert(Error != ref_error::item,                                                          \
                 "xloom: " name " must have the element type of the operator's other tensors; convert it "    \
                 "into a variable first, "                                                                    \
                 "by xt::cast<float> for example");                                                           \
             static_assert(                                                                                   \
-                Fault != ref_fault::integer, "xloom: " name " must hold integers, of any integer type");     \
-            static_assert(Fault != ref_fault::temporary,                                                     \
+                Error != ref_error::integer, "xloom: " name " must hold integers, of any integer type");     \
+            static_assert(Error != ref_error::temporary,                                                     \
                 "xloom: " name " must be a variable or a view of one, but a temporary was passed, which is " \
                 "gone when it is used");                                                                     \
             static_assert(                                                                                   \
-                Fault != ref_fault::constant, "xloom: " name " is written, so it must not be const");        \
-            return Fault == ref_fault::none;                                                                 \
+                Error != ref_error::constant, "xloom: " name " is written, so it must not be const");        \
+            return Error == ref_error::none;                                                                 \
         }                                                                                                    \
     };
 

@@ -40,28 +40,28 @@ auto* data_as(X& operand)
 
 /// Finds the compile-time error of an operand that a tensor_ref<T> refers to.
 template <class X, class T>
-consteval ref_fault find_ref_fault()
+consteval ref_error find_ref_error()
 {
     if constexpr (lazy<X>)
-        return ref_fault::lazy;
+        return ref_error::lazy;
     else if constexpr (!tensor<X>)
-        return ref_fault::kind;
+        return ref_error::kind;
     else if constexpr (!std::is_same_v<item_t<X>, std::remove_const_t<T>>)
-        return ref_fault::item;
+        return ref_error::item;
     else if constexpr (!outlives_expression<X>)
-        return ref_fault::temporary;
+        return ref_error::temporary;
     else
-        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_fault::none
-                                                                                   : ref_fault::constant;
+        return std::is_convertible_v<decltype(data_as<T>(std::declval<X&>())), T*> ? ref_error::none
+                                                                                   : ref_error::constant;
 }
 
 /// Finds the compile-time error of an operand that a lengths_ref refers to: a tensor of any integer type is
 /// valid.
 template <class X>
-consteval ref_fault find_lengths_fault()
+consteval ref_error find_lengths_error()
 {
-    constexpr ref_fault fault = find_ref_fault<X, item_t<X> const>();
-    return fault == ref_fault::none && !std::integral<item_t<X>> ? ref_fault::integer : fault;
+    constexpr ref_error error = find_ref_error<X, item_t<X> const>();
+    return error == ref_error::none && !std::integral<item_t<X>> ? ref_error::integer : error;
 }
 
 /// The item type of an operator's first operand; float if that operand is invalid.
@@ -86,7 +86,7 @@ public:
     template <class Name, class X>
     tensor_ref(Name, X&& operand) : is_given_(true)
     {
-        if constexpr (Name::template fits<detail::find_ref_fault<X, T>()>()) {
+        if constexpr (Name::template fits<detail::find_ref_error<X, T>()>()) {
             data_ = detail::data_as<T>(operand);
             rank_ = detail::rank_of(operand);
             if (rank_ <= max_rank)
@@ -126,7 +126,7 @@ public:
     template <class Name, class X>
     lengths_ref(Name, X&& operand)
     {
-        if constexpr (Name::template fits<detail::find_lengths_fault<X>()>()) {
+        if constexpr (Name::template fits<detail::find_lengths_error<X>()>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
             rank_ = detail::rank_of(operand);
             if (rank_ <= max_rank)
