@@ -4,60 +4,11 @@
 #include <utility>
 
 #include <xloom/run/indexed/gather_call.hpp>
+#include <xloom/run/indexed/gather_types.hpp>
 
 namespace xloom {
 
 namespace detail {
-
-/// A compile-time error of a gather_nd or gather_nd_into call.
-enum class gather_nd_fault {
-    none,
-    data,
-    indices_container,
-    indices,
-    rank,
-    output,
-    output_type,
-    output_const,
-    output_temporary
-};
-
-template <class Data, class Indices>
-consteval gather_nd_fault find_gather_nd_fault()
-{
-    if constexpr (!tensor<Data> && !lazy<Data>)
-        return gather_nd_fault::data;
-    else if constexpr (!can_hold_indices<Indices>)
-        return gather_nd_fault::indices_container;
-    else
-        return holds_indices<Indices> ? gather_nd_fault::none : gather_nd_fault::indices;
-}
-
-template <std::size_t Rank, class Data, class Indices>
-consteval gather_nd_fault find_gather_nd_result_fault()
-{
-    constexpr gather_nd_fault fault = find_gather_nd_fault<Data, Indices>();
-    if constexpr (fault != gather_nd_fault::none || Rank != dynamic_rank || expression<Data>)
-        return fault;
-    else
-        return enable_tensor<Data>::rank == dynamic_rank ? gather_nd_fault::none : gather_nd_fault::rank;
-}
-
-template <class Data, class Indices, class Output>
-consteval gather_nd_fault find_gather_nd_into_fault()
-{
-    constexpr gather_nd_fault fault = find_gather_nd_fault<Data, Indices>();
-    if constexpr (fault != gather_nd_fault::none)
-        return fault;
-    else if constexpr (!tensor<Output>)
-        return gather_nd_fault::output;
-    else if constexpr (!std::is_same_v<item_t<Output>, item_t<Data>>)
-        return gather_nd_fault::output_type;
-    else if constexpr (!is_writable<std::remove_reference_t<Output>>::value)
-        return gather_nd_fault::output_const;
-    else
-        return outlives_call<Output> ? gather_nd_fault::none : gather_nd_fault::output_temporary;
-}
 
 /// The container of a gathered result: Data's family with this rank.
 template <class Data, std::size_t Rank>
@@ -83,16 +34,8 @@ template <std::size_t Rank, class Data, class Indices, class Policy>
 auto gather_nd(
     Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options)
 {
-    constexpr gather_nd_fault fault = find_gather_nd_result_fault<Rank, Data, Indices>();
-    static_assert(fault != gather_nd_fault::data, "xloom::gather_nd: data must be a tensor");
-    static_assert(fault != gather_nd_fault::indices_container,
-        "xloom::gather_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, "
-        "k}) for n tuples of k");
-    static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd: indices must hold integers");
-    static_assert(fault != gather_nd_fault::rank, "xloom::gather_nd: data is a container of your own with a "
-                                                  "static rank, so name the output's: gather_nd<Rank>(...)");
-    if constexpr (fault != gather_nd_fault::none) {
-        return owned_t<Data>(data);
+    if constexpr (!is_valid_gather_nd<Rank, Data, Indices>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd";
         using result_type = gathered_t<Data, Rank>;
@@ -117,21 +60,7 @@ template <class Data, class Indices, class Output, class Policy>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
     gather_nd_options const& options)
 {
-    constexpr gather_nd_fault fault = find_gather_nd_into_fault<Data, Indices, Output>();
-    static_assert(fault != gather_nd_fault::data, "xloom::gather_nd_into: data must be a tensor");
-    static_assert(fault != gather_nd_fault::indices_container,
-        "xloom::gather_nd_into: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, "
-        "{n, k}) for n tuples of k");
-    static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd_into: indices must hold integers");
-    static_assert(
-        fault != gather_nd_fault::output, "xloom::gather_nd_into: output must be a tensor in memory");
-    static_assert(
-        fault != gather_nd_fault::output_type, "xloom::gather_nd_into: output must have data's element type");
-    static_assert(fault != gather_nd_fault::output_const,
-        "xloom::gather_nd_into: output is written, so it must not be const");
-    static_assert(fault != gather_nd_fault::output_temporary,
-        "xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one");
-    if constexpr (fault == gather_nd_fault::none) {
+    if constexpr (is_valid_gather_nd_into<Data, Indices, Output>()) {
         static constexpr std::string_view op = "xloom::gather_nd_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));

@@ -4,49 +4,11 @@
 #include <utility>
 
 #include <xloom/run/indexed/scatter_copy.hpp>
+#include <xloom/run/indexed/scatter_types.hpp>
 
 namespace xloom {
 
 namespace detail {
-
-/// A compile-time error of a scatter_nd or scatter_nd_into call.
-enum class scatter_nd_fault {
-    none,
-    data,
-    data_const,
-    data_temporary,
-    indices_container,
-    indices,
-    updates,
-    reduction
-};
-
-/// A callable reduce(old item, update item) that returns the new item.
-template <class Reduce, class T>
-concept reduces_items =
-    requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
-
-template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
-consteval scatter_nd_fault find_scatter_nd_fault()
-{
-    using T = item_t<Data>;
-    if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
-        return scatter_nd_fault::data;
-    else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
-        return scatter_nd_fault::data_const;
-    else if constexpr (InPlace && !outlives_call<Data>)
-        return scatter_nd_fault::data_temporary;
-    else if constexpr (!can_hold_indices<Indices>)
-        return scatter_nd_fault::indices_container;
-    else if constexpr (!holds_indices<Indices>)
-        return scatter_nd_fault::indices;
-    else if constexpr (!std::is_same_v<item_t<Updates>, T>)
-        return scatter_nd_fault::updates;
-    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, T>)
-        return scatter_nd_fault::reduction;
-    else
-        return scatter_nd_fault::none;
-}
 
 /// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
 /// may be a view.
@@ -60,25 +22,8 @@ template <bool InPlace, class Data, class Indices, class Updates, class Reduce, 
 auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
     Reduce& reduce, Policy const& policy, scatter_nd_options const& options)
 {
-    constexpr scatter_nd_fault fault = find_scatter_nd_fault<InPlace, Data, Indices, Updates, Reduce>();
-    static_assert(fault != scatter_nd_fault::data,
-        "xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory");
-    static_assert(fault != scatter_nd_fault::data_const,
-        "xloom::scatter_nd_into: data is updated in place, so it must not be const");
-    static_assert(fault != scatter_nd_fault::data_temporary,
-        "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
-    static_assert(fault != scatter_nd_fault::indices_container,
-        "xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, "
-        "k}) for n tuples of k");
-    static_assert(fault != scatter_nd_fault::indices, "xloom::scatter_nd: indices must hold integers");
-    static_assert(fault != scatter_nd_fault::updates,
-        "xloom::scatter_nd: updates must have data's element type; convert them first");
-    static_assert(fault != scatter_nd_fault::reduction,
-        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for "
-        "data's elements; strings can "
-        "be joined only (reduce_add), complex numbers have no order");
-    if constexpr (fault != scatter_nd_fault::none) {
-        return owned_t<Data>(data);
+    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else if constexpr (lazy<bare<Data>>) {
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
     } else {

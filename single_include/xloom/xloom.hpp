@@ -7879,14 +7879,6 @@ void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::siz
 
 namespace xloom::detail {
 
-template <class X>
-inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
-
-/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index; not a
-/// std::vector.
-template <class X>
-inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
-
 /// Returns a contiguous row-major copy of a strided array's items.
 template <class T>
 xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
@@ -8050,59 +8042,111 @@ private:
 
 } // namespace xloom::detail
 
+// ==== xloom/run/indexed/gather_types.hpp ====
+// The requirements on the types of a call of gather_nd or gather_nd_into, with their compile-time errors.
+
+// ==== xloom/run/indexed/index_types.hpp ====
+// The requirements on the type of indices, with their compile-time errors.
+
+// ==== xloom/core/never.hpp ====
+// A constant that is false for every type, for compile-time errors in templates.
+
+namespace xloom::detail {
+
+/// False for every T. A static_assert on it fails only where its statement is instantiated.
+template <class T>
+inline constexpr bool never = false;
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+template <class X>
+inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
+
+/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index; not a
+/// std::vector.
+template <class X>
+inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
+
+// The message of a static_assert is a literal, so only the preprocessor can insert the operator's name. The
+// macro defines function<Indices>(): true if Indices is valid, otherwise a compile-time error of one
+// sentence.
+#define XLOOM_INDEX_TYPES(function, op)                                                                      \
+    template <class Indices>                                                                                 \
+    consteval bool function()                                                                                \
+    {                                                                                                        \
+        if constexpr (!can_hold_indices<Indices>)                                                            \
+            static_assert(never<Indices>, op ": indices must be a tensor, and a std::vector is none; pass "  \
+                                             "xt::adapt(indices, {n, k}) for n tuples of k");                \
+        else if constexpr (!holds_indices<Indices>)                                                          \
+            static_assert(never<Indices>, op ": indices must hold integers");                                \
+        else                                                                                                 \
+            return true;                                                                                     \
+        return false;                                                                                        \
+    }
+
+XLOOM_INDEX_TYPES(are_valid_scatter_nd_indices, "xloom::scatter_nd")
+XLOOM_INDEX_TYPES(are_valid_gather_nd_indices, "xloom::gather_nd")
+XLOOM_INDEX_TYPES(are_valid_gather_nd_into_indices, "xloom::gather_nd_into")
+
+#undef XLOOM_INDEX_TYPES
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// True if Data's family has a container for a result of every rank. A family with a static rank is not known
+/// to have one.
+template <class Data>
+inline constexpr bool has_every_rank = expression<Data>;
+template <tensor Data>
+    requires(!expression<Data>)
+inline constexpr bool has_every_rank<Data> = enable_tensor<Data>::rank == dynamic_rank;
+
+/// True if the types of a call of gather_nd<Rank> are valid, otherwise a compile-time error of one sentence.
+template <std::size_t Rank, class Data, class Indices>
+consteval bool is_valid_gather_nd()
+{
+    if constexpr (!tensor<Data> && !lazy<Data>)
+        static_assert(never<Data>, "xloom::gather_nd: data must be a tensor");
+    else if constexpr (!are_valid_gather_nd_indices<Indices>())
+        return false;
+    else if constexpr (Rank == dynamic_rank && !has_every_rank<Data>)
+        static_assert(never<Data>, "xloom::gather_nd: data is a container of your own with a static rank, so "
+                                   "name the output's: gather_nd<Rank>(...)");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of gather_nd_into are valid, otherwise a compile-time error of one sentence.
+template <class Data, class Indices, class Output>
+consteval bool is_valid_gather_nd_into()
+{
+    if constexpr (!tensor<Data> && !lazy<Data>)
+        static_assert(never<Data>, "xloom::gather_nd_into: data must be a tensor");
+    else if constexpr (!are_valid_gather_nd_into_indices<Indices>())
+        return false;
+    else if constexpr (!tensor<Output>)
+        static_assert(never<Output>, "xloom::gather_nd_into: output must be a tensor in memory");
+    else if constexpr (!std::is_same_v<item_t<Output>, item_t<Data>>)
+        static_assert(never<Output>, "xloom::gather_nd_into: output must have data's element type");
+    else if constexpr (!is_writable<std::remove_reference_t<Output>>::value)
+        static_assert(never<Output>, "xloom::gather_nd_into: output is written, so it must not be const");
+    else if constexpr (!outlives_call<Output>)
+        static_assert(never<Output>,
+            "xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
 namespace xloom {
 
 namespace detail {
-
-/// A compile-time error of a gather_nd or gather_nd_into call.
-enum class gather_nd_fault {
-    none,
-    data,
-    indices_container,
-    indices,
-    rank,
-    output,
-    output_type,
-    output_const,
-    output_temporary
-};
-
-template <class Data, class Indices>
-consteval gather_nd_fault find_gather_nd_fault()
-{
-    if constexpr (!tensor<Data> && !lazy<Data>)
-        return gather_nd_fault::data;
-    else if constexpr (!can_hold_indices<Indices>)
-        return gather_nd_fault::indices_container;
-    else
-        return holds_indices<Indices> ? gather_nd_fault::none : gather_nd_fault::indices;
-}
-
-template <std::size_t Rank, class Data, class Indices>
-consteval gather_nd_fault find_gather_nd_result_fault()
-{
-    constexpr gather_nd_fault fault = find_gather_nd_fault<Data, Indices>();
-    if constexpr (fault != gather_nd_fault::none || Rank != dynamic_rank || expression<Data>)
-        return fault;
-    else
-        return enable_tensor<Data>::rank == dynamic_rank ? gather_nd_fault::none : gather_nd_fault::rank;
-}
-
-template <class Data, class Indices, class Output>
-consteval gather_nd_fault find_gather_nd_into_fault()
-{
-    constexpr gather_nd_fault fault = find_gather_nd_fault<Data, Indices>();
-    if constexpr (fault != gather_nd_fault::none)
-        return fault;
-    else if constexpr (!tensor<Output>)
-        return gather_nd_fault::output;
-    else if constexpr (!std::is_same_v<item_t<Output>, item_t<Data>>)
-        return gather_nd_fault::output_type;
-    else if constexpr (!is_writable<std::remove_reference_t<Output>>::value)
-        return gather_nd_fault::output_const;
-    else
-        return outlives_call<Output> ? gather_nd_fault::none : gather_nd_fault::output_temporary;
-}
 
 /// The container of a gathered result: Data's family with this rank.
 template <class Data, std::size_t Rank>
@@ -8128,16 +8172,8 @@ template <std::size_t Rank, class Data, class Indices, class Policy>
 auto gather_nd(
     Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options)
 {
-    constexpr gather_nd_fault fault = find_gather_nd_result_fault<Rank, Data, Indices>();
-    static_assert(fault != gather_nd_fault::data, "xloom::gather_nd: data must be a tensor");
-    static_assert(fault != gather_nd_fault::indices_container,
-        "xloom::gather_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, "
-        "k}) for n tuples of k");
-    static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd: indices must hold integers");
-    static_assert(fault != gather_nd_fault::rank, "xloom::gather_nd: data is a container of your own with a "
-                                                  "static rank, so name the output's: gather_nd<Rank>(...)");
-    if constexpr (fault != gather_nd_fault::none) {
-        return owned_t<Data>(data);
+    if constexpr (!is_valid_gather_nd<Rank, Data, Indices>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd";
         using result_type = gathered_t<Data, Rank>;
@@ -8162,21 +8198,7 @@ template <class Data, class Indices, class Output, class Policy>
 void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
     gather_nd_options const& options)
 {
-    constexpr gather_nd_fault fault = find_gather_nd_into_fault<Data, Indices, Output>();
-    static_assert(fault != gather_nd_fault::data, "xloom::gather_nd_into: data must be a tensor");
-    static_assert(fault != gather_nd_fault::indices_container,
-        "xloom::gather_nd_into: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, "
-        "{n, k}) for n tuples of k");
-    static_assert(fault != gather_nd_fault::indices, "xloom::gather_nd_into: indices must hold integers");
-    static_assert(
-        fault != gather_nd_fault::output, "xloom::gather_nd_into: output must be a tensor in memory");
-    static_assert(
-        fault != gather_nd_fault::output_type, "xloom::gather_nd_into: output must have data's element type");
-    static_assert(fault != gather_nd_fault::output_const,
-        "xloom::gather_nd_into: output is written, so it must not be const");
-    static_assert(fault != gather_nd_fault::output_temporary,
-        "xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one");
-    if constexpr (fault == gather_nd_fault::none) {
+    if constexpr (is_valid_gather_nd_into<Data, Indices, Output>()) {
         static constexpr std::string_view op = "xloom::gather_nd_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
@@ -15998,48 +16020,49 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
 
 } // namespace xloom::detail
 
-namespace xloom {
+// ==== xloom/run/indexed/scatter_types.hpp ====
+// The requirements on the types of a call of scatter_nd or scatter_nd_into, with their compile-time errors.
 
-namespace detail {
-
-/// A compile-time error of a scatter_nd or scatter_nd_into call.
-enum class scatter_nd_fault {
-    none,
-    data,
-    data_const,
-    data_temporary,
-    indices_container,
-    indices,
-    updates,
-    reduction
-};
+namespace xloom::detail {
 
 /// A callable reduce(old item, update item) that returns the new item.
 template <class Reduce, class T>
 concept reduces_items =
     requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
 
+/// True if the types of a call of scatter_nd (InPlace: scatter_nd_into) are valid, otherwise a compile-time
+/// error of one sentence.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
-consteval scatter_nd_fault find_scatter_nd_fault()
+consteval bool is_valid_scatter_nd()
 {
-    using T = item_t<Data>;
     if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
-        return scatter_nd_fault::data;
+        static_assert(never<Data>,
+            "xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory");
     else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
-        return scatter_nd_fault::data_const;
+        static_assert(
+            never<Data>, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
     else if constexpr (InPlace && !outlives_call<Data>)
-        return scatter_nd_fault::data_temporary;
-    else if constexpr (!can_hold_indices<Indices>)
-        return scatter_nd_fault::indices_container;
-    else if constexpr (!holds_indices<Indices>)
-        return scatter_nd_fault::indices;
-    else if constexpr (!std::is_same_v<item_t<Updates>, T>)
-        return scatter_nd_fault::updates;
-    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, T>)
-        return scatter_nd_fault::reduction;
+        static_assert(never<Data>,
+            "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
+    else if constexpr (!are_valid_scatter_nd_indices<Indices>())
+        return false;
+    else if constexpr (!std::is_same_v<item_t<Updates>, item_t<Data>>)
+        static_assert(
+            never<Updates>, "xloom::scatter_nd: updates must have data's element type; convert them first");
+    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, item_t<Data>>)
+        static_assert(never<Reduce>,
+            "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item "
+            "for data's elements; strings can be joined only (reduce_add), complex numbers have no order");
     else
-        return scatter_nd_fault::none;
+        return true;
+    return false;
 }
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
 
 /// True if data is updated in place and then moved into the result. A trivially copyable type is copied: it
 /// may be a view.
@@ -16053,25 +16076,8 @@ template <bool InPlace, class Data, class Indices, class Updates, class Reduce, 
 auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
     Reduce& reduce, Policy const& policy, scatter_nd_options const& options)
 {
-    constexpr scatter_nd_fault fault = find_scatter_nd_fault<InPlace, Data, Indices, Updates, Reduce>();
-    static_assert(fault != scatter_nd_fault::data,
-        "xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory");
-    static_assert(fault != scatter_nd_fault::data_const,
-        "xloom::scatter_nd_into: data is updated in place, so it must not be const");
-    static_assert(fault != scatter_nd_fault::data_temporary,
-        "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
-    static_assert(fault != scatter_nd_fault::indices_container,
-        "xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, "
-        "k}) for n tuples of k");
-    static_assert(fault != scatter_nd_fault::indices, "xloom::scatter_nd: indices must hold integers");
-    static_assert(fault != scatter_nd_fault::updates,
-        "xloom::scatter_nd: updates must have data's element type; convert them first");
-    static_assert(fault != scatter_nd_fault::reduction,
-        "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for "
-        "data's elements; strings can "
-        "be joined only (reduce_add), complex numbers have no order");
-    if constexpr (fault != scatter_nd_fault::none) {
-        return owned_t<Data>(data);
+    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce>()) {
+        return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else if constexpr (lazy<bare<Data>>) {
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
     } else {

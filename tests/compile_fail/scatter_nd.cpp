@@ -1,8 +1,8 @@
 // Mistakes in a call of scatter_nd or scatter_nd_into.
 // clang-format off
-// 1: xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory
-// 2: xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory
-// 3: xloom::scatter_nd: data must be a tensor; scatter_nd_into's must lie in memory
+// 1: xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory
+// 2: xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory
+// 3: xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory
 // 4: xloom::scatter_nd_into: data is updated in place, so it must not be const
 // 5: xloom::scatter_nd_into: data is updated in place, so it must not be const
 // 6: xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one

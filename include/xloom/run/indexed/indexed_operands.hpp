@@ -8,14 +8,6 @@
 
 namespace xloom::detail {
 
-template <class X>
-inline constexpr bool holds_indices = std::integral<item_t<X>> && !std::is_same_v<item_t<X>, bool>;
-
-/// True if X can be passed as indices, whatever its item type: a tensor, or a number for one index; not a
-/// std::vector.
-template <class X>
-inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithmetic_v<X>;
-
 /// Returns a contiguous row-major copy of a strided array's items.
 template <class T>
 xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)

@@ -1,0 +1,45 @@
+#pragma once
+// The requirements on the types of a call of scatter_nd or scatter_nd_into, with their compile-time errors.
+
+#include <utility>
+
+#include <xloom/run/indexed/index_types.hpp>
+#include <xloom/run/indexed/reduction_argument.hpp>
+#include <xloom/tensor/operands.hpp>
+
+namespace xloom::detail {
+
+/// A callable reduce(old item, update item) that returns the new item.
+template <class Reduce, class T>
+concept reduces_items =
+    requires(Reduce& reduce, T old, T const& update) { static_cast<T>(reduce(std::move(old), update)); };
+
+/// True if the types of a call of scatter_nd (InPlace: scatter_nd_into) are valid, otherwise a compile-time
+/// error of one sentence.
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
+consteval bool is_valid_scatter_nd()
+{
+    if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
+        static_assert(never<Data>,
+            "xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory");
+    else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
+        static_assert(
+            never<Data>, "xloom::scatter_nd_into: data is updated in place, so it must not be const");
+    else if constexpr (InPlace && !outlives_call<Data>)
+        static_assert(never<Data>,
+            "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
+    else if constexpr (!are_valid_scatter_nd_indices<Indices>())
+        return false;
+    else if constexpr (!std::is_same_v<item_t<Updates>, item_t<Data>>)
+        static_assert(
+            never<Updates>, "xloom::scatter_nd: updates must have data's element type; convert them first");
+    else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, item_t<Data>>)
+        static_assert(never<Reduce>,
+            "xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item "
+            "for data's elements; strings can be joined only (reduce_add), complex numbers have no order");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
