@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include <xloom/core/never.hpp>
 #include <xloom/run/scan/step.hpp>
 
 namespace xloom {
@@ -26,25 +27,32 @@ bool is_true(std::string_view op, Cond const& cond)
     }
 }
 
-enum class if_fault { none, cond, arity, nothing, lazy, types };
-
+/// True if the types of a call of if_ are valid, otherwise a compile-time error of one sentence.
 template <class Cond, class Then, class Else>
-consteval if_fault find_if_fault()
+consteval bool is_valid_if()
 {
     if constexpr (!std::is_same_v<item_t<Cond>, bool> && !std::is_convertible_v<Cond const&, bool>)
-        return if_fault::cond;
+        static_assert(never<Cond>, "xloom::if_: cond must be a bool or a tensor of bool with one element");
     else if constexpr (!std::is_invocable_v<Then&> || !std::is_invocable_v<Else&>)
-        return if_fault::arity;
+        static_assert(never<Then>, "xloom::if_: the branches must be callable without arguments; they see "
+                                   "outer variables by capture");
     else {
         using then_t = bare<std::invoke_result_t<Then&>>;
         using else_t = bare<std::invoke_result_t<Else&>>;
         if constexpr (std::is_void_v<then_t> || std::is_void_v<else_t>)
-            return if_fault::nothing;
+            static_assert(never<Then>,
+                "xloom::if_: both branches must return a value; for side effects use an if statement");
         else if constexpr (!is_self_contained<then_t> || !is_self_contained<else_t>)
-            return if_fault::lazy;
+            static_assert(never<Then>,
+                "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
+                "dead local variables; wrap it in xt::eval(...), or return a container");
+        else if constexpr (!std::is_same_v<owned_t<then_t>, owned_t<else_t>>)
+            static_assert(
+                never<Then>, "xloom::if_: both branches must return the same types; shapes may differ");
         else
-            return std::is_same_v<owned_t<then_t>, owned_t<else_t>> ? if_fault::none : if_fault::types;
+            return true;
     }
+    return false;
 }
 
 } // namespace detail
@@ -68,20 +76,7 @@ template <class Cond, class Then, class Else>
 auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 {
     using namespace detail;
-    constexpr if_fault fault = find_if_fault<Cond, Then, Else>();
-    static_assert(
-        fault != if_fault::cond, "xloom::if_: cond must be a bool or a tensor of bool with one element");
-    static_assert(fault != if_fault::arity,
-        "xloom::if_: the branches must be callable without arguments; they see outer variables by capture");
-    static_assert(fault != if_fault::nothing,
-        "xloom::if_: both branches must return a value; for effects alone, C++'s own if will do");
-    static_assert(fault != if_fault::lazy,
-        "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
-        "dead local variables; wrap it in xt::eval(...), "
-        "or return a container");
-    static_assert(
-        fault != if_fault::types, "xloom::if_: both branches must return the same types; shapes may differ");
-    if constexpr (fault == if_fault::none) {
+    if constexpr (is_valid_if<Cond, Then, Else>()) {
         using result = owned_t<std::invoke_result_t<Then&>>;
         if (is_true("xloom::if_", cond))
             return result(then_branch());

@@ -3,54 +3,11 @@
 
 #include <xloom/run/scan/body_call.hpp>
 #include <xloom/run/scan/loop_control.hpp>
+#include <xloom/run/scan/loop_types.hpp>
 
 namespace xloom {
 
 namespace detail {
-
-/// A compile-time error of a loop_into call.
-enum class loop_into_fault {
-    none,
-    pack,
-    state,
-    state_const,
-    state_temporary,
-    output,
-    output_const,
-    output_temporary,
-    arity,
-    result
-};
-
-template <class Body, class States, class Outputs>
-consteval loop_into_fault find_loop_into_fault()
-{
-    using states = leaves_t<States>;
-    using outputs = leaves_t<Outputs>;
-    if constexpr (!is_flat<bare<States>> || !is_flat<bare<Outputs>>)
-        return loop_into_fault::pack;
-    else if constexpr (!every_leaf<is_loop_state, states>)
-        return loop_into_fault::state;
-    else if constexpr (!every_leaf<is_writable, states>)
-        return loop_into_fault::state_const;
-    else if constexpr (!outlives_call<States>)
-        return loop_into_fault::state_temporary;
-    else if constexpr (!every_leaf<is_scan_output, outputs>)
-        return loop_into_fault::output;
-    else if constexpr (!every_leaf<is_writable, outputs>)
-        return loop_into_fault::output_const;
-    else if constexpr (!outlives_call<Outputs>)
-        return loop_into_fault::output_temporary;
-    else {
-        using call = call_of<Body,
-            joined_t<std::tuple<std::int64_t>, states, typename cursor_set<outputs, true>::output_arguments>>;
-        if constexpr (!call::is_valid)
-            return loop_into_fault::arity;
-        else
-            return std::is_same_v<typename call::result, bool> ? loop_into_fault::none
-                                                               : loop_into_fault::result;
-    }
-}
 
 template <class Body, class... States, class... Outputs>
 loop_status run_loop_into(
@@ -124,33 +81,10 @@ loop_status loop_into(
     Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
 {
     using namespace detail;
-    constexpr loop_into_fault fault = find_loop_into_fault<Body, States, Outputs>();
-    static_assert(fault != loop_into_fault::pack,
-        "xloom::loop_into: a pack is one value or a flat std::tuple of "
-        "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != loop_into_fault::state,
-        "xloom::loop_into: a carried value must be a variable that can be "
-        "written, but a lazy xtensor expression was passed");
-    static_assert(fault != loop_into_fault::state_const,
-        "xloom::loop_into: a carried value is updated in place, so it must not be const");
-    static_assert(fault != loop_into_fault::state_temporary,
-        "xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; "
-        "pass several as std::tie(v, n)");
-    static_assert(fault != loop_into_fault::output,
-        "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
-    static_assert(fault != loop_into_fault::output_const,
-        "xloom::loop_into: a scan output is written, so it must not be const");
-    static_assert(fault != loop_into_fault::output_temporary,
-        "xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; "
-        "pass several as std::tie(y, z)");
-    static_assert(fault != loop_into_fault::arity,
-        "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
-    static_assert(
-        fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
-    if constexpr (fault == loop_into_fault::none)
+    if constexpr (is_valid_loop_into<Body, States, Outputs>())
         return run_loop_into(body, detail::leaves(states), detail::leaves(scan_outputs), options);
     else
-        return {};
+        return {}; // a value, so that one mistake gives one error
 }
 
 } // namespace xloom

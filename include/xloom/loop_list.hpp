@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <xloom/core/never.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/run/scan/list_outputs.hpp>
 
@@ -12,22 +13,29 @@ namespace xloom {
 
 namespace detail {
 
-enum class loop_list_fault { none, arity, result };
-
+/// The call of loop_list's body: body(iteration, cond, carried values).
 template <class Body, class V>
-consteval loop_list_fault find_loop_list_fault()
+using loop_list_call = call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>;
+
+/// True for a step of lists: of carried values of type V, and of tensors that own their items.
+template <class Step, class V>
+inline constexpr bool is_loop_list_step = false;
+template <class V, class Outputs>
+inline constexpr bool is_loop_list_step<loop_step<std::vector<V>, Outputs>, V> = is_output_list<Outputs>;
+
+/// True if the types of a call of loop_list are valid, otherwise a compile-time error of one sentence.
+template <class Body, class V>
+consteval bool is_valid_loop_list()
 {
-    using call = call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>;
-    if constexpr (!call::is_valid)
-        return loop_list_fault::arity;
-    else if constexpr (!is_loop_step<bare<typename call::result>>)
-        return loop_list_fault::result;
-    else {
-        using step = bare<typename call::result>;
-        constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<V>> &&
-                                  is_output_list<decltype(step::scan_outputs)>;
-        return is_right ? loop_list_fault::none : loop_list_fault::result;
-    }
+    if constexpr (!loop_list_call<Body, V>::is_valid)
+        static_assert(never<Body>, "xloom::loop_list: the body must be callable as body(iteration, cond, "
+                                   "std::span<carried value const>)");
+    else if constexpr (!is_loop_list_step<bare<typename loop_list_call<Body, V>::result>, V>)
+        static_assert(never<Body>, "xloom::loop_list: the body must return xloom::loop_step{cond, "
+                                   "std::vector of carried values, std::vector of outputs}");
+    else
+        return true;
+    return false;
 }
 
 template <class Step, class Body, class V>
@@ -99,17 +107,11 @@ template <class Body, class V>
 auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_options const& options = {})
 {
     using namespace detail;
-    constexpr loop_list_fault fault = find_loop_list_fault<Body, V>();
-    static_assert(fault != loop_list_fault::arity, "xloom::loop_list: the body must be callable as "
-                                                   "body(iteration, cond, std::span<carried value const>)");
-    static_assert(fault != loop_list_fault::result,
-        "xloom::loop_list: the body must return xloom::loop_step{cond, "
-        "std::vector of carried values, std::vector of outputs}");
-    if constexpr (fault == loop_list_fault::none) {
-        using step = bare<typename call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>::result>;
+    if constexpr (is_valid_loop_list<Body, V>()) {
+        using step = bare<typename loop_list_call<Body, V>::result>;
         return run_loop_list<step>(body, std::move(init), outputs, options);
     } else {
-        return loop_result<std::vector<V>, std::vector<V>>{};
+        return loop_result<std::vector<V>, std::vector<V>>{}; // a value, so that one mistake gives one error
     }
 }
 

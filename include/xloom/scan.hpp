@@ -6,40 +6,13 @@
 
 #include <xloom/check/scan.hpp>
 #include <xloom/run/scan/scan_body.hpp>
+#include <xloom/run/scan/scan_types.hpp>
 #include <xloom/scan_batched.hpp>
 #include <xloom/scan_into.hpp>
 
 namespace xloom {
 
 namespace detail {
-
-/// A compile-time error of a scan call.
-enum class scan_fault { none, pack, state, foreign, input, lengths, arity, loose, result };
-
-template <class Body, class State, class Inputs, bool LeadingAxis>
-consteval scan_fault find_scan_fault()
-{
-    if constexpr (!is_flat<State> || !is_flat<Inputs>)
-        return scan_fault::pack;
-    else if constexpr (!every_leaf<is_scan_state, leaves_t<State>>)
-        return scan_fault::state;
-    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
-        return scan_fault::foreign;
-    else if constexpr (!every_leaf<is_scan_input, Inputs>)
-        return scan_fault::input;
-    else if constexpr (LeadingAxis && !static_length<Inputs>::agrees)
-        return scan_fault::lengths;
-    else {
-        using call = call_of<Body,
-            joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments>>;
-        if constexpr (!call::is_valid)
-            return scan_fault::arity;
-        else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
-            return scan_fault::loose;
-        else
-            return is_scan_step<bare<typename call::result>> ? scan_fault::none : scan_fault::result;
-    }
-}
 
 /// Runs a pure scan whose body is valid. Length is the number of iterations if it is static, else
 /// dynamic_length.
@@ -75,66 +48,13 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 {
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-
-    constexpr scan_fault fault = find_scan_fault<Body, state, inputs, LeadingAxis>();
-    static_assert(fault != scan_fault::pack, "xloom::scan: a pack is one value or a flat std::tuple of "
-                                             "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_fault::state,
-        "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
-    static_assert(fault != scan_fault::foreign,
-        "xloom::scan: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by "
-        "xt::adapt, or specialise "
-        "xloom::enable_tensor for its type");
-    static_assert(fault != scan_fault::input,
-        "xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body");
-    static_assert(
-        fault != scan_fault::lengths, "xloom::scan: all scan inputs must have the same sequence length");
-    static_assert(fault != scan_fault::arity,
-        "xloom::scan: the body must be callable as body(state const&..., element const&...)");
-    static_assert(fault != scan_fault::loose,
-        "xloom::scan: a step holds one state and one scan output, each a value or a std::tuple of values; "
-        "return "
-        "scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
-    static_assert(fault != scan_fault::result,
-        "xloom::scan: the body must return xloom::scan_step{state, scan_outputs}");
-    if constexpr (fault == scan_fault::none) {
-        using arguments =
-            joined_t<leaves_t<state const>, typename cursor_set<inputs, LeadingAxis>::input_arguments>;
-        using step = bare<typename call_of<Body, arguments>::result>;
-        constexpr step_fault wrong = find_step_fault<state, step>();
-        static_assert(wrong != step_fault::reference,
-            "xloom::scan: the body returned references, which could outlive the body's variables; return "
-            "xloom::scan_step{...} without "
-            "template arguments");
-        using carried = typename carried_at_fault<state, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy,
-            "xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to "
-            "the body's dead local variables; return "
-            "xloom::scan_step{...} without template arguments, or a container");
-        static_assert(wrong != step_fault::output, "xloom::scan: a scan output must be a tensor or a scalar");
-        static_assert(wrong != step_fault::output_item,
-            "xloom::scan: the items of a scan output must be default-constructible, copyable and no more "
-            "aligned than xtensor "
-            "aligns items; hold others by std::shared_ptr");
-        static_assert(
-            wrong != step_fault::count, "xloom::scan: the body must return as many states as init has");
-        static_assert(carried::fits(step_fault::kind),
-            "xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar");
-        static_assert(carried::fits(step_fault::item_type),
-            "xloom::scan: a state must keep its element type; convert what the body returns, or give init "
-            "that type (0.0, not 0, for "
-            "a double)");
-        static_assert(carried::fits(step_fault::rank), "xloom::scan: a state must keep its rank");
-        static_assert(carried::fits(step_fault::fixed_shape), "xloom::scan: a state must keep its shape");
-        if constexpr (wrong == step_fault::none) {
-            constexpr std::size_t length = LeadingAxis ? static_length<inputs>::value : dynamic_length;
-            return run_scan<step, length, LeadingAxis>(
-                body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
-        } else {
-            return scan_result<state, std::tuple<>>{};
-        }
+    if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
+        using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
+        constexpr std::size_t length = LeadingAxis ? static_length<inputs>::value : dynamic_length;
+        return run_scan<step, length, LeadingAxis>(
+            body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
-        return scan_result<state, std::tuple<>>{};
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
 }
 

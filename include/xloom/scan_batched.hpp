@@ -5,6 +5,7 @@
 
 #include <xloom/check/scan_batched.hpp>
 #include <xloom/run/scan/batch_rows.hpp>
+#include <xloom/run/scan/scan_batched_types.hpp>
 #include <xloom/run/scan/scan_body.hpp>
 
 namespace xloom {
@@ -19,53 +20,6 @@ template <class... Ys>
 struct as_tuple<std::tuple<Ys...>> {
     using type = std::tuple<Ys...>;
 };
-
-/// True for a state of a batch: a tensor that is not statically known to lack the batch axis.
-template <class X>
-using has_batch_axis = std::bool_constant<is_scan_output<X>::value>;
-/// True for a scan input of a batch: a tensor that is not statically known to lack batch and time axes, or a
-/// lazy expression.
-template <class X>
-struct has_batch_and_time_axes : std::bool_constant<lazy<X>> {};
-template <tensor X>
-struct has_batch_and_time_axes<X>
-    : std::bool_constant<enable_tensor<bare<X>>::rank != 0 && enable_tensor<bare<X>>::rank != 1> {};
-
-/// True for the type of sequence_lens: a tensor of integers of rank 1, or std::nullopt.
-template <class X>
-inline constexpr bool is_sequence_lens = std::is_same_v<X, std::nullopt_t>;
-template <tensor X>
-inline constexpr bool is_sequence_lens<X> =
-    std::is_integral_v<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
-
-enum class scan_batched_fault { none, pack, state, foreign, input, lens, arity, loose, result };
-
-template <class Body, class State, class Inputs, class Lens>
-consteval scan_batched_fault find_scan_batched_fault()
-{
-    if constexpr (!is_flat<State> || !is_flat<Inputs>)
-        return scan_batched_fault::pack;
-    else if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
-        return scan_batched_fault::state;
-    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
-        return scan_batched_fault::foreign;
-    else if constexpr (!every_leaf<has_batch_and_time_axes, Inputs>)
-        return scan_batched_fault::input;
-    else if constexpr (!is_sequence_lens<Lens>)
-        return scan_batched_fault::lens;
-    else {
-        using rows = typename row_tuple<leaves_t<State>>::type;
-        using call =
-            call_of<Body, joined_t<leaves_t<rows const>, typename batch_cursors<Inputs>::input_arguments>>;
-        if constexpr (!call::is_valid)
-            return scan_batched_fault::arity;
-        else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
-            return scan_batched_fault::loose;
-        else
-            return is_scan_step<bare<typename call::result>> ? scan_batched_fault::none
-                                                             : scan_batched_fault::result;
-    }
-}
 
 /// Checks sequence_lens and returns it as a vector; T for every row if it is omitted.
 template <class Lens>
@@ -98,7 +52,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
         check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
     auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
 
-    typename row_tuple<leaves_t<State>>::type row{};
+    rows_t<State> row{};
     using stack = batch_outputs<typename as_tuple<decltype(Step::scan_outputs)>::type>;
     stack outputs(op, extent);
     step_memory_pool recycled;
@@ -161,68 +115,12 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    constexpr scan_batched_fault fault = find_scan_batched_fault<Body, state, inputs, Lens>();
-    static_assert(fault != scan_batched_fault::pack,
-        "xloom::scan_batched: a pack is one value or a flat std::tuple of "
-        "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_batched_fault::state,
-        "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
-    static_assert(fault != scan_batched_fault::foreign,
-        "xloom::scan_batched: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen "
-        "matrix by xt::adapt, or specialise "
-        "xloom::enable_tensor for its type");
-    static_assert(fault != scan_batched_fault::input,
-        "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
-    static_assert(fault != scan_batched_fault::lens,
-        "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
-    static_assert(fault != scan_batched_fault::arity,
-        "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
-    static_assert(fault != scan_batched_fault::loose,
-        "xloom::scan_batched: a step holds one state and one scan output, each a value or a std::tuple of "
-        "values; return "
-        "scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
-    static_assert(fault != scan_batched_fault::result,
-        "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
-    if constexpr (fault == scan_batched_fault::none) {
-        using rows = typename row_tuple<leaves_t<state>>::type;
-        using step = bare<typename call_of<Body,
-            joined_t<leaves_t<rows const>, typename batch_cursors<inputs>::input_arguments>>::result>;
-        constexpr step_fault wrong = find_step_fault<rows, step>();
-        static_assert(wrong != step_fault::reference,
-            "xloom::scan_batched: the body returned references, which could outlive the body's "
-            "variables; return xloom::scan_step{...} without "
-            "template arguments");
-        using carried = typename carried_at_fault<rows, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy,
-            "xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would "
-            "refer to the body's dead local variables; return "
-            "xloom::scan_step{...} without template arguments, or a container");
-        static_assert(
-            wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
-        static_assert(wrong != step_fault::output_item,
-            "xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no "
-            "more aligned than xtensor "
-            "aligns items; hold others by std::shared_ptr");
-        static_assert(wrong != step_fault::count,
-            "xloom::scan_batched: the body must return as many states as init has");
-        static_assert(carried::fits(step_fault::kind),
-            "xloom::scan_batched: a row of a state that is a tensor must be "
-            "replaced by a tensor, a scalar one by a scalar");
-        static_assert(carried::fits(step_fault::item_type),
-            "xloom::scan_batched: a state must keep its element type; convert what the "
-            "body returns, or give init that type (0.0, not 0, for "
-            "a double)");
-        static_assert(
-            carried::fits(step_fault::rank), "xloom::scan_batched: a row of a state must keep its rank");
-        static_assert(carried::fits(step_fault::fixed_shape),
-            "xloom::scan_batched: a row of a state must keep its shape");
-        if constexpr (wrong == step_fault::none)
-            return run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
-                detail::evaluated_inputs(scan_inputs), sequence_lens, options);
-        else
-            return scan_result<state, std::tuple<>>{};
+    if constexpr (is_valid_scan_batched<Body, state, inputs, Lens>()) {
+        using step = bare<typename scan_batched_call<Body, state, inputs>::result>;
+        return run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
+            detail::evaluated_inputs(scan_inputs), sequence_lens, options);
     } else {
-        return scan_result<state, std::tuple<>>{};
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
 }
 

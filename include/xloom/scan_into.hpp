@@ -3,64 +3,11 @@
 
 #include <xloom/check/scan.hpp>
 #include <xloom/run/scan/scan_body.hpp>
+#include <xloom/run/scan/scan_types.hpp>
 
 namespace xloom {
 
 namespace detail {
-
-/// A compile-time error of a scan_into call.
-enum class scan_into_fault {
-    none,
-    pack,
-    state,
-    state_const,
-    state_temporary,
-    foreign,
-    input,
-    output,
-    output_const,
-    output_temporary,
-    lengths,
-    arity,
-    result
-};
-
-template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
-consteval scan_into_fault find_scan_into_fault()
-{
-    using states = leaves_t<States>;
-    using outputs = leaves_t<Outputs>;
-    if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
-        return scan_into_fault::pack;
-    else if constexpr (!every_leaf<is_scan_state, states>)
-        return scan_into_fault::state;
-    else if constexpr (!every_leaf<is_writable, states>)
-        return scan_into_fault::state_const;
-    else if constexpr (!outlives_call<States>)
-        return scan_into_fault::state_temporary;
-    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
-        return scan_into_fault::foreign;
-    else if constexpr (!every_leaf<is_scan_input, Inputs>)
-        return scan_into_fault::input;
-    else if constexpr (!every_leaf<is_no_foreign_memory, outputs>)
-        return scan_into_fault::foreign;
-    else if constexpr (!every_leaf<is_scan_output, outputs>)
-        return scan_into_fault::output;
-    else if constexpr (!every_leaf<is_writable, outputs>)
-        return scan_into_fault::output_const;
-    else if constexpr (!outlives_call<Outputs>)
-        return scan_into_fault::output_temporary;
-    else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
-        return scan_into_fault::lengths;
-    else {
-        using call = call_of<Body, joined_t<states, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
-                                       typename cursor_set<outputs, LeadingAxis>::output_arguments>>;
-        if constexpr (!call::is_valid)
-            return scan_into_fault::arity;
-        else
-            return std::is_void_v<typename call::result> ? scan_into_fault::none : scan_into_fault::result;
-    }
-}
 
 /// Makes an input and an output of the same tensor share the memory of the current element. Contiguous
 /// elements share it already.
@@ -146,41 +93,7 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
     scan_options const& options)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    constexpr scan_into_fault fault = find_scan_into_fault<Body, States, inputs, Outputs, LeadingAxis>();
-    static_assert(fault != scan_into_fault::pack,
-        "xloom::scan_into: a pack is one value or a flat std::tuple of "
-        "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_into_fault::state, "xloom::scan_into: a state is a tensor or a scalar; carry "
-                                                   "sequences and optionals with xloom::loop_into");
-    static_assert(fault != scan_into_fault::state_const,
-        "xloom::scan_into: a state is updated in place, so it must not be const; the "
-        "arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is "
-        "no state");
-    static_assert(fault != scan_into_fault::state_temporary,
-        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass "
-        "several as std::tie(h, c)");
-    static_assert(fault != scan_into_fault::foreign,
-        "xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a "
-        "std::vector or an Eigen matrix by xt::adapt, or specialise "
-        "xloom::enable_tensor for its type");
-    static_assert(fault != scan_into_fault::input, "xloom::scan_into: a scan input is a tensor with an axis "
-                                                   "to walk along; capture other values in the body");
-    static_assert(fault != scan_into_fault::output,
-        "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
-    static_assert(fault != scan_into_fault::output_const,
-        "xloom::scan_into: a scan output is written, so it must not be const");
-    static_assert(fault != scan_into_fault::output_temporary,
-        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; "
-        "pass several as std::tie(y, z)");
-    static_assert(fault != scan_into_fault::lengths,
-        "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
-    static_assert(fault != scan_into_fault::arity,
-        "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...); "
-        "the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there "
-        "is no state");
-    static_assert(fault != scan_into_fault::result,
-        "xloom::scan_into: the body writes through its references and must return void");
-    if constexpr (fault == scan_into_fault::none)
+    if constexpr (is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
         run_scan_into<LeadingAxis>(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
             detail::leaves(scan_outputs), options);
 }

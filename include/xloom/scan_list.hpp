@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <xloom/check/scan.hpp>
+#include <xloom/core/never.hpp>
 #include <xloom/run/scan/list_outputs.hpp>
 #include <xloom/run/scan/scan_body.hpp>
 
@@ -13,31 +14,36 @@ namespace xloom {
 
 namespace detail {
 
-/// A compile-time error of a scan_list call.
-enum class scan_list_fault { none, input, arity, result };
-
 /// The type of the elements that a body receives of inputs of type X.
 template <class X>
 using list_element = bare<decltype(std::declval<cursor_for<X const, false>&>().element())>;
 
+/// The call of scan_list's body: body(states, elements).
 template <class Body, class S, class X>
-consteval scan_list_fault find_scan_list_fault()
+using scan_list_call = call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>;
+
+/// True for a step of lists: of states of type S, and of tensors that own their items.
+template <class Step, class S>
+inline constexpr bool is_scan_list_step = false;
+template <class S, class Outputs>
+inline constexpr bool is_scan_list_step<scan_step<std::vector<S>, Outputs>, S> = is_output_list<Outputs>;
+
+/// True if the types of a call of scan_list are valid, otherwise a compile-time error of one sentence.
+template <class Body, class S, class X>
+consteval bool is_valid_scan_list()
 {
     if constexpr (!is_scan_input<X>::value || !tensor<list_element<X>>)
-        return scan_list_fault::input;
-    else {
-        using call = call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>;
-        if constexpr (!call::is_valid)
-            return scan_list_fault::arity;
-        else if constexpr (!is_scan_step<bare<typename call::result>>)
-            return scan_list_fault::result;
-        else {
-            using step = bare<typename call::result>;
-            constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<S>> &&
-                                      is_output_list<decltype(step::scan_outputs)>;
-            return is_right ? scan_list_fault::none : scan_list_fault::result;
-        }
-    }
+        static_assert(never<X>, "xloom::scan_list: a scan input is a tensor whose elements are tensors: an "
+                                "xt::xarray, or an xt::xtensor of rank 2 or more");
+    else if constexpr (!scan_list_call<Body, S, X>::is_valid)
+        static_assert(never<Body>, "xloom::scan_list: the body must be callable as body(std::span<state "
+                                   "const>, std::span<element_view const>)");
+    else if constexpr (!is_scan_list_step<bare<typename scan_list_call<Body, S, X>::result>, S>)
+        static_assert(never<Body>, "xloom::scan_list: the body must return xloom::scan_step{std::vector of "
+                                   "states, std::vector of outputs}");
+    else
+        return true;
+    return false;
 }
 
 /// Cursors over all inputs of a list, which advance together.
@@ -145,22 +151,11 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
     scan_options const& options = {})
 {
     using namespace detail;
-    constexpr scan_list_fault fault = find_scan_list_fault<Body, S, X>();
-    static_assert(fault != scan_list_fault::input,
-        "xloom::scan_list: a scan input is a tensor whose elements are "
-        "tensors: an xt::xarray, or an xt::xtensor of rank 2 or more");
-    static_assert(fault != scan_list_fault::arity,
-        "xloom::scan_list: the body must be callable as "
-        "body(std::span<state const>, std::span<element_view const>)");
-    static_assert(fault != scan_list_fault::result,
-        "xloom::scan_list: the body must return "
-        "xloom::scan_step{std::vector of states, std::vector of outputs}");
-    if constexpr (fault == scan_list_fault::none) {
-        using step = bare<
-            typename call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>::result>;
+    if constexpr (is_valid_scan_list<Body, S, X>()) {
+        using step = bare<typename scan_list_call<Body, S, X>::result>;
         return run_scan_list<step>(body, std::move(init), scan_inputs, outputs, options);
     } else {
-        return scan_result<std::vector<S>, std::vector<X>>{};
+        return scan_result<std::vector<S>, std::vector<X>>{}; // a value, so that one mistake gives one error
     }
 }
 

@@ -2996,10 +2996,21 @@ private:
     }
 };
 
+/// The recorder that records nothing.
+struct no_recorder {
+    template <class Rows, class T>
+    void operator()(Rows const&, std::size_t, std::size_t, T const*) const noexcept
+    {}
+};
+
 /// Runs `count` sequences, sorted by descending length, whose states are the first rows of `cell`.
-template <class T, class Item, class Rows>
-void run_sequences(
-    Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
+///
+/// After each step the recorder is called as record(cell, row, t, sums) for each row of the step: the states
+/// are those after it, and `sums` holds what the cell left there, which is the gates. A derivative needs
+/// them.
+template <class T, class Item, class Rows, class Recorder = no_recorder>
+void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_t count,
+    step_buffers<T> const& buffers, Recorder const& record = {})
 {
     std::size_t const I = cell.W().depth, step = cell.sums_step();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
@@ -3022,6 +3033,8 @@ void run_sequences(
         for (std::size_t t = begin, active = count; t < end; ++t) {
             active = count_longer(sequences, active, t);
             cell.step(active, count_longer(sequences, active, t + 1), t, sums);
+            for (std::size_t r = 0; r < active; ++r)
+                record(cell, r, t, sums + r * step);
             sums += active * step;
             for (std::size_t r = 0; r < active; ++r)
                 if (auto const& [items, item_step] = sequences[r].y; items != nullptr)
@@ -5719,6 +5732,11 @@ struct checked_weights {
     activation_list functions;
 };
 
+/// The name of the operator in the errors of a constructor.
+struct operator_name {
+    std::string_view text;
+};
+
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
 template <class Parameters>
 class packed_weights {
@@ -5726,7 +5744,6 @@ public:
     xloom::direction direction() const noexcept { return direction_; }
     std::int64_t layout() const noexcept { return layout_; }
     recurrent_widths const& sizes() const noexcept { return sizes_; }
-    Parameters const& parameters(std::size_t d) const noexcept { return parameters_[d]; }
 
 protected:
     template <class Options, class Pack>
@@ -5738,11 +5755,21 @@ protected:
     {}
 
 private:
+    template <class P>
+    friend P const& parameters_of(packed_weights<P> const& weights, std::size_t d) noexcept;
+
     xloom::direction direction_;
     std::int64_t layout_;
     recurrent_widths sizes_;
     shared_parameters<Parameters> parameters_;
 };
+
+/// Returns the kernel's parameters of direction d.
+template <class Parameters>
+Parameters const& parameters_of(packed_weights<Parameters> const& weights, std::size_t d) noexcept
+{
+    return weights.parameters_[d];
+}
 
 /// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..],
 /// transposed: its columns are along the depth.
@@ -5859,7 +5886,7 @@ template <class Item, class Weights, class Policy>
 recurrent_runner<Item> make_runner(Weights const& weights, batch_operands<Item> const& operands,
     recurrent_workspace<Item>& workspace, Policy const& policy)
 {
-    std::size_t const products = weights.parameters(0).products();
+    std::size_t const products = detail::parameters_of(weights, 0).products();
     return {operands, row_groups(policy, operands.widths, operands.sizes, products), workspace};
 }
 
@@ -5933,7 +5960,7 @@ struct attn_lstm_states {
     template <class Part>
     part_rows make_rows(Part const& part, kernel::arena<T>& numbers) const
     {
-        auto const& p = weights.parameters(part.d);
+        auto const& p = detail::parameters_of(weights, part.d);
         std::size_t longest = 0;
         for (std::size_t r = 0; r < part.count; ++r)
             longest = (std::max)(longest, memory.length(part.first[r].row));
@@ -5949,7 +5976,7 @@ struct attn_lstm_states {
     template <class Part>
     void start(Part const& part, part_rows const& rows) const
     {
-        auto const& p = weights.parameters(part.d);
+        auto const& p = detail::parameters_of(weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
             std::size_t const n = part.first[r].row;
             load_state(initial_h, part.d, n, rows.H(), rows.h(r));
@@ -5966,7 +5993,7 @@ struct attn_lstm_states {
     template <class Part>
     void finish(Part const& part, part_rows const& rows) const
     {
-        auto const& p = weights.parameters(part.d);
+        auto const& p = detail::parameters_of(weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
             std::size_t const n = part.first[r].row, length = memory.length(n);
             store_state(rows.h(r), rows.H(), Y_h, part.d, n);
@@ -6350,11 +6377,12 @@ class attn_lstm_weights
 
 public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
-        : attn_lstm_weights("xloom::attn_lstm_weights", constants, options)
+        : attn_lstm_weights(detail::operator_name{"xloom::attn_lstm_weights"}, constants, options)
     {}
-    attn_lstm_weights(
-        std::string_view op, attn_lstm_constants<Item> const& constants, attn_lstm_options const& options)
-        : attn_lstm_weights(op, constants, options, detail::check_attention_constants(op, constants))
+    attn_lstm_weights(detail::operator_name const& op, attn_lstm_constants<Item> const& constants,
+        attn_lstm_options const& options)
+        : attn_lstm_weights(
+              op.text, constants, options, detail::check_attention_constants(op.text, constants))
     {}
 
     detail::attention_widths const& attention() const noexcept { return attention_; }
@@ -6570,7 +6598,8 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
     Score const& score, attn_lstm_options const& options = {}, Policy const& policy = {})
 {
     detail::check_memory_given(inputs);
-    attn_lstm_weights<Item> const weights("xloom::attn_lstm", detail::constants_of(inputs), options);
+    attn_lstm_weights<Item> const weights(
+        detail::operator_name{"xloom::attn_lstm"}, detail::constants_of(inputs), options);
     return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
 }
 
@@ -6929,7 +6958,7 @@ private:
         }
     };
 
-    kernel::attn_lstm_parameters<T> const& parameters() const { return weights_.parameters(d_); }
+    kernel::attn_lstm_parameters<T> const& parameters() const { return detail::parameters_of(weights_, d_); }
 
     template <class Hidden, class Cell, class Attention, class... Others>
     void require_operands(
@@ -7874,8 +7903,11 @@ void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::siz
 
 } // namespace xloom::kernel
 
+// ==== xloom/run/indexed/checked_indices.hpp ====
+// The checked indices of ScatterND and GatherND.
+
 // ==== xloom/run/indexed/indexed_operands.hpp ====
-// The operands of ScatterND and GatherND: contiguous items and checked indices.
+// The operands of ScatterND and GatherND as contiguous items in row-major order.
 
 namespace xloom::detail {
 
@@ -7924,45 +7956,101 @@ private:
     std::optional<xt::xtensor<item, 1>> copy_{};
 };
 
-/// Returns the positions and values of all indices outside their axes.
-template <std::integral Index>
-fact_list describe_outside(kernel::index_tuples<Index> const& tuples, shape const& indices)
-{
-    fact_list outside;
-    for (std::size_t flat = 0; flat < tuples.count * tuples.width(); ++flat) {
-        std::size_t const axis = flat % tuples.width();
-        std::size_t const length = tuples.axes.dims[axis];
-        if (!kernel::is_index(tuples.first[flat], length))
-            outside.add("indices", unravel(flat, indices), " is ", tuples.first[flat], " (axis ",
-                tuples.first_axis + axis, " of length ", length, ")");
-    }
-    return outside;
-}
+} // namespace xloom::detail
 
-/// Requires that every index is valid under the rule for indices outside their axes, and records whether any
-/// is negative. bounds::assume is checked in debug builds only.
-template <std::integral Index>
-void check_indices(
-    std::string_view op, kernel::index_tuples<Index>& tuples, shape const& indices, bounds rule)
-{
+namespace xloom::detail {
+
+/// The indices of a call, in row-major order and checked once. Scatter, gather and their derivatives read the
+/// same object: a slice that gather reads is the slice that its derivative adds to.
+template <class Indices>
+class checked_indices {
+public:
+    using index = item_t<Indices>;
+
+    /// Indices of the axes of data whose lengths and strides are `axes`, the first of which is `first_axis`.
+    /// Requires a last axis of `indices` that has one index for each of them.
+    ///
+    /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
+    ///           bounds::clip to an axis of length 0.
+    checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
+        std::size_t first_axis, bounds rule)
+        : shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
+    {
+        tuples_ = {items_.data(), element_count(front()), axes, first_axis};
+        check_range(op);
+        check_clip(op);
+    }
+
+    std::size_t count() const { return tuples_.count; }
+
+    /// Returns the shape of the indices without their last axis: an update or output element has a position
+    /// in it.
+    xloom::shape front() const { return drop_axis(shape_, shape_.size() - 1); }
+
+    /// Returns the index tuples; their offsets have the unit of the strides that the constructor received.
+    kernel::index_tuples<index> const& tuples() const { return tuples_; }
+
+    /// Returns the index tuples for a tensor of data's shape with these strides.
+    kernel::index_tuples<index> tuples(strides const& steps) const
+    {
+        kernel::index_tuples<index> placed = tuples_;
+        auto const first = steps.begin() + static_cast<std::ptrdiff_t>(tuples_.first_axis);
+        placed.axes.strides = strides(first, first + static_cast<std::ptrdiff_t>(tuples_.width()));
+        return placed;
+    }
+
+    /// Returns a reader of the tuples' offsets. The reader must not outlive this object.
+    kernel::offset_reader reader(kernel::batch_offsets const& batch = {}) const
+    {
+        return {tuples_, rule_, batch};
+    }
+
+private:
+    void check_range(std::string_view op)
+    {
 #ifdef NDEBUG
-    bool const is_checked = rule == bounds::check;
+        bool const is_checked = rule_ == bounds::check;
 #else
-    bool const is_checked = rule == bounds::check || rule == bounds::assume;
+        bool const is_checked = rule_ == bounds::check || rule_ == bounds::assume;
 #endif
-    if (is_checked) {
-        kernel::index_stats const found = kernel::find_index_stats(tuples);
+        if (!is_checked)
+            return;
+        kernel::index_stats const found = kernel::find_index_stats(tuples_);
         if (!found.in_range)
             fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ",
-                describe_outside(tuples, indices), ". Correct it, or choose bounds::drop or bounds::clip.");
-        tuples.has_negative = found.has_negative;
+                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+        tuples_.has_negative = found.has_negative;
     }
-    if (rule == bounds::clip && tuples.count != 0)
-        for (std::size_t axis = 0; axis < tuples.width(); ++axis)
-            if (tuples.axes.dims[axis] == 0)
+
+    void check_clip(std::string_view op) const
+    {
+        if (rule_ != bounds::clip || tuples_.count == 0)
+            return;
+        for (std::size_t axis = 0; axis < tuples_.width(); ++axis)
+            if (tuples_.axes.dims[axis] == 0)
                 fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
-                    tuples.first_axis + axis, " of data has length 0. Choose bounds::drop.");
-}
+                    tuples_.first_axis + axis, " of data has length 0. Choose bounds::drop.");
+    }
+
+    /// Returns the positions and values of all indices outside their axes.
+    fact_list describe_outside() const
+    {
+        fact_list outside;
+        for (std::size_t flat = 0; flat < tuples_.count * tuples_.width(); ++flat) {
+            std::size_t const axis = flat % tuples_.width();
+            std::size_t const length = tuples_.axes.dims[axis];
+            if (!kernel::is_index(tuples_.first[flat], length))
+                outside.add("indices", unravel(flat, shape_), " is ", tuples_.first[flat], " (axis ",
+                    tuples_.first_axis + axis, " of length ", length, ")");
+        }
+        return outside;
+    }
+
+    xloom::shape shape_;
+    row_major_items<Indices> items_;
+    bounds rule_;
+    kernel::index_tuples<index> tuples_{};
+};
 
 } // namespace xloom::detail
 
@@ -7972,7 +8060,6 @@ namespace xloom::detail {
 template <class Data, class Indices>
 class gather_call {
     using T = item_t<Data>;
-    using index = item_t<Indices>;
 
 public:
     gather_call(
@@ -7981,17 +8068,10 @@ public:
           layout_(detail::layout_of(data)),
           output_shape_(check_gather_nd(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
           data_(enable_tensor<Data>::data(data)),
-          indices_(indices)
-    {
-        shape const dims = detail::shape_of(indices);
-        auto const b = static_cast<std::size_t>(options.batch_dims);
-        std::size_t const k = dims.back();
-        batch_ = part_of_layout(0, b);
-        slice_ = part_of_layout(b + k, layout_.dims.size());
-        tuples_ = {
-            indices_.data(), element_count(drop_axis(dims, dims.size() - 1)), part_of_layout(b, b + k), b};
-        check_indices(op, tuples_, dims, options.bounds);
-    }
+          first_(static_cast<std::size_t>(options.batch_dims)),
+          last_(first_ + detail::shape_of(indices).back()),
+          indices_(op, indices, part_of_layout(first_, last_), first_, options.bounds)
+    {}
 
     shape const& output_shape() const { return output_shape_; }
     bool may_leave_out() const { return options_.bounds == bounds::drop; }
@@ -8000,26 +8080,29 @@ public:
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
-        std::size_t const size = element_count(slice_.dims);
-        std::size_t const count = tuples_.count;
+        strided_layout const batch = part_of_layout(0, first_),
+                             slice = part_of_layout(last_, layout_.dims.size());
+        std::size_t const size = element_count(slice.dims);
+        std::size_t const count = indices_.count();
         if (count == 0 || element_count(layout_.dims) == 0)
             return;
-        std::size_t const entries = element_count(batch_.dims);
-        kernel::offset_reader const read(tuples_, options_.bounds, {batch_, count / entries});
-        bool const is_contiguous = is_row_major(slice_);
+        std::size_t const entries = element_count(batch.dims);
+        kernel::offset_reader const read = indices_.reader({batch, count / entries});
+        kernel::index_tuples<item_t<Indices>> const& tuples = indices_.tuples();
+        bool const is_contiguous = is_row_major(slice);
         std::size_t const parts = parts_for(policy, count * size);
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count),
                               end = begin_of_part(part + 1, parts, count);
-            if (is_contiguous && kernel::are_single_indices(tuples_, options_.bounds) && batch_.dims.empty())
+            if (is_contiguous && kernel::are_single_indices(tuples, options_.bounds) && batch.dims.empty())
                 kernel::gather_single(
-                    tuples_, begin, end, data_, output, kernel::copy_contiguous_slices{size});
+                    tuples, begin, end, data_, output, kernel::copy_contiguous_slices{size});
             else if (is_contiguous)
                 kernel::gather_nd(read, begin, end, data_, output, kernel::copy_contiguous_slices{size});
             else
                 kernel::gather_nd(read, begin, end, data_, output,
                     kernel::copy_strided_slices{
-                        {slice_.dims, slice_.strides, row_major_strides(slice_.dims)}, size});
+                        {slice.dims, slice.strides, row_major_strides(slice.dims)}, size});
         });
     }
 
@@ -8034,10 +8117,9 @@ private:
     strided_layout layout_;
     shape output_shape_;
     T const* data_;
-    row_major_items<Indices> indices_;
-    strided_layout batch_{};
-    strided_layout slice_{};
-    kernel::index_tuples<index> tuples_{};
+    std::size_t first_; ///< the indexed axes of data are first_ .. last_ - 1
+    std::size_t last_;
+    checked_indices<Indices> indices_;
 };
 
 } // namespace xloom::detail
@@ -8460,7 +8542,7 @@ struct hidden_states {
     template <class Part>
     Rows make_rows(Part const& part, kernel::arena<compute_t<Item>>& memory) const
     {
-        return Rows(weights.parameters(part.d), part.count, memory);
+        return Rows(detail::parameters_of(weights, part.d), part.count, memory);
     }
     template <class Part>
     void start(Part const& part, Rows const& rows) const
@@ -8590,12 +8672,14 @@ class gru_weights : public detail::packed_weights<kernel::gru_parameters<detail:
 
 public:
     gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
-        : gru_weights("xloom::gru_weights", constants, options)
+        : gru_weights(detail::operator_name{"xloom::gru_weights"}, constants, options)
     {}
-    gru_weights(std::string_view op, gru_constants<Item> const& constants, gru_options const& options)
+    gru_weights(
+        detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
         : gru_weights(constants, options,
-              detail::checked_weights{detail::check_gru_constants(op, constants, options),
-                  detail::check_activations(op, options, detail::gru_activations, activation_dialect::onnx)})
+              detail::checked_weights{detail::check_gru_constants(op.text, constants, options),
+                  detail::check_activations(
+                      op.text, options, detail::gru_activations, activation_dialect::onnx)})
     {}
 
 private:
@@ -8649,7 +8733,8 @@ template <class Input, class Item = detail::first_item_t<Input>, execution_polic
 gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> const& inputs,
     gru_options const& options = {}, Policy const& policy = {})
 {
-    gru_weights<Item> const weights("xloom::gru", {inputs.W, inputs.R, inputs.B}, options);
+    gru_weights<Item> const weights(
+        detail::operator_name{"xloom::gru"}, {inputs.W, inputs.R, inputs.B}, options);
     return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
@@ -8861,103 +8946,14 @@ inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>
 template <class T, class Allocator>
 inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
 
-/// True for a reference, and for a tuple that contains one.
-template <class T>
-inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
-template <class... Ts>
-inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
+/// A tag for the values of a step that were not grouped in tuples: scan_step{a, b, y}.
+struct loose_values {};
 
-/// True if the containers that stack values of type Y can construct, copy and align its items; xtensor with
-/// xsimd uses one alignment for all items.
-template <class Y>
-inline constexpr bool every_item_stacks =
-    std::is_default_constructible_v<item_t<Y>> && std::is_copy_constructible_v<item_t<Y>> &&
-    std::is_copy_assignable_v<item_t<Y>> &&
-    (XTENSOR_DEFAULT_ALIGNMENT == 0 || alignof(item_t<Y>) <= XTENSOR_DEFAULT_ALIGNMENT ||
-        (tensor<Y> && !expression<Y>));
-template <class... Ys>
-inline constexpr bool every_item_stacks<std::tuple<Ys...>> = (every_item_stacks<Ys> && ...);
-
-/// A compile-time error of a step, or of a returned value (From) that replaces a carried value (To).
-enum class step_fault {
-    none,
-    reference,
-    lazy,
-    output,
-    output_item,
-    count,
-    kind,
-    item_type,
-    rank,
-    fixed_shape
-};
-
-/// The value type of an optional; T itself for other types.
-template <class T>
-struct value_in {
-    using type = T;
-};
-template <class T>
-struct value_in<std::optional<T>> {
-    using type = T;
-};
-
-template <class To, class From>
-consteval step_fault find_carried_fault()
-{
-    if constexpr (std::is_same_v<To, From>) {
-        return step_fault::none;
-    } else if constexpr (tensor<To> && tensor<From>) {
-        using to_shape = shape_type_t<To>;
-        using from_shape = shape_type_t<From>;
-        constexpr std::size_t to_rank = enable_tensor<To>::rank;
-        constexpr std::size_t from_rank = enable_tensor<From>::rank;
-        if (!std::is_same_v<item_t<To>, item_t<From>>)
-            return step_fault::item_type;
-        if (to_rank != from_rank && to_rank != dynamic_rank && from_rank != dynamic_rank)
-            return step_fault::rank;
-        if (is_fixed_shape<to_shape> && is_fixed_shape<from_shape> && !std::is_same_v<to_shape, from_shape>)
-            return step_fault::fixed_shape;
-        return step_fault::none;
-    } else if constexpr (is_optional<To>) {
-        if constexpr (std::is_same_v<From, std::nullopt_t>)
-            return step_fault::none;
-        else
-            return find_carried_fault<typename value_in<To>::type, typename value_in<From>::type>();
-    } else if constexpr (is_sequence<To>) {
-        return step_fault::kind;
-    } else {
-        return tensor<To> || tensor<From> || has_sequence<From> ? step_fault::kind : step_fault::item_type;
-    }
-}
-
-template <class State, class Step>
-consteval step_fault find_step_fault()
-{
-    using returned = decltype(Step::state);
-    if constexpr (is_or_has_reference<returned> || is_or_has_reference<decltype(Step::scan_outputs)>) {
-        return step_fault::reference;
-    } else if constexpr (!is_self_contained<returned> || !is_self_contained<decltype(Step::scan_outputs)>) {
-        return step_fault::lazy;
-    } else if constexpr (!is_stackable<decltype(Step::scan_outputs)>) {
-        return step_fault::output;
-    } else if constexpr (!every_item_stacks<decltype(Step::scan_outputs)>) {
-        return step_fault::output_item;
-    } else if constexpr (leaf_count<State> != leaf_count<returned>) {
-        return step_fault::count;
-    } else {
-        return []<class... To, class... From>(std::tuple<To&...> const*, std::tuple<From&...> const*) {
-            step_fault first = step_fault::none;
-            for (step_fault const each : {step_fault::none, find_carried_fault<To, From>()...})
-                if (first == step_fault::none)
-                    first = each;
-            return first;
-        }(static_cast<leaves_t<State>*>(nullptr), static_cast<leaves_t<returned>*>(nullptr));
-    }
-}
+/// A tag for the state of a step whose condition is not a bool.
+struct no_bool {};
 
 /// False if the type of `to` has a fixed shape or static rank that differs from `from`'s. Two static ones
-/// that differ are a step_fault.
+/// that differ are a compile-time error.
 template <class To, class From>
 bool has_room_for(To const& to, From const& from)
 {
@@ -8972,8 +8968,8 @@ bool has_room_for(To const& to, From const& from)
         return enable_tensor<To>::rank == detail::shape_of(from).size();
 }
 
-/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires types without a
-/// step_fault, and has_room_for(to, from).
+/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires a valid
+/// replacement, and has_room_for(to, from).
 template <class To, class From>
 void assign_carried(To& to, From& from)
 {
@@ -9009,25 +9005,32 @@ bool is_true(std::string_view op, Cond const& cond)
     }
 }
 
-enum class if_fault { none, cond, arity, nothing, lazy, types };
-
+/// True if the types of a call of if_ are valid, otherwise a compile-time error of one sentence.
 template <class Cond, class Then, class Else>
-consteval if_fault find_if_fault()
+consteval bool is_valid_if()
 {
     if constexpr (!std::is_same_v<item_t<Cond>, bool> && !std::is_convertible_v<Cond const&, bool>)
-        return if_fault::cond;
+        static_assert(never<Cond>, "xloom::if_: cond must be a bool or a tensor of bool with one element");
     else if constexpr (!std::is_invocable_v<Then&> || !std::is_invocable_v<Else&>)
-        return if_fault::arity;
+        static_assert(never<Then>, "xloom::if_: the branches must be callable without arguments; they see "
+                                   "outer variables by capture");
     else {
         using then_t = bare<std::invoke_result_t<Then&>>;
         using else_t = bare<std::invoke_result_t<Else&>>;
         if constexpr (std::is_void_v<then_t> || std::is_void_v<else_t>)
-            return if_fault::nothing;
+            static_assert(never<Then>,
+                "xloom::if_: both branches must return a value; for side effects use an if statement");
         else if constexpr (!is_self_contained<then_t> || !is_self_contained<else_t>)
-            return if_fault::lazy;
+            static_assert(never<Then>,
+                "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
+                "dead local variables; wrap it in xt::eval(...), or return a container");
+        else if constexpr (!std::is_same_v<owned_t<then_t>, owned_t<else_t>>)
+            static_assert(
+                never<Then>, "xloom::if_: both branches must return the same types; shapes may differ");
         else
-            return std::is_same_v<owned_t<then_t>, owned_t<else_t>> ? if_fault::none : if_fault::types;
+            return true;
     }
+    return false;
 }
 
 } // namespace detail
@@ -9051,20 +9054,7 @@ template <class Cond, class Then, class Else>
 auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 {
     using namespace detail;
-    constexpr if_fault fault = find_if_fault<Cond, Then, Else>();
-    static_assert(
-        fault != if_fault::cond, "xloom::if_: cond must be a bool or a tensor of bool with one element");
-    static_assert(fault != if_fault::arity,
-        "xloom::if_: the branches must be callable without arguments; they see outer variables by capture");
-    static_assert(fault != if_fault::nothing,
-        "xloom::if_: both branches must return a value; for effects alone, C++'s own if will do");
-    static_assert(fault != if_fault::lazy,
-        "xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its "
-        "dead local variables; wrap it in xt::eval(...), "
-        "or return a container");
-    static_assert(
-        fault != if_fault::types, "xloom::if_: both branches must return the same types; shapes may differ");
-    if constexpr (fault == if_fault::none) {
+    if constexpr (is_valid_if<Cond, Then, Else>()) {
         using result = owned_t<std::invoke_result_t<Then&>>;
         if (is_true("xloom::if_", cond))
             return result(then_branch());
@@ -11075,6 +11065,18 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
 
 namespace xloom::kernel {
 
+/// The iterations `begin` .. `end` - 1 of a scan of `length`.
+struct iterations {
+    std::size_t begin;
+    std::size_t end;
+    std::size_t length;
+
+    constexpr std::size_t count() const noexcept { return end - begin; }
+};
+
+/// Returns all iterations of a scan of `length`.
+constexpr iterations all_iterations(std::size_t length) noexcept { return {0, length, length}; }
+
 /// The elements of one operand along its time axis: element t begins `first + t * step` items after the
 /// operand's first item.
 struct time_axis {
@@ -11093,6 +11095,14 @@ struct time_axis {
             first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
             step = -step;
         }
+    }
+
+    /// Returns the time axis that begins with the element of iteration `begin`.
+    constexpr time_axis from(std::size_t begin) const
+    {
+        time_axis rest = *this;
+        rest.first += static_cast<std::ptrdiff_t>(begin) * step;
+        return rest;
     }
 
     /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
@@ -12013,15 +12023,18 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
     using output_arguments = std::tuple<
         decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
 
-    /// Returns cursors over the operands. Requires the operands' own `places`, checked.
+    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
+    /// checked.
     template <class Places>
-    static cursors start(std::tuple<Xs...> const& operands, Places const& places, std::size_t length)
+    static cursors start(
+        std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(
                 enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
-                kernel::time_axis(places[I].memory.layout, places[I].axis, length, places[I].reverse),
-                length)...};
+                kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
+                    .from(range.begin),
+                range.count())...};
         }(std::index_sequence_for<Xs...>{});
     }
 };
@@ -12286,58 +12299,300 @@ inline std::int64_t limit_of(std::string_view op, loop_options const& options)
     return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
 }
 
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/loop_types.hpp ====
+// The requirements on the types of a call of loop or loop_into, with their compile-time errors.
+
+// ==== xloom/run/scan/loop_body.hpp ====
+// The step and the result of a pure loop.
+
+namespace xloom {
+
+/// The value that the body of loop returns: whether to continue, the next carried values, and this
+/// iteration's outputs. Construction evaluates lazy xtensor expressions inside the body, so that none of them
+/// outlives the body's variables.
+template <class State, class ScanOutputs = std::tuple<>>
+struct loop_step {
+    bool cond;
+    State state;
+    ScanOutputs scan_outputs{};
+};
+template <class State>
+loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
+template <class State, class ScanOutputs>
+loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+
+/// The step deduced from four or more values, which loop rejects: carried values and outputs cannot be
+/// distinguished.
+template <>
+struct loop_step<detail::loose_values> {
+    explicit loop_step(auto const&...) {}
+};
+template <class A, class B, class C, class... More>
+loop_step(bool, A const&, B const&, C const&, More const&...) -> loop_step<detail::loose_values>;
+
+/// The step deduced from a condition that is not a bool, such as a tensor of rank 0; loop rejects it.
+template <>
+struct loop_step<detail::no_bool> {
+    explicit loop_step(auto const&...) {}
+};
+/// Deduces the step that loop rejects.
+template <class Cond, class... Values>
+    requires(!std::is_convertible_v<Cond const&, bool>)
+loop_step(Cond const&, Values const&...) -> loop_step<detail::no_bool>;
+
+/// The result of loop: the carried values at its end, the stacked outputs, and the members of loop_status.
+template <class State, class ScanOutputs>
+struct loop_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_loop_step = false;
+template <class State, class ScanOutputs>
+inline constexpr bool is_loop_step<loop_step<State, ScanOutputs>> = true;
+template <>
+inline constexpr bool is_loop_step<loop_step<loose_values>> = false;
+template <>
+inline constexpr bool is_loop_step<loop_step<no_bool>> = false;
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/run/scan/step_types.hpp ====
+// The requirements of scan, scan_batched and loop on the types that a body returns, with their compile-time
+// errors.
+
+namespace xloom::detail {
+
+/// True for a reference, and for a tuple that contains one.
+template <class T>
+inline constexpr bool is_or_has_reference = std::is_reference_v<T>;
+template <class... Ts>
+inline constexpr bool is_or_has_reference<std::tuple<Ts...>> = (std::is_reference_v<Ts> || ...);
+
+/// True if the containers that stack values of type Y can construct, copy and align its items; xtensor with
+/// xsimd uses one alignment for all items.
+template <class Y>
+inline constexpr bool every_item_stacks =
+    std::is_default_constructible_v<item_t<Y>> && std::is_copy_constructible_v<item_t<Y>> &&
+    std::is_copy_assignable_v<item_t<Y>> &&
+    (XTENSOR_DEFAULT_ALIGNMENT == 0 || alignof(item_t<Y>) <= XTENSOR_DEFAULT_ALIGNMENT ||
+        (tensor<Y> && !expression<Y>));
+template <class... Ys>
+inline constexpr bool every_item_stacks<std::tuple<Ys...>> = (every_item_stacks<Ys> && ...);
+
+/// The replacement of a carried value of type To by a value of type From: what the two types have in common.
+/// The value of an optional can be replaced without the optional.
+template <class To, class From>
+struct replacement {
+    static constexpr bool keeps_kind =
+        std::is_same_v<To, From> || !(tensor<To> || has_sequence<To> || tensor<From> || has_sequence<From>);
+    static constexpr bool keeps_item_type = std::is_same_v<item_t<To>, item_t<From>>;
+    static constexpr bool keeps_rank = true;
+    static constexpr bool keeps_shape = true;
+};
+template <tensor To, tensor From>
+struct replacement<To, From> {
+    static constexpr std::size_t to_rank = enable_tensor<To>::rank;
+    static constexpr std::size_t from_rank = enable_tensor<From>::rank;
+
+    static constexpr bool keeps_kind = true;
+    static constexpr bool keeps_item_type = std::is_same_v<item_t<To>, item_t<From>>;
+    static constexpr bool keeps_rank =
+        to_rank == from_rank || to_rank == dynamic_rank || from_rank == dynamic_rank;
+    static constexpr bool keeps_shape = !is_fixed_shape<shape_type_t<To>> ||
+                                        !is_fixed_shape<shape_type_t<From>> ||
+                                        std::is_same_v<shape_type_t<To>, shape_type_t<From>>;
+};
+template <class To, class From>
+struct replacement<std::optional<To>, From> : replacement<To, From> {};
+template <class To, class From>
+struct replacement<std::optional<To>, std::optional<From>> : replacement<To, From> {};
+template <class To>
+struct replacement<std::optional<To>, std::nullopt_t> : replacement<To, To> {};
+
+template <class Replacement>
+inline constexpr bool is_valid_replacement = Replacement::keeps_kind && Replacement::keeps_item_type &&
+                                             Replacement::keeps_rank && Replacement::keeps_shape;
+
+/// A carried value's index, its initial type and the type that the body returned. A compiler prints these in
+/// the error of a static_assert on never<carried_state>.
+template <std::size_t StateNumber, class InitialType, class ReturnedType>
+struct carried_state {};
+
+/// The first invalid replacement among carried values, which have the indices from I; a valid one if there is
+/// none. Its `shown` holds the types of the items where these differ, otherwise those of the values.
+template <class To, class From, std::size_t I = 0>
+struct first_invalid : replacement<int, int> {};
+template <class To, class... Tos, class From, class... Froms, std::size_t I>
+    requires is_valid_replacement<replacement<To, From>>
+struct first_invalid<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I>
+    : first_invalid<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1> {};
+template <class To, class... Tos, class From, class... Froms, std::size_t I>
+    requires(!is_valid_replacement<replacement<To, From>>)
+struct first_invalid<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I> : replacement<To, From> {
+    using types = replacement<To, From>;
+    using shown = std::conditional_t<types::keeps_kind && !types::keeps_item_type,
+        carried_state<I, item_t<To>, item_t<From>>, carried_state<I, To, From>>;
+};
+
+// The message of a static_assert is a literal, so only the preprocessor can insert an operator's sentences.
+// The macro defines function<State, Step>(): true if the outputs of a Step can be stacked and its state can
+// replace State, otherwise a compile-time error of one sentence.
+#define XLOOM_STEP_TYPES(function, op, step, output, count, kind, item_type, rank, shape)                    \
+    template <class State, class Step>                                                                       \
+    consteval bool function()                                                                                \
+    {                                                                                                        \
+        using state = decltype(Step::state);                                                                 \
+        using outputs = decltype(Step::scan_outputs);                                                        \
+        using invalid = first_invalid<leaves_t<State>, leaves_t<state>>;                                     \
+        if constexpr (is_or_has_reference<state> || is_or_has_reference<outputs>)                            \
+            static_assert(never<Step>,                                                                       \
+                op ": the body returned references, which could outlive the body's variables; return " step  \
+                   "{...} without template arguments");                                                      \
+        else if constexpr (!is_self_contained<state> || !is_self_contained<outputs>)                         \
+            static_assert(never<Step>, op ": the body returned a lazy xtensor expression or a view, which "  \
+                                          "would refer to the body's dead local variables; return " step     \
+                                          "{...} without template arguments, or a container");               \
+        else if constexpr (!is_stackable<outputs>)                                                           \
+            static_assert(never<Step>, op ": " output);                                                      \
+        else if constexpr (!every_item_stacks<outputs>)                                                      \
+            static_assert(never<Step>,                                                                       \
+                op ": the items of a scan output must be default-constructible, copyable and no more "       \
+                   "aligned than xtensor aligns items; hold others by std::shared_ptr");                     \
+        else if constexpr (leaf_count<State> != leaf_count<state>)                                           \
+            static_assert(never<Step>, op ": " count);                                                       \
+        else if constexpr (!invalid::keeps_kind)                                                             \
+            static_assert(detail::never<typename invalid::shown>, op ": " kind);                             \
+        else if constexpr (!invalid::keeps_item_type)                                                        \
+            static_assert(detail::never<typename invalid::shown>,                                            \
+                op ": " item_type                                                                            \
+                   "; convert what the body returns, or give init that type (0.0, not 0, for a double)");    \
+        else if constexpr (!invalid::keeps_rank)                                                             \
+            static_assert(detail::never<typename invalid::shown>, op ": " rank);                             \
+        else if constexpr (!invalid::keeps_shape)                                                            \
+            static_assert(detail::never<typename invalid::shown>, op ": " shape);                            \
+        else                                                                                                 \
+            return true;                                                                                     \
+        return false;                                                                                        \
+    }
+
+XLOOM_STEP_TYPES(is_valid_scan_step, "xloom::scan", "xloom::scan_step",
+    "a scan output must be a tensor or a scalar", "the body must return as many states as init has",
+    "a state that is a tensor must be replaced by a tensor, a scalar by a scalar",
+    "a state must keep its element type", "a state must keep its rank", "a state must keep its shape")
+
+XLOOM_STEP_TYPES(is_valid_scan_batched_step, "xloom::scan_batched", "xloom::scan_step",
+    "a scan output must be a tensor or a scalar", "the body must return as many states as init has",
+    "a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar",
+    "a state must keep its element type", "a row of a state must keep its rank",
+    "a row of a state must keep its shape")
+
+XLOOM_STEP_TYPES(is_valid_loop_step, "xloom::loop", "xloom::loop_step",
+    "a scan output must be a tensor or a scalar; carry a sequence as a state instead",
+    "the body must return as many carried values as init has",
+    "a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence",
+    "a carried value may change its shape, but never its element type",
+    "a carried value of a static rank must keep it; carry an xt::xarray to change the rank",
+    "a carried value of a fixed shape must keep it; carry an xt::xtensor to change the shape")
+
+#undef XLOOM_STEP_TYPES
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// True for a carried value of loop_into: any value but a lazy expression.
 template <class X>
 using is_loop_state = std::bool_constant<!lazy<X>>;
+
+/// The call of loop's body: body(iteration, cond, carried value const&...).
+template <class Body, class State>
+using loop_call = call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>>>;
+
+/// The call of loop_into's body: body(iteration, carried value&..., output&...).
+template <class Body, class States, class Outputs>
+using loop_into_call = call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>,
+                                         typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
+
+/// True if the types of a call of loop are valid, otherwise a compile-time error of one sentence.
+template <class Body, class State>
+consteval bool is_valid_loop()
+{
+    if constexpr (!is_flat<State>)
+        static_assert(never<State>, "xloom::loop: a pack is one value or a flat std::tuple of values, but a "
+                                    "std::tuple stands inside a std::tuple");
+    else if constexpr (!loop_call<Body, State>::is_valid)
+        static_assert(never<Body>,
+            "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
+    else {
+        using step = bare<typename loop_call<Body, State>::result>;
+        if constexpr (std::is_same_v<step, loop_step<loose_values>>)
+            static_assert(never<Body>,
+                "xloom::loop: a step holds a condition, one state and one scan output, each a "
+                "value or a std::tuple of values; return loop_step{cond, std::tuple{a, b}, y}, "
+                "or loop_step{cond, a, std::tuple{y, z}}");
+        else if constexpr (std::is_same_v<step, loop_step<no_bool>>)
+            static_assert(never<Body>, "xloom::loop: the condition of a step must be a bool; of a tensor of "
+                                       "rank 0 give the item, as in loop_step{cond(), state}");
+        else if constexpr (!is_loop_step<step>)
+            static_assert(
+                never<Body>, "xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}");
+        else
+            return is_valid_loop_step<State, step>();
+    }
+    return false;
+}
+
+/// True if the types of a call of loop_into are valid, otherwise a compile-time error of one sentence.
+template <class Body, class States, class Outputs>
+consteval bool is_valid_loop_into()
+{
+    using states = leaves_t<States>;
+    using outputs = leaves_t<Outputs>;
+    if constexpr (!is_flat<bare<States>> || !is_flat<bare<Outputs>>)
+        static_assert(never<States>, "xloom::loop_into: a pack is one value or a flat std::tuple of values, "
+                                     "but a std::tuple stands inside a std::tuple");
+    else if constexpr (!every_leaf<is_loop_state, states>)
+        static_assert(never<States>, "xloom::loop_into: a carried value must be a variable that can be "
+                                     "written, but a lazy xtensor expression was passed");
+    else if constexpr (!every_leaf<is_writable, states>)
+        static_assert(
+            never<States>, "xloom::loop_into: a carried value is updated in place, so it must not be const");
+    else if constexpr (!outlives_call<States>)
+        static_assert(never<States>, "xloom::loop_into: a carried value is updated in place, so it must be a "
+                                     "variable or a view of one; pass several as std::tie(v, n)");
+    else if constexpr (!every_leaf<is_scan_output, outputs>)
+        static_assert(never<Outputs>,
+            "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
+    else if constexpr (!every_leaf<is_writable, outputs>)
+        static_assert(never<Outputs>, "xloom::loop_into: a scan output is written, so it must not be const");
+    else if constexpr (!outlives_call<Outputs>)
+        static_assert(never<Outputs>, "xloom::loop_into: a scan output is written in place, so it must be a "
+                                      "variable or a view of one; pass several as std::tie(y, z)");
+    else if constexpr (!loop_into_call<Body, States, Outputs>::is_valid)
+        static_assert(never<Body>,
+            "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
+    else if constexpr (!std::is_same_v<typename loop_into_call<Body, States, Outputs>::result, bool>)
+        static_assert(never<Body>, "xloom::loop_into: the body must return bool: whether to go on");
+    else
+        return true;
+    return false;
+}
 
 } // namespace xloom::detail
 
 namespace xloom {
 
 namespace detail {
-
-/// A compile-time error of a loop_into call.
-enum class loop_into_fault {
-    none,
-    pack,
-    state,
-    state_const,
-    state_temporary,
-    output,
-    output_const,
-    output_temporary,
-    arity,
-    result
-};
-
-template <class Body, class States, class Outputs>
-consteval loop_into_fault find_loop_into_fault()
-{
-    using states = leaves_t<States>;
-    using outputs = leaves_t<Outputs>;
-    if constexpr (!is_flat<bare<States>> || !is_flat<bare<Outputs>>)
-        return loop_into_fault::pack;
-    else if constexpr (!every_leaf<is_loop_state, states>)
-        return loop_into_fault::state;
-    else if constexpr (!every_leaf<is_writable, states>)
-        return loop_into_fault::state_const;
-    else if constexpr (!outlives_call<States>)
-        return loop_into_fault::state_temporary;
-    else if constexpr (!every_leaf<is_scan_output, outputs>)
-        return loop_into_fault::output;
-    else if constexpr (!every_leaf<is_writable, outputs>)
-        return loop_into_fault::output_const;
-    else if constexpr (!outlives_call<Outputs>)
-        return loop_into_fault::output_temporary;
-    else {
-        using call = call_of<Body,
-            joined_t<std::tuple<std::int64_t>, states, typename cursor_set<outputs, true>::output_arguments>>;
-        if constexpr (!call::is_valid)
-            return loop_into_fault::arity;
-        else
-            return std::is_same_v<typename call::result, bool> ? loop_into_fault::none
-                                                               : loop_into_fault::result;
-    }
-}
 
 template <class Body, class... States, class... Outputs>
 loop_status run_loop_into(
@@ -12351,7 +12606,7 @@ loop_status run_loop_into(
     auto const places = detail::places_of(outputs);
     check_overlap(op, detail::places_of(states), {}, places);
 
-    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, 0);
+    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, kernel::all_iterations(0));
     std::int64_t const end = (std::min)(control.limit(), room);
     {
         std::tuple<local_state<States>...> held(states);
@@ -12411,33 +12666,10 @@ loop_status loop_into(
     Body&& body, States&& states, Outputs&& scan_outputs = {}, loop_options const& options = {})
 {
     using namespace detail;
-    constexpr loop_into_fault fault = find_loop_into_fault<Body, States, Outputs>();
-    static_assert(fault != loop_into_fault::pack,
-        "xloom::loop_into: a pack is one value or a flat std::tuple of "
-        "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != loop_into_fault::state,
-        "xloom::loop_into: a carried value must be a variable that can be "
-        "written, but a lazy xtensor expression was passed");
-    static_assert(fault != loop_into_fault::state_const,
-        "xloom::loop_into: a carried value is updated in place, so it must not be const");
-    static_assert(fault != loop_into_fault::state_temporary,
-        "xloom::loop_into: a carried value is updated in place, so it must be a variable or a view of one; "
-        "pass several as std::tie(v, n)");
-    static_assert(fault != loop_into_fault::output,
-        "xloom::loop_into: a scan output is a tensor in memory with a leading axis to write along");
-    static_assert(fault != loop_into_fault::output_const,
-        "xloom::loop_into: a scan output is written, so it must not be const");
-    static_assert(fault != loop_into_fault::output_temporary,
-        "xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; "
-        "pass several as std::tie(y, z)");
-    static_assert(fault != loop_into_fault::arity,
-        "xloom::loop_into: the body must be callable as body(iteration, carried value&..., output&...)");
-    static_assert(
-        fault != loop_into_fault::result, "xloom::loop_into: the body must return bool: whether to go on");
-    if constexpr (fault == loop_into_fault::none)
+    if constexpr (is_valid_loop_into<Body, States, Outputs>())
         return run_loop_into(body, detail::leaves(states), detail::leaves(scan_outputs), options);
     else
-        return {};
+        return {}; // a value, so that one mistake gives one error
 }
 
 } // namespace xloom
@@ -12518,129 +12750,9 @@ private:
 
 } // namespace xloom::detail
 
-// ==== xloom/run/scan/step_report.hpp ====
-// The types that a compile error names for an invalid step: the index of the state, its type and the returned
-// type.
-
-namespace xloom::detail {
-
-/// A carried value's index, with its initial and its returned type (of its items, if these differ). A
-/// compiler prints these in the error of a static_assert on `fits`.
-template <std::size_t StateNumber, class InitialType, class ReturnedType, step_fault Fault>
-struct carried_state {
-    static constexpr bool fits(step_fault asked) noexcept { return asked != Fault; }
-};
-
-/// The first carried value with an error, from index I.
-template <class To, class From, std::size_t I = 0>
-struct first_at_fault {
-    using type = carried_state<I, void, void, step_fault::none>;
-};
-template <class To, class... Tos, class From, class... Froms, std::size_t I>
-struct first_at_fault<std::tuple<To&, Tos&...>, std::tuple<From&, Froms&...>, I> {
-    static constexpr step_fault fault = find_carried_fault<To, From>();
-    static constexpr bool is_item_type = fault == step_fault::item_type;
-    using found = carried_state<I, std::conditional_t<is_item_type, item_t<To>, To>,
-        std::conditional_t<is_item_type, item_t<From>, From>, fault>;
-    using type = typename std::conditional_t<fault == step_fault::none,
-        first_at_fault<std::tuple<Tos&...>, std::tuple<Froms&...>, I + 1>, std::type_identity<found>>::type;
-};
-
-/// The first carried value with an error; none if the step's error does not concern the types of carried
-/// values.
-template <class State, class Step, step_fault Wrong>
-struct carried_at_fault {
-    using type = carried_state<0, void, void, step_fault::none>;
-};
-template <class State, class Step, step_fault Wrong>
-    requires(Wrong >= step_fault::kind)
-struct carried_at_fault<State, Step, Wrong>
-    : first_at_fault<leaves_t<State>, leaves_t<decltype(Step::state)>> {};
-
-/// A tag for the values of a step that were not grouped in tuples: scan_step{a, b, y}.
-struct loose_values {};
-
-/// A tag for the state of a step whose condition is not a bool.
-struct no_bool {};
-
-} // namespace xloom::detail
-
 namespace xloom {
 
-/// The value that the body of loop returns: whether to continue, the next carried values, and this
-/// iteration's outputs. Construction evaluates lazy xtensor expressions inside the body, so that none of them
-/// outlives the body's variables.
-template <class State, class ScanOutputs = std::tuple<>>
-struct loop_step {
-    bool cond;
-    State state;
-    ScanOutputs scan_outputs{};
-};
-template <class State>
-loop_step(bool, State&&) -> loop_step<detail::stored_t<State>>;
-template <class State, class ScanOutputs>
-loop_step(bool, State&&, ScanOutputs&&) -> loop_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
-
-/// The step deduced from four or more values, which loop rejects: carried values and outputs cannot be
-/// distinguished.
-template <>
-struct loop_step<detail::loose_values> {
-    explicit loop_step(auto const&...) {}
-};
-template <class A, class B, class C, class... More>
-loop_step(bool, A const&, B const&, C const&, More const&...) -> loop_step<detail::loose_values>;
-
-/// The step deduced from a condition that is not a bool, such as a tensor of rank 0; loop rejects it.
-template <>
-struct loop_step<detail::no_bool> {
-    explicit loop_step(auto const&...) {}
-};
-/// Deduces the step that loop rejects.
-template <class Cond, class... Values>
-    requires(!std::is_convertible_v<Cond const&, bool>)
-loop_step(Cond const&, Values const&...) -> loop_step<detail::no_bool>;
-
-/// The result of loop: the carried values at its end, the stacked outputs, and the members of loop_status.
-template <class State, class ScanOutputs>
-struct loop_result {
-    State final_state;
-    ScanOutputs scan_outputs;
-    bool cond;
-    std::int64_t trip_count;
-    bool stopped;
-};
-
 namespace detail {
-
-template <class T>
-inline constexpr bool is_loop_step = false;
-template <class State, class ScanOutputs>
-inline constexpr bool is_loop_step<loop_step<State, ScanOutputs>> = true;
-template <>
-inline constexpr bool is_loop_step<loop_step<loose_values>> = false;
-template <>
-inline constexpr bool is_loop_step<loop_step<no_bool>> = false;
-
-/// A compile-time error of a loop call.
-enum class loop_fault { none, pack, arity, loose, condition, result };
-
-template <class Body, class State>
-consteval loop_fault find_loop_fault()
-{
-    if constexpr (!is_flat<State>)
-        return loop_fault::pack;
-    else {
-        using call = call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>>>;
-        if constexpr (!call::is_valid)
-            return loop_fault::arity;
-        else if constexpr (std::is_same_v<bare<typename call::result>, loop_step<loose_values>>)
-            return loop_fault::loose;
-        else if constexpr (std::is_same_v<bare<typename call::result>, loop_step<no_bool>>)
-            return loop_fault::condition;
-        else
-            return is_loop_step<bare<typename call::result>> ? loop_fault::none : loop_fault::result;
-    }
-}
 
 /// Requires that a carried value's type can hold the new shape: a fixed shape and a static rank cannot
 /// change.
@@ -12722,59 +12834,11 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
 {
     using namespace detail;
     using state = owned_t<Init>;
-    constexpr loop_fault fault = find_loop_fault<Body, state>();
-    static_assert(fault != loop_fault::pack, "xloom::loop: a pack is one value or a flat std::tuple of "
-                                             "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != loop_fault::arity,
-        "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
-    static_assert(fault != loop_fault::loose,
-        "xloom::loop: a step holds a condition, one state and one scan output, each a value or a std::tuple "
-        "of values; return "
-        "loop_step{cond, std::tuple{a, b}, y}, or loop_step{cond, a, std::tuple{y, z}}");
-    static_assert(fault != loop_fault::condition,
-        "xloom::loop: the condition of a step must be a bool; of a tensor of "
-        "rank 0 give the item, as in loop_step{cond(), state}");
-    static_assert(fault != loop_fault::result,
-        "xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}");
-    if constexpr (fault == loop_fault::none) {
-        using step = bare<
-            typename call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<state const>>>::result>;
-        constexpr step_fault wrong = find_step_fault<state, step>();
-        static_assert(wrong != step_fault::reference,
-            "xloom::loop: the body returned references, which could outlive the body's variables; return "
-            "xloom::loop_step{...} without "
-            "template arguments");
-        using carried = typename carried_at_fault<state, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy,
-            "xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to "
-            "the body's dead local variables; return "
-            "xloom::loop_step{...} without template arguments, or a container");
-        static_assert(wrong != step_fault::output,
-            "xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead");
-        static_assert(wrong != step_fault::output_item,
-            "xloom::loop: the items of a scan output must be default-constructible, copyable and no more "
-            "aligned than xtensor "
-            "aligns items; hold others by std::shared_ptr");
-        static_assert(wrong != step_fault::count,
-            "xloom::loop: the body must return as many carried values as init has");
-        static_assert(carried::fits(step_fault::kind),
-            "xloom::loop: a carried tensor must be replaced by a tensor, a "
-            "scalar by a scalar, a sequence by a sequence");
-        static_assert(carried::fits(step_fault::item_type),
-            "xloom::loop: a carried value may change its shape, but never its element type; convert what the "
-            "body returns, or give init "
-            "that type (0.0, not 0, for a double)");
-        static_assert(carried::fits(step_fault::rank), "xloom::loop: a carried value of a static rank must "
-                                                       "keep it; carry an xt::xarray to change the rank");
-        static_assert(carried::fits(step_fault::fixed_shape),
-            "xloom::loop: a carried value of a fixed shape must keep "
-            "it; carry an xt::xtensor to change the shape");
-        if constexpr (wrong == step_fault::none)
-            return run_loop<step>(body, state(static_cast<Init&&>(init)), options);
-        else
-            return loop_result<state, std::tuple<>>{};
+    if constexpr (is_valid_loop<Body, state>()) {
+        using step = bare<typename loop_call<Body, state>::result>;
+        return run_loop<step>(body, state(static_cast<Init&&>(init)), options);
     } else {
-        return loop_result<state, std::tuple<>>{};
+        return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
 }
 
@@ -12868,22 +12932,29 @@ namespace xloom {
 
 namespace detail {
 
-enum class loop_list_fault { none, arity, result };
-
+/// The call of loop_list's body: body(iteration, cond, carried values).
 template <class Body, class V>
-consteval loop_list_fault find_loop_list_fault()
+using loop_list_call = call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>;
+
+/// True for a step of lists: of carried values of type V, and of tensors that own their items.
+template <class Step, class V>
+inline constexpr bool is_loop_list_step = false;
+template <class V, class Outputs>
+inline constexpr bool is_loop_list_step<loop_step<std::vector<V>, Outputs>, V> = is_output_list<Outputs>;
+
+/// True if the types of a call of loop_list are valid, otherwise a compile-time error of one sentence.
+template <class Body, class V>
+consteval bool is_valid_loop_list()
 {
-    using call = call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>;
-    if constexpr (!call::is_valid)
-        return loop_list_fault::arity;
-    else if constexpr (!is_loop_step<bare<typename call::result>>)
-        return loop_list_fault::result;
-    else {
-        using step = bare<typename call::result>;
-        constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<V>> &&
-                                  is_output_list<decltype(step::scan_outputs)>;
-        return is_right ? loop_list_fault::none : loop_list_fault::result;
-    }
+    if constexpr (!loop_list_call<Body, V>::is_valid)
+        static_assert(never<Body>, "xloom::loop_list: the body must be callable as body(iteration, cond, "
+                                   "std::span<carried value const>)");
+    else if constexpr (!is_loop_list_step<bare<typename loop_list_call<Body, V>::result>, V>)
+        static_assert(never<Body>, "xloom::loop_list: the body must return xloom::loop_step{cond, "
+                                   "std::vector of carried values, std::vector of outputs}");
+    else
+        return true;
+    return false;
 }
 
 template <class Step, class Body, class V>
@@ -12955,17 +13026,11 @@ template <class Body, class V>
 auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_options const& options = {})
 {
     using namespace detail;
-    constexpr loop_list_fault fault = find_loop_list_fault<Body, V>();
-    static_assert(fault != loop_list_fault::arity, "xloom::loop_list: the body must be callable as "
-                                                   "body(iteration, cond, std::span<carried value const>)");
-    static_assert(fault != loop_list_fault::result,
-        "xloom::loop_list: the body must return xloom::loop_step{cond, "
-        "std::vector of carried values, std::vector of outputs}");
-    if constexpr (fault == loop_list_fault::none) {
-        using step = bare<typename call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>::result>;
+    if constexpr (is_valid_loop_list<Body, V>()) {
+        using step = bare<typename loop_list_call<Body, V>::result>;
         return run_loop_list<step>(body, std::move(init), outputs, options);
     } else {
-        return loop_result<std::vector<V>, std::vector<V>>{};
+        return loop_result<std::vector<V>, std::vector<V>>{}; // a value, so that one mistake gives one error
     }
 }
 
@@ -13044,12 +13109,14 @@ class lstm_weights : public detail::packed_weights<kernel::lstm_parameters<detai
 
 public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
-        : lstm_weights("xloom::lstm_weights", constants, options)
+        : lstm_weights(detail::operator_name{"xloom::lstm_weights"}, constants, options)
     {}
-    lstm_weights(std::string_view op, lstm_constants<Item> const& constants, lstm_options const& options)
+    lstm_weights(
+        detail::operator_name const& op, lstm_constants<Item> const& constants, lstm_options const& options)
         : lstm_weights(constants, options,
-              detail::checked_weights{detail::check_lstm_constants(op, constants, options),
-                  detail::check_activations(op, options, detail::lstm_activations, activation_dialect::onnx)})
+              detail::checked_weights{detail::check_lstm_constants(op.text, constants, options),
+                  detail::check_activations(
+                      op.text, options, detail::lstm_activations, activation_dialect::onnx)})
     {}
 
 private:
@@ -13077,7 +13144,7 @@ struct lstm_states {
     template <class Part>
     auto make_rows(Part const& part, kernel::arena<T>& memory) const
     {
-        return kernel::lstm_rows<T>(weights.parameters(part.d), part.count, memory);
+        return kernel::lstm_rows<T>(detail::parameters_of(weights, part.d), part.count, memory);
     }
     template <class Part, class Rows>
     void start(Part const& part, Rows const& rows) const
@@ -13197,7 +13264,8 @@ template <class Input, class Item = detail::first_item_t<Input>, execution_polic
 lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> const& inputs,
     lstm_options const& options = {}, Policy const& policy = {})
 {
-    lstm_weights<Item> const weights("xloom::lstm", {inputs.W, inputs.R, inputs.B, inputs.P}, options);
+    lstm_weights<Item> const weights(
+        detail::operator_name{"xloom::lstm"}, {inputs.W, inputs.R, inputs.B, inputs.P}, options);
     return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
 }
 
@@ -13329,7 +13397,7 @@ private:
 
     scratch take_memory(kernel::arena<T>& memory) const
     {
-        auto const& p = weights_.parameters(d_);
+        auto const& p = detail::parameters_of(weights_, d_);
         return {kernel::lstm_rows<T>(p, N_, memory), memory.take(N_ * p.I), memory.take(N_ * p.sums_step())};
     }
 
@@ -13641,12 +13709,13 @@ class rnn_weights : public detail::packed_weights<kernel::rnn_parameters<detail:
 
 public:
     rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
-        : rnn_weights("xloom::rnn_weights", constants, options)
+        : rnn_weights(detail::operator_name{"xloom::rnn_weights"}, constants, options)
     {}
-    rnn_weights(std::string_view op, rnn_constants<Item> const& constants, rnn_options const& options)
+    rnn_weights(
+        detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
         : rnn_weights(constants, options,
-              detail::checked_weights{detail::check_rnn_constants(op, constants, options),
-                  detail::check_activations(op, detail::without_schema_default(options),
+              detail::checked_weights{detail::check_rnn_constants(op.text, constants, options),
+                  detail::check_activations(op.text, detail::without_schema_default(options),
                       detail::rnn_activations, activation_dialect::onnx)})
     {}
 
@@ -13697,7 +13766,8 @@ template <class Input, class Item = detail::first_item_t<Input>, execution_polic
 rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> const& inputs,
     rnn_options const& options = {}, Policy const& policy = {})
 {
-    rnn_weights<Item> const weights("xloom::rnn", {inputs.W, inputs.R, inputs.B}, options);
+    rnn_weights<Item> const weights(
+        detail::operator_name{"xloom::rnn"}, {inputs.W, inputs.R, inputs.B}, options);
     return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
@@ -13817,6 +13887,112 @@ void iterate(std::string_view op, Body& body, States const& states, Elements& el
 
 } // namespace detail
 } // namespace xloom
+
+// ==== xloom/run/scan/scan_types.hpp ====
+// The requirements on the types of a call of scan or scan_into, with their compile-time errors.
+
+namespace xloom::detail {
+
+/// The call of scan's body: body(state const&..., element const&...).
+template <class Body, class State, class Inputs, bool LeadingAxis>
+using scan_call =
+    call_of<Body, joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments>>;
+
+/// The call of scan_into's body: body(state&..., element const&..., output&...).
+template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
+using scan_into_call =
+    call_of<Body, joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
+                      typename cursor_set<leaves_t<Outputs>, LeadingAxis>::output_arguments>>;
+
+/// True if the types of a call of scan are valid, otherwise a compile-time error of one sentence.
+template <class Body, class State, class Inputs, bool LeadingAxis>
+consteval bool is_valid_scan()
+{
+    if constexpr (!is_flat<State> || !is_flat<Inputs>)
+        static_assert(never<State>, "xloom::scan: a pack is one value or a flat std::tuple of values, but a "
+                                    "std::tuple stands inside a std::tuple");
+    else if constexpr (!every_leaf<is_scan_state, leaves_t<State>>)
+        static_assert(never<State>,
+            "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
+    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
+        static_assert(never<Inputs>,
+            "xloom::scan: a scan input must be a tensor of xtensor; wrap a std::vector or an "
+            "Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type");
+    else if constexpr (!every_leaf<is_scan_input, Inputs>)
+        static_assert(never<Inputs>,
+            "xloom::scan: a scan input is a tensor with at least one axis; capture other values in the body");
+    else if constexpr (LeadingAxis && !static_length<Inputs>::agrees)
+        static_assert(never<Inputs>, "xloom::scan: all scan inputs must have the same sequence length");
+    else if constexpr (!scan_call<Body, State, Inputs, LeadingAxis>::is_valid)
+        static_assert(never<Body>,
+            "xloom::scan: the body must be callable as body(state const&..., element const&...)");
+    else {
+        using step = bare<typename scan_call<Body, State, Inputs, LeadingAxis>::result>;
+        if constexpr (std::is_same_v<step, scan_step<loose_values>>)
+            static_assert(never<Body>,
+                "xloom::scan: a step holds one state and one scan output, each a value or a std::tuple of "
+                "values; return scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
+        else if constexpr (!is_scan_step<step>)
+            static_assert(
+                never<Body>, "xloom::scan: the body must return xloom::scan_step{state, scan_outputs}");
+        else
+            return is_valid_scan_step<State, step>();
+    }
+    return false;
+}
+
+/// True if the types of a call of scan_into are valid, otherwise a compile-time error of one sentence.
+template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
+consteval bool is_valid_scan_into()
+{
+    using states = leaves_t<States>;
+    using outputs = leaves_t<Outputs>;
+    if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
+        static_assert(never<States>, "xloom::scan_into: a pack is one value or a flat std::tuple of values, "
+                                     "but a std::tuple stands inside a std::tuple");
+    else if constexpr (!every_leaf<is_scan_state, states>)
+        static_assert(never<States>, "xloom::scan_into: a state is a tensor or a scalar; carry sequences and "
+                                     "optionals with xloom::loop_into");
+    else if constexpr (!every_leaf<is_writable, states>)
+        static_assert(never<States>,
+            "xloom::scan_into: a state is updated in place, so it must not be const; the arguments are "
+            "scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is no state");
+    else if constexpr (!outlives_call<States>)
+        static_assert(never<States>, "xloom::scan_into: a state is updated in place, so it must be a "
+                                     "variable or a view of one; pass several as std::tie(h, c)");
+    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs> ||
+                       !every_leaf<is_no_foreign_memory, outputs>)
+        static_assert(never<Inputs>,
+            "xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a std::vector or an "
+            "Eigen matrix by xt::adapt, or specialise xloom::enable_tensor for its type");
+    else if constexpr (!every_leaf<is_scan_input, Inputs>)
+        static_assert(never<Inputs>, "xloom::scan_into: a scan input is a tensor with at least one axis; "
+                                     "capture other values in the body");
+    else if constexpr (!every_leaf<is_scan_output, outputs>)
+        static_assert(
+            never<Outputs>, "xloom::scan_into: a scan output is a tensor in memory with at least one axis");
+    else if constexpr (!every_leaf<is_writable, outputs>)
+        static_assert(never<Outputs>, "xloom::scan_into: a scan output is written, so it must not be const");
+    else if constexpr (!outlives_call<Outputs>)
+        static_assert(never<Outputs>, "xloom::scan_into: a scan output is written in place, so it must be a "
+                                      "variable or a view of one; pass several as std::tie(y, z)");
+    else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
+        static_assert(never<Inputs>,
+            "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
+    else if constexpr (!scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>::is_valid)
+        static_assert(never<Body>, "xloom::scan_into: the body must be callable as body(state&..., element "
+                                   "const&..., output&...); the arguments are scan_into(body, states, "
+                                   "scan_inputs, scan_outputs), with std::tuple() where there is no state");
+    else if constexpr (!std::is_void_v<
+                           typename scan_into_call<Body, States, Inputs, Outputs, LeadingAxis>::result>)
+        static_assert(
+            never<Body>, "xloom::scan_into: the body writes through its references and must return void");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
 
 // ==== xloom/scan_batched.hpp ====
 // Scan-8: a batch of scans, each row with its own states and its own length.
@@ -14112,18 +14288,10 @@ private:
 
 } // namespace xloom::detail
 
-namespace xloom {
+// ==== xloom/run/scan/scan_batched_types.hpp ====
+// The requirements on the types of a call of scan_batched, with their compile-time errors.
 
-namespace detail {
-
-template <class Outputs>
-struct as_tuple {
-    using type = std::tuple<Outputs>;
-};
-template <class... Ys>
-struct as_tuple<std::tuple<Ys...>> {
-    using type = std::tuple<Ys...>;
-};
+namespace xloom::detail {
 
 /// True for a state of a batch: a tensor that is not statically known to lack the batch axis.
 template <class X>
@@ -14143,34 +14311,66 @@ template <tensor X>
 inline constexpr bool is_sequence_lens<X> =
     std::is_integral_v<item_t<X>> && (enable_tensor<X>::rank == 1 || enable_tensor<X>::rank == dynamic_rank);
 
-enum class scan_batched_fault { none, pack, state, foreign, input, lens, arity, loose, result };
+/// The states that a body of scan_batched carries: one row of each.
+template <class State>
+using rows_t = typename row_tuple<leaves_t<State>>::type;
 
+/// The call of scan_batched's body: body(state const&..., element const&...).
+template <class Body, class State, class Inputs>
+using scan_batched_call =
+    call_of<Body, joined_t<leaves_t<rows_t<State> const>, typename batch_cursors<Inputs>::input_arguments>>;
+
+/// True if the types of a call of scan_batched are valid, otherwise a compile-time error of one sentence.
 template <class Body, class State, class Inputs, class Lens>
-consteval scan_batched_fault find_scan_batched_fault()
+consteval bool is_valid_scan_batched()
 {
     if constexpr (!is_flat<State> || !is_flat<Inputs>)
-        return scan_batched_fault::pack;
+        static_assert(never<State>, "xloom::scan_batched: a pack is one value or a flat std::tuple of "
+                                    "values, but a std::tuple stands inside a std::tuple");
     else if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
-        return scan_batched_fault::state;
+        static_assert(never<State>, "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
     else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
-        return scan_batched_fault::foreign;
+        static_assert(never<Inputs>,
+            "xloom::scan_batched: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen "
+            "matrix by xt::adapt, or specialise xloom::enable_tensor for its type");
     else if constexpr (!every_leaf<has_batch_and_time_axes, Inputs>)
-        return scan_batched_fault::input;
+        static_assert(never<Inputs>,
+            "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
     else if constexpr (!is_sequence_lens<Lens>)
-        return scan_batched_fault::lens;
+        static_assert(never<Lens>,
+            "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
+    else if constexpr (!scan_batched_call<Body, State, Inputs>::is_valid)
+        static_assert(never<Body>,
+            "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
     else {
-        using rows = typename row_tuple<leaves_t<State>>::type;
-        using call =
-            call_of<Body, joined_t<leaves_t<rows const>, typename batch_cursors<Inputs>::input_arguments>>;
-        if constexpr (!call::is_valid)
-            return scan_batched_fault::arity;
-        else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
-            return scan_batched_fault::loose;
+        using step = bare<typename scan_batched_call<Body, State, Inputs>::result>;
+        if constexpr (std::is_same_v<step, scan_step<loose_values>>)
+            static_assert(never<Body>, "xloom::scan_batched: a step holds one state and one scan output, "
+                                       "each a value or a std::tuple of values; return "
+                                       "scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
+        else if constexpr (!is_scan_step<step>)
+            static_assert(never<Body>,
+                "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
         else
-            return is_scan_step<bare<typename call::result>> ? scan_batched_fault::none
-                                                             : scan_batched_fault::result;
+            return is_valid_scan_batched_step<rows_t<State>, step>();
     }
+    return false;
 }
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+template <class Outputs>
+struct as_tuple {
+    using type = std::tuple<Outputs>;
+};
+template <class... Ys>
+struct as_tuple<std::tuple<Ys...>> {
+    using type = std::tuple<Ys...>;
+};
 
 /// Checks sequence_lens and returns it as a vector; T for every row if it is omitted.
 template <class Lens>
@@ -14203,7 +14403,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
         check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
     auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
 
-    typename row_tuple<leaves_t<State>>::type row{};
+    rows_t<State> row{};
     using stack = batch_outputs<typename as_tuple<decltype(Step::scan_outputs)>::type>;
     stack outputs(op, extent);
     step_memory_pool recycled;
@@ -14266,68 +14466,12 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
     using namespace detail;
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    constexpr scan_batched_fault fault = find_scan_batched_fault<Body, state, inputs, Lens>();
-    static_assert(fault != scan_batched_fault::pack,
-        "xloom::scan_batched: a pack is one value or a flat std::tuple of "
-        "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_batched_fault::state,
-        "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
-    static_assert(fault != scan_batched_fault::foreign,
-        "xloom::scan_batched: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen "
-        "matrix by xt::adapt, or specialise "
-        "xloom::enable_tensor for its type");
-    static_assert(fault != scan_batched_fault::input,
-        "xloom::scan_batched: a scan input is a tensor whose axes 0 and 1 are batch and sequence");
-    static_assert(fault != scan_batched_fault::lens,
-        "xloom::scan_batched: sequence_lens is a tensor of integers of rank 1, or std::nullopt");
-    static_assert(fault != scan_batched_fault::arity,
-        "xloom::scan_batched: the body must be callable as body(state const&..., element const&...)");
-    static_assert(fault != scan_batched_fault::loose,
-        "xloom::scan_batched: a step holds one state and one scan output, each a value or a std::tuple of "
-        "values; return "
-        "scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
-    static_assert(fault != scan_batched_fault::result,
-        "xloom::scan_batched: the body must return xloom::scan_step{state, scan_outputs}");
-    if constexpr (fault == scan_batched_fault::none) {
-        using rows = typename row_tuple<leaves_t<state>>::type;
-        using step = bare<typename call_of<Body,
-            joined_t<leaves_t<rows const>, typename batch_cursors<inputs>::input_arguments>>::result>;
-        constexpr step_fault wrong = find_step_fault<rows, step>();
-        static_assert(wrong != step_fault::reference,
-            "xloom::scan_batched: the body returned references, which could outlive the body's "
-            "variables; return xloom::scan_step{...} without "
-            "template arguments");
-        using carried = typename carried_at_fault<rows, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy,
-            "xloom::scan_batched: the body returned a lazy xtensor expression or a view, which would "
-            "refer to the body's dead local variables; return "
-            "xloom::scan_step{...} without template arguments, or a container");
-        static_assert(
-            wrong != step_fault::output, "xloom::scan_batched: a scan output must be a tensor or a scalar");
-        static_assert(wrong != step_fault::output_item,
-            "xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no "
-            "more aligned than xtensor "
-            "aligns items; hold others by std::shared_ptr");
-        static_assert(wrong != step_fault::count,
-            "xloom::scan_batched: the body must return as many states as init has");
-        static_assert(carried::fits(step_fault::kind),
-            "xloom::scan_batched: a row of a state that is a tensor must be "
-            "replaced by a tensor, a scalar one by a scalar");
-        static_assert(carried::fits(step_fault::item_type),
-            "xloom::scan_batched: a state must keep its element type; convert what the "
-            "body returns, or give init that type (0.0, not 0, for "
-            "a double)");
-        static_assert(
-            carried::fits(step_fault::rank), "xloom::scan_batched: a row of a state must keep its rank");
-        static_assert(carried::fits(step_fault::fixed_shape),
-            "xloom::scan_batched: a row of a state must keep its shape");
-        if constexpr (wrong == step_fault::none)
-            return run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
-                detail::evaluated_inputs(scan_inputs), sequence_lens, options);
-        else
-            return scan_result<state, std::tuple<>>{};
+    if constexpr (is_valid_scan_batched<Body, state, inputs, Lens>()) {
+        using step = bare<typename scan_batched_call<Body, state, inputs>::result>;
+        return run_scan_batched<step>(body, state(static_cast<Init&&>(init)),
+            detail::evaluated_inputs(scan_inputs), sequence_lens, options);
     } else {
-        return scan_result<state, std::tuple<>>{};
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
 }
 
@@ -14339,60 +14483,6 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
 namespace xloom {
 
 namespace detail {
-
-/// A compile-time error of a scan_into call.
-enum class scan_into_fault {
-    none,
-    pack,
-    state,
-    state_const,
-    state_temporary,
-    foreign,
-    input,
-    output,
-    output_const,
-    output_temporary,
-    lengths,
-    arity,
-    result
-};
-
-template <class Body, class States, class Inputs, class Outputs, bool LeadingAxis>
-consteval scan_into_fault find_scan_into_fault()
-{
-    using states = leaves_t<States>;
-    using outputs = leaves_t<Outputs>;
-    if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
-        return scan_into_fault::pack;
-    else if constexpr (!every_leaf<is_scan_state, states>)
-        return scan_into_fault::state;
-    else if constexpr (!every_leaf<is_writable, states>)
-        return scan_into_fault::state_const;
-    else if constexpr (!outlives_call<States>)
-        return scan_into_fault::state_temporary;
-    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
-        return scan_into_fault::foreign;
-    else if constexpr (!every_leaf<is_scan_input, Inputs>)
-        return scan_into_fault::input;
-    else if constexpr (!every_leaf<is_no_foreign_memory, outputs>)
-        return scan_into_fault::foreign;
-    else if constexpr (!every_leaf<is_scan_output, outputs>)
-        return scan_into_fault::output;
-    else if constexpr (!every_leaf<is_writable, outputs>)
-        return scan_into_fault::output_const;
-    else if constexpr (!outlives_call<Outputs>)
-        return scan_into_fault::output_temporary;
-    else if constexpr (LeadingAxis && !static_length<joined_t<Inputs, outputs>>::agrees)
-        return scan_into_fault::lengths;
-    else {
-        using call = call_of<Body, joined_t<states, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
-                                       typename cursor_set<outputs, LeadingAxis>::output_arguments>>;
-        if constexpr (!call::is_valid)
-            return scan_into_fault::arity;
-        else
-            return std::is_void_v<typename call::result> ? scan_into_fault::none : scan_into_fault::result;
-    }
-}
 
 /// Makes an input and an output of the same tensor share the memory of the current element. Contiguous
 /// elements share it already.
@@ -14440,8 +14530,9 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::place_in_time(output_places, options.output_axes, options.output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
-    auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, length);
-    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(outputs, output_places, length);
+    auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, kernel::all_iterations(length));
+    auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(
+        outputs, output_places, kernel::all_iterations(length));
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
     auto const guards = std::apply(
@@ -14477,41 +14568,7 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
     scan_options const& options)
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-    constexpr scan_into_fault fault = find_scan_into_fault<Body, States, inputs, Outputs, LeadingAxis>();
-    static_assert(fault != scan_into_fault::pack,
-        "xloom::scan_into: a pack is one value or a flat std::tuple of "
-        "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_into_fault::state, "xloom::scan_into: a state is a tensor or a scalar; carry "
-                                                   "sequences and optionals with xloom::loop_into");
-    static_assert(fault != scan_into_fault::state_const,
-        "xloom::scan_into: a state is updated in place, so it must not be const; the "
-        "arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there is "
-        "no state");
-    static_assert(fault != scan_into_fault::state_temporary,
-        "xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass "
-        "several as std::tie(h, c)");
-    static_assert(fault != scan_into_fault::foreign,
-        "xloom::scan_into: a scan input or output must be a tensor of xtensor; wrap a "
-        "std::vector or an Eigen matrix by xt::adapt, or specialise "
-        "xloom::enable_tensor for its type");
-    static_assert(fault != scan_into_fault::input, "xloom::scan_into: a scan input is a tensor with an axis "
-                                                   "to walk along; capture other values in the body");
-    static_assert(fault != scan_into_fault::output,
-        "xloom::scan_into: a scan output is a tensor in memory with an axis to walk along");
-    static_assert(fault != scan_into_fault::output_const,
-        "xloom::scan_into: a scan output is written, so it must not be const");
-    static_assert(fault != scan_into_fault::output_temporary,
-        "xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; "
-        "pass several as std::tie(y, z)");
-    static_assert(fault != scan_into_fault::lengths,
-        "xloom::scan_into: all scan inputs and outputs must have the same sequence length");
-    static_assert(fault != scan_into_fault::arity,
-        "xloom::scan_into: the body must be callable as body(state&..., element const&..., output&...); "
-        "the arguments are scan_into(body, states, scan_inputs, scan_outputs), with std::tuple() where there "
-        "is no state");
-    static_assert(fault != scan_into_fault::result,
-        "xloom::scan_into: the body writes through its references and must return void");
-    if constexpr (fault == scan_into_fault::none)
+    if constexpr (is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
         run_scan_into<LeadingAxis>(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
             detail::leaves(scan_outputs), options);
 }
@@ -14573,34 +14630,6 @@ namespace xloom {
 
 namespace detail {
 
-/// A compile-time error of a scan call.
-enum class scan_fault { none, pack, state, foreign, input, lengths, arity, loose, result };
-
-template <class Body, class State, class Inputs, bool LeadingAxis>
-consteval scan_fault find_scan_fault()
-{
-    if constexpr (!is_flat<State> || !is_flat<Inputs>)
-        return scan_fault::pack;
-    else if constexpr (!every_leaf<is_scan_state, leaves_t<State>>)
-        return scan_fault::state;
-    else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
-        return scan_fault::foreign;
-    else if constexpr (!every_leaf<is_scan_input, Inputs>)
-        return scan_fault::input;
-    else if constexpr (LeadingAxis && !static_length<Inputs>::agrees)
-        return scan_fault::lengths;
-    else {
-        using call = call_of<Body,
-            joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments>>;
-        if constexpr (!call::is_valid)
-            return scan_fault::arity;
-        else if constexpr (std::is_same_v<bare<typename call::result>, scan_step<loose_values>>)
-            return scan_fault::loose;
-        else
-            return is_scan_step<bare<typename call::result>> ? scan_fault::none : scan_fault::result;
-    }
-}
-
 /// Runs a pure scan whose body is valid. Length is the number of iterations if it is static, else
 /// dynamic_length.
 template <class Step, std::size_t Length, bool LeadingAxis, class Body, class State, class Inputs>
@@ -14616,7 +14645,7 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     check_output_axes(op, stack::ranks, options);
     auto places = detail::places_of(inputs);
     detail::place_in_time(places, options.input_axes, options.input_directions);
-    auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, length);
+    auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, kernel::all_iterations(length));
     stack outputs;
     step_memory_pool recycled;
     detail::iterate<Step>(
@@ -14635,66 +14664,13 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 {
     using state = owned_t<Init>;
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
-
-    constexpr scan_fault fault = find_scan_fault<Body, state, inputs, LeadingAxis>();
-    static_assert(fault != scan_fault::pack, "xloom::scan: a pack is one value or a flat std::tuple of "
-                                             "values, but a std::tuple stands inside a std::tuple");
-    static_assert(fault != scan_fault::state,
-        "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
-    static_assert(fault != scan_fault::foreign,
-        "xloom::scan: a scan input must be a tensor of xtensor; wrap a std::vector or an Eigen matrix by "
-        "xt::adapt, or specialise "
-        "xloom::enable_tensor for its type");
-    static_assert(fault != scan_fault::input,
-        "xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body");
-    static_assert(
-        fault != scan_fault::lengths, "xloom::scan: all scan inputs must have the same sequence length");
-    static_assert(fault != scan_fault::arity,
-        "xloom::scan: the body must be callable as body(state const&..., element const&...)");
-    static_assert(fault != scan_fault::loose,
-        "xloom::scan: a step holds one state and one scan output, each a value or a std::tuple of values; "
-        "return "
-        "scan_step{std::tuple{a, b}, y}, or scan_step{a, std::tuple{y, z}}");
-    static_assert(fault != scan_fault::result,
-        "xloom::scan: the body must return xloom::scan_step{state, scan_outputs}");
-    if constexpr (fault == scan_fault::none) {
-        using arguments =
-            joined_t<leaves_t<state const>, typename cursor_set<inputs, LeadingAxis>::input_arguments>;
-        using step = bare<typename call_of<Body, arguments>::result>;
-        constexpr step_fault wrong = find_step_fault<state, step>();
-        static_assert(wrong != step_fault::reference,
-            "xloom::scan: the body returned references, which could outlive the body's variables; return "
-            "xloom::scan_step{...} without "
-            "template arguments");
-        using carried = typename carried_at_fault<state, step, wrong>::type;
-        static_assert(wrong != step_fault::lazy,
-            "xloom::scan: the body returned a lazy xtensor expression or a view, which would refer to "
-            "the body's dead local variables; return "
-            "xloom::scan_step{...} without template arguments, or a container");
-        static_assert(wrong != step_fault::output, "xloom::scan: a scan output must be a tensor or a scalar");
-        static_assert(wrong != step_fault::output_item,
-            "xloom::scan: the items of a scan output must be default-constructible, copyable and no more "
-            "aligned than xtensor "
-            "aligns items; hold others by std::shared_ptr");
-        static_assert(
-            wrong != step_fault::count, "xloom::scan: the body must return as many states as init has");
-        static_assert(carried::fits(step_fault::kind),
-            "xloom::scan: a state that is a tensor must be replaced by a tensor, a scalar by a scalar");
-        static_assert(carried::fits(step_fault::item_type),
-            "xloom::scan: a state must keep its element type; convert what the body returns, or give init "
-            "that type (0.0, not 0, for "
-            "a double)");
-        static_assert(carried::fits(step_fault::rank), "xloom::scan: a state must keep its rank");
-        static_assert(carried::fits(step_fault::fixed_shape), "xloom::scan: a state must keep its shape");
-        if constexpr (wrong == step_fault::none) {
-            constexpr std::size_t length = LeadingAxis ? static_length<inputs>::value : dynamic_length;
-            return run_scan<step, length, LeadingAxis>(
-                body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
-        } else {
-            return scan_result<state, std::tuple<>>{};
-        }
+    if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
+        using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
+        constexpr std::size_t length = LeadingAxis ? static_length<inputs>::value : dynamic_length;
+        return run_scan<step, length, LeadingAxis>(
+            body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
-        return scan_result<state, std::tuple<>>{};
+        return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
 }
 
@@ -14761,31 +14737,36 @@ namespace xloom {
 
 namespace detail {
 
-/// A compile-time error of a scan_list call.
-enum class scan_list_fault { none, input, arity, result };
-
 /// The type of the elements that a body receives of inputs of type X.
 template <class X>
 using list_element = bare<decltype(std::declval<cursor_for<X const, false>&>().element())>;
 
+/// The call of scan_list's body: body(states, elements).
 template <class Body, class S, class X>
-consteval scan_list_fault find_scan_list_fault()
+using scan_list_call = call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>;
+
+/// True for a step of lists: of states of type S, and of tensors that own their items.
+template <class Step, class S>
+inline constexpr bool is_scan_list_step = false;
+template <class S, class Outputs>
+inline constexpr bool is_scan_list_step<scan_step<std::vector<S>, Outputs>, S> = is_output_list<Outputs>;
+
+/// True if the types of a call of scan_list are valid, otherwise a compile-time error of one sentence.
+template <class Body, class S, class X>
+consteval bool is_valid_scan_list()
 {
     if constexpr (!is_scan_input<X>::value || !tensor<list_element<X>>)
-        return scan_list_fault::input;
-    else {
-        using call = call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>;
-        if constexpr (!call::is_valid)
-            return scan_list_fault::arity;
-        else if constexpr (!is_scan_step<bare<typename call::result>>)
-            return scan_list_fault::result;
-        else {
-            using step = bare<typename call::result>;
-            constexpr bool is_right = std::is_same_v<decltype(step::state), std::vector<S>> &&
-                                      is_output_list<decltype(step::scan_outputs)>;
-            return is_right ? scan_list_fault::none : scan_list_fault::result;
-        }
-    }
+        static_assert(never<X>, "xloom::scan_list: a scan input is a tensor whose elements are tensors: an "
+                                "xt::xarray, or an xt::xtensor of rank 2 or more");
+    else if constexpr (!scan_list_call<Body, S, X>::is_valid)
+        static_assert(never<Body>, "xloom::scan_list: the body must be callable as body(std::span<state "
+                                   "const>, std::span<element_view const>)");
+    else if constexpr (!is_scan_list_step<bare<typename scan_list_call<Body, S, X>::result>, S>)
+        static_assert(never<Body>, "xloom::scan_list: the body must return xloom::scan_step{std::vector of "
+                                   "states, std::vector of outputs}");
+    else
+        return true;
+    return false;
 }
 
 /// Cursors over all inputs of a list, which advance together.
@@ -14893,22 +14874,11 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
     scan_options const& options = {})
 {
     using namespace detail;
-    constexpr scan_list_fault fault = find_scan_list_fault<Body, S, X>();
-    static_assert(fault != scan_list_fault::input,
-        "xloom::scan_list: a scan input is a tensor whose elements are "
-        "tensors: an xt::xarray, or an xt::xtensor of rank 2 or more");
-    static_assert(fault != scan_list_fault::arity,
-        "xloom::scan_list: the body must be callable as "
-        "body(std::span<state const>, std::span<element_view const>)");
-    static_assert(fault != scan_list_fault::result,
-        "xloom::scan_list: the body must return "
-        "xloom::scan_step{std::vector of states, std::vector of outputs}");
-    if constexpr (fault == scan_list_fault::none) {
-        using step = bare<
-            typename call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>::result>;
+    if constexpr (is_valid_scan_list<Body, S, X>()) {
+        using step = bare<typename scan_list_call<Body, S, X>::result>;
         return run_scan_list<step>(body, std::move(init), scan_inputs, outputs, options);
     } else {
-        return scan_result<std::vector<S>, std::vector<X>>{};
+        return scan_result<std::vector<S>, std::vector<X>>{}; // a value, so that one mistake gives one error
     }
 }
 
@@ -15647,50 +15617,49 @@ public:
         : op_(op),
           options_(options),
           data_shape_(detail::shape_of(data)),
-          indices_shape_(detail::shape_of(indices)),
-          width_(checked_width(detail::shape_of(updates))),
-          indices_(indices),
+          width_(checked_width(detail::shape_of(indices), detail::shape_of(updates))),
+          indices_(op, indices, indexed_axes(), 0, options.bounds),
           updates_(updates)
     {
-        shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
-        tuples_ = {indices_.data(), element_count(drop_axis(indices_shape_, indices_shape_.size() - 1)),
-            {indexed, row_major_strides(indexed)}};
-        check_indices(op, tuples_, indices_shape_, options.bounds);
         check_repeats();
     }
 
     std::string_view op() const { return op_; }
     scatter_nd_options const& options() const { return options_; }
     item const* updates() const { return updates_.data(); }
-    std::size_t slices() const { return element_count(tuples_.axes.dims); }
+    std::size_t slices() const { return element_count(tuples().axes.dims); }
     std::size_t slice_size() const
     {
         return element_count(shape(data_shape_.begin() + width_, data_shape_.end()));
     }
     /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
-    bool is_empty() const { return tuples_.count == 0 || slice_size() == 0 || slices() == 0; }
+    bool is_empty() const { return indices_.count() == 0 || slice_size() == 0 || slices() == 0; }
 
     /// Returns the index tuples; their offsets are the slices' positions in row-major order.
-    kernel::index_tuples<index> const& tuples() const { return tuples_; }
+    kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
 
     /// Returns the index tuples for a tensor of data's shape with these strides.
-    kernel::index_tuples<index> tuples(strides const& steps) const
-    {
-        kernel::index_tuples<index> placed = tuples_;
-        placed.axes.strides = strides(steps.begin(), steps.begin() + width_);
-        return placed;
-    }
+    kernel::index_tuples<index> tuples(strides const& steps) const { return indices_.tuples(steps); }
+
+    /// Returns a reader of the slices' positions.
+    kernel::offset_reader reader() const { return indices_.reader(); }
 
 private:
-    std::size_t checked_width(shape const& updates) const
+    std::size_t checked_width(shape const& indices, shape const& updates) const
     {
-        check_scatter_nd(op_, data_shape_, indices_shape_, updates, options_);
-        return indices_shape_.back();
+        check_scatter_nd(op_, data_shape_, indices, updates, options_);
+        return indices.back();
+    }
+
+    strided_layout indexed_axes() const
+    {
+        shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
+        return {indexed, row_major_strides(indexed)};
     }
 
     void check_repeats() const
     {
-        kernel::offset_reader const read(tuples_, options_.bounds);
+        kernel::offset_reader const read = reader();
         if (options_.duplicates == duplicates::error)
             if (auto const pair = kernel::find_repeated(read, slices()))
                 fail<index_error>(op_, ": with duplicates::error a slice may be named once, but ",
@@ -15713,10 +15682,9 @@ private:
         std::vector<std::string> facts;
         for (std::size_t const number : {pair.earlier, pair.later}) {
             std::ptrdiff_t slice;
-            kernel::offset_reader(tuples_, options_.bounds)(number, 1, &slice);
-            facts.push_back(
-                concat("indices", unravel(number, drop_axis(indices_shape_, indices_shape_.size() - 1)),
-                    " names slice ", unravel(static_cast<std::size_t>(slice), tuples_.axes.dims)));
+            reader()(number, 1, &slice);
+            facts.push_back(concat("indices", unravel(number, indices_.front()), " names slice ",
+                unravel(static_cast<std::size_t>(slice), tuples().axes.dims)));
         }
         return join(facts);
     }
@@ -15724,11 +15692,9 @@ private:
     std::string_view op_;
     scatter_nd_options options_;
     shape data_shape_;
-    shape indices_shape_;
     std::size_t width_;
-    row_major_items<Indices> indices_;
+    checked_indices<Indices> indices_;
     row_major_items<Updates> updates_;
-    kernel::index_tuples<index> tuples_{};
 };
 
 } // namespace xloom::detail
@@ -15962,7 +15928,7 @@ template <class T, class Call, class Reduce, class Policy>
 void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
 {
     std::size_t const slices = call.slices(), size = call.slice_size();
-    kernel::updates_by_slice const order(kernel::offset_reader(call.tuples(), call.options().bounds), slices);
+    kernel::updates_by_slice const order(call.reader(), slices);
     std::size_t const parts = parts_for(policy, slices * size);
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const begin = begin_of_part(part, parts, slices),

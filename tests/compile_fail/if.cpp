@@ -3,7 +3,7 @@
 // 1: xloom::if_: cond must be a bool or a tensor of bool with one element
 // 2: xloom::if_: cond must be a bool or a tensor of bool with one element
 // 3: xloom::if_: the branches must be callable without arguments; they see outer variables by capture
-// 4: xloom::if_: both branches must return a value; for effects alone, C++'s own if will do
+// 4: xloom::if_: both branches must return a value; for side effects use an if statement
 // 5: xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its dead local variables; wrap it in xt::eval(...), or return a container
 // 6: xloom::if_: a branch returned a lazy xtensor expression or a view, which would refer to its dead local variables; wrap it in xt::eval(...), or return a container
 // 7: xloom::if_: both branches must return the same types; shapes may differ

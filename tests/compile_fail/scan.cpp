@@ -14,8 +14,8 @@
 // 12: xloom::scan: a state must keep its shape
 // 13: xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop
 // 14: xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop
-// 15: xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body
-// 16: xloom::scan: a scan input is a tensor with an axis to walk along; capture other values in the body
+// 15: xloom::scan: a scan input is a tensor with at least one axis; capture other values in the body
+// 16: xloom::scan: a scan input is a tensor with at least one axis; capture other values in the body
 // 17: xloom::scan: all scan inputs must have the same sequence length
 // 18: xloom::scan: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
 // 19: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}

@@ -6,9 +6,9 @@
 // 4: xloom::scan_into: a state is updated in place, so it must not be const
 // 5: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
 // 6: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)
-// 7: xloom::scan_into: a scan input is a tensor with an axis to walk along; capture other values in the body
-// 8: xloom::scan_into: a scan output is a tensor in memory with an axis to walk along
-// 9: xloom::scan_into: a scan output is a tensor in memory with an axis to walk along
+// 7: xloom::scan_into: a scan input is a tensor with at least one axis; capture other values in the body
+// 8: xloom::scan_into: a scan output is a tensor in memory with at least one axis
+// 9: xloom::scan_into: a scan output is a tensor in memory with at least one axis
 // 10: xloom::scan_into: a scan output is written, so it must not be const
 // 11: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // 12: xloom::scan_into: all scan inputs and outputs must have the same sequence length

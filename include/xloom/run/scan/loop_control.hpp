@@ -67,7 +67,4 @@ inline std::int64_t limit_of(std::string_view op, loop_options const& options)
     return check_loop(op, options.max_trip_count, options.cond, options.stop.stop_possible());
 }
 
-template <class X>
-using is_loop_state = std::bool_constant<!lazy<X>>;
-
 } // namespace xloom::detail

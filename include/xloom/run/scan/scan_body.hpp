@@ -3,7 +3,6 @@
 
 #include <xloom/run/scan/body_call.hpp>
 #include <xloom/run/scan/step.hpp>
-#include <xloom/run/scan/step_report.hpp>
 
 namespace xloom {
 
