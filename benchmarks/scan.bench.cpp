@@ -102,7 +102,7 @@ void xloom_columns(columns& o)
     o.h.fill(0.0f);
     xloom::scan_into(
         [](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); },
-        o.h, o.x, o.y, {.input_axes = {1}, .output_axes = {1}});
+        o.h, o.x, o.y, {.scan_input_axes = {1}, .scan_output_axes = {1}});
 }
 
 /// x and y are [8, T, n], scanned along axis 1.
@@ -124,7 +124,7 @@ void xloom_planes(planes& o)
     o.h.fill(0.0f);
     xloom::scan_into(
         [](auto& h, auto const& x_t, auto& y_t) { add_step(h.data(), x_t.data(), y_t.data(), x_t.size()); },
-        o.h, o.x, o.y, {.input_axes = {1}, .output_axes = {1}});
+        o.h, o.x, o.y, {.scan_input_axes = {1}, .scan_output_axes = {1}});
 }
 
 /// A Scan whose body is an Add, and an Identity because an output cannot have two names.

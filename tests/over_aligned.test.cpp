@@ -36,7 +36,7 @@ TEST_CASE("elements that are carried through a buffer keep the alignment of thei
         CHECK(is_aligned(y_t.data()));
         xt::noalias(y_t) = x_t + x_t;
     };
-    xloom::scan_into(body, std::tuple(), x, y, {.input_axes = {1}, .output_axes = {1}});
+    xloom::scan_into(body, std::tuple(), x, y, {.scan_input_axes = {1}, .scan_output_axes = {1}});
     CHECK(y(2, 1) == wide{12});
 }
 

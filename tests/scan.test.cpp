@@ -60,10 +60,10 @@ TEST_CASE_TEMPLATE("every axis and direction of input and output agrees with the
                             return reverse ? scan_direction::reverse : scan_direction::forward;
                         };
                         auto const result = scan(decaying_sum, make_tensor<state>(h), make_tensor<X>(x),
-                            {.input_axes = {axis(input_axis)},
-                                .output_axes = {axis(output_axis)},
-                                .input_directions = {direction(input_reverse)},
-                                .output_directions = {direction(output_reverse)}});
+                            {.scan_input_axes = {axis(input_axis)},
+                                .scan_output_axes = {axis(output_axis)},
+                                .scan_input_directions = {direction(input_reverse)},
+                                .scan_output_directions = {direction(output_reverse)}});
                         CHECK(equals(result.final_state, expected.final_state));
                         CHECK(equals(result.scan_outputs, expected.scan_outputs));
                     }
@@ -153,7 +153,7 @@ TEST_CASE("length 0 keeps the initial states and gives outputs of length 0")
     {
         xt::xtensor<float, 1> const h = {7, 8};
         auto const [last, y] = scan(running_sum, h, xt::xtensor<float, 2>::from_shape({2, 0}),
-            {.input_axes = {1}, .output_axes = {-1}});
+            {.scan_input_axes = {1}, .scan_output_axes = {-1}});
         CHECK(last == h);
         CHECK(y.shape() == std::array<std::size_t, 2>{0, 0});
     }
@@ -208,7 +208,7 @@ TEST_CASE("fixed shapes in, fixed shapes out; with axes chosen at run time, xten
     CHECK(each(2) == 5);
 
     xt::xtensor_fixed<float, xt::xshape<3>> const column = {0, 0, 0};
-    auto const [sum, rows] = scan(running_sum, column, x, {.input_axes = {1}});
+    auto const [sum, rows] = scan(running_sum, column, x, {.scan_input_axes = {1}});
     static_assert(std::is_same_v<decltype(sum), xt::xtensor_fixed<float, xt::xshape<3>> const>);
     CHECK(sum(2) == 11);
     CHECK(rows == xt::xtensor<float, 2>{{1, 3, 5}, {3, 7, 11}});
@@ -343,7 +343,7 @@ TEST_CASE("items of any type: strings, complex numbers, long double")
             xt::xtensor<std::string, 1> const joined = {s(0) + column(0), s(1) + column(1)};
             return scan_step{joined, joined};
         },
-        xt::xtensor<std::string, 1>{"-", "+"}, table, {.input_axes = {1}, .output_axes = {1}});
+        xt::xtensor<std::string, 1>{"-", "+"}, table, {.scan_input_axes = {1}, .scan_output_axes = {1}});
     CHECK(last == xt::xtensor<std::string, 1>{"-ab", "+cd"});
     CHECK(columns(1, 0) == "+c");
 

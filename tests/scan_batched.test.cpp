@@ -55,7 +55,7 @@ TEST_CASE_TEMPLATE("ragged rows, forward and reverse, agree with a textbook scan
                 return scan_step{s / 2 + x_t, s / 2 + x_t};
             },
             make_tensor<state>(h), make_tensor<Kind>(x), xt::xtensor<std::int64_t, 1>{2, 0, 3, 1},
-            {.input_directions = {reverse ? scan_direction::reverse : scan_direction::forward}});
+            {.directions = {reverse ? scan_direction::reverse : scan_direction::forward}});
         CHECK(equals(result.final_state, expected_h));
         CHECK(equals(result.scan_outputs, expected_y));
     }
@@ -72,7 +72,7 @@ TEST_CASE("rows of scalars; sequence_lens of any integer type; several states, i
             return scan_step{std::tuple{n + 1, s + x_t}, std::tuple{x_t, w_t * x_t}};
         },
         std::tie(count, sum), std::tie(x, w), xt::xtensor<unsigned char, 1>{2, 3},
-        {.input_directions = {scan_direction::reverse, scan_direction::forward}});
+        {.directions = {scan_direction::reverse, scan_direction::forward}});
     auto const& [n, s] = states;
     auto const& [y, z] = outputs;
     CHECK(n == xt::xtensor<int, 1>{2, 13});

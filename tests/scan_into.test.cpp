@@ -57,10 +57,10 @@ TEST_CASE_TEMPLATE(
                     auto h = make_tensor<xt::xarray<double>>(textbook::tensor(x.slice(input_axis, 0).shape));
                     auto y = make_tensor<X>(textbook::tensor(expected.scan_outputs.shape));
                     scan_into(decaying_sum, h, make_tensor<X>(x), y,
-                        {.input_axes = {static_cast<std::int64_t>(input_axis)},
-                            .output_axes = {static_cast<std::int64_t>(output_axis) - 3},
-                            .input_directions = {direction(input_reverse)},
-                            .output_directions = {direction(output_reverse)}});
+                        {.scan_input_axes = {static_cast<std::int64_t>(input_axis)},
+                            .scan_output_axes = {static_cast<std::int64_t>(output_axis) - 3},
+                            .scan_input_directions = {direction(input_reverse)},
+                            .scan_output_directions = {direction(output_reverse)}});
                     CHECK(equals(h, expected.final_state));
                     CHECK(equals(y, expected.scan_outputs));
                 }
@@ -72,7 +72,7 @@ TEST_CASE("statically rank-1 operands hand the body their items")
     xt::xtensor<double, 1> y = {0, 0, 0};
     float sum = 10;
     scan_into([](float& h, float const& x_t, double& y_t) { y_t = static_cast<double>(h += x_t) / 2; }, sum,
-        x, y, {.output_directions = {scan_direction::reverse}});
+        x, y, {.scan_output_directions = {scan_direction::reverse}});
     CHECK(sum == 16);
     CHECK(y == xt::xtensor<double, 1>{8, 6.5, 5.5});
 }
@@ -185,7 +185,7 @@ TEST_CASE("an output may be the input's own tensor")
         xt::xtensor<double, 1> h_in_place = h;
         xt::xtensor<double, 2> y = xt::zeros_like(x);
         xt::xtensor<double, 2> in_place = x;
-        xloom::scan_options const options{.input_axes = {axis}, .output_axes = {axis}};
+        xloom::scan_options const options{.scan_input_axes = {axis}, .scan_output_axes = {axis}};
         scan_into(decaying_sum, h, x, y, options);
         scan_into(decaying_sum, h_in_place, in_place, in_place, options);
         CHECK(in_place == y);

@@ -59,10 +59,10 @@ void count(X& x, std::size_t axis)
 xloom::scan_options along(std::size_t axis, std::size_t inputs, scan_direction direction)
 {
     xloom::scan_options options{
-        .output_axes = {static_cast<std::int64_t>(axis)}, .output_directions = {direction}};
+        .scan_output_axes = {static_cast<std::int64_t>(axis)}, .scan_output_directions = {direction}};
     for (std::size_t m = 0; m < inputs; ++m) {
-        options.input_axes.push_back(static_cast<std::int64_t>(axis));
-        options.input_directions.push_back(direction);
+        options.scan_input_axes.push_back(static_cast<std::int64_t>(axis));
+        options.scan_input_directions.push_back(direction);
     }
     return options;
 }

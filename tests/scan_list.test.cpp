@@ -63,10 +63,10 @@ TEST_CASE("scan_list: every axis and direction of several inputs and outputs agr
                     };
                     auto const result = scan_list(body, std::vector<array>{make_tensor<array>(h)},
                         std::vector<array>{make_tensor<array>(x), make_tensor<array>(x)}, 2,
-                        {.input_axes = {in, in - 3},
-                            .output_axes = {out, in},
-                            .input_directions = {in_direction, in_direction},
-                            .output_directions = {out_direction, in_direction}});
+                        {.scan_input_axes = {in, in - 3},
+                            .scan_output_axes = {out, in},
+                            .scan_input_directions = {in_direction, in_direction},
+                            .scan_output_directions = {out_direction, in_direction}});
                     CHECK(equals(result.final_state.at(0), expected.final_state));
                     CHECK(equals(result.scan_outputs.at(0), expected.scan_outputs));
                     CHECK(
@@ -161,8 +161,10 @@ TEST_CASE("scan_list says what is wrong with the body's lists, and with the opti
         "[2] and the body made it [1] "
         "at iteration 1. Compute it in the shape it had.",
         xloom::body_error);
-    CHECK_THROWS_WITH_AS(scan_list(decaying_sums, no_arrays(), std::vector<array>{x}, 1, {.input_axes = {2}}),
-        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for "
+    CHECK_THROWS_WITH_AS(
+        scan_list(decaying_sums, no_arrays(), std::vector<array>{x}, 1, {.scan_input_axes = {2}}),
+        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is "
+        "2 for "
         "scan_inputs[0] of the shape "
         "[2, 2]. Name an axis that the tensor has.",
         xloom::shape_error);

@@ -58,7 +58,8 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
     };
     tensors inputs;
     for (std::size_t i = 0; i < operands.inputs.size(); ++i) {
-        require_axes(operands.options.input_axes, i, operands.inputs[i].shape().size(), "scan_input_axes");
+        require_axes(
+            operands.options.scan_input_axes, i, operands.inputs[i].shape().size(), "scan_input_axes");
         inputs.push_back(as_bytes(operands.inputs[i]));
     }
 
@@ -83,7 +84,8 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
         }
         for (std::size_t k = 0; k < outputs.count(); ++k) {
             tensor const& element = results[N + k].as_tensor();
-            require_axes(operands.options.output_axes, k, element.shape().size() + 1, "scan_output_axes");
+            require_axes(
+                operands.options.scan_output_axes, k, element.shape().size() + 1, "scan_output_axes");
             stacked.push_back(outputs.stackable(k, element));
         }
         return xloom::scan_step{next, stacked};
@@ -92,7 +94,8 @@ values scan(graph const& body, scope const& around, scan_operands const& operand
 
     values all(result.final_state.begin(), result.final_state.end());
     for (std::size_t k = 0; k < outputs.count(); ++k) {
-        std::int64_t const axis = operands.options.output_axes.empty() ? 0 : operands.options.output_axes[k];
+        std::int64_t const axis =
+            operands.options.scan_output_axes.empty() ? 0 : operands.options.scan_output_axes[k];
         all.emplace_back(outputs.typed(k, result.scan_outputs[k], axis < 0 ? axis + 1 : axis));
     }
     return all;
@@ -123,7 +126,7 @@ values scan_batched(call const& node, std::size_t M)
         if (lengths[b] < 0 || static_cast<std::size_t>(lengths[b]) > T)
             throw runner_error(fmt::format("sequence_lens[{}] is {} for sequences of {}", b, lengths[b], T));
         scan_operands row;
-        row.options.input_directions = directions_of(node, "directions");
+        row.options.scan_input_directions = directions_of(node, "directions");
         for (std::size_t i = 0; i < operands.size(); ++i) {
             if (leading_dim(operands[i]) != batch)
                 throw runner_error("all inputs must have the same batch size");
@@ -163,10 +166,10 @@ values scan(call const& node)
     std::size_t const N = node.input_count() - M;
     for (std::size_t i = 0; i < node.input_count(); ++i)
         (i < N ? operands.states : operands.inputs).push_back(node.tensor_at(i));
-    operands.options.input_axes = axes_of(node, "scan_input_axes");
-    operands.options.output_axes = axes_of(node, "scan_output_axes");
-    operands.options.input_directions = directions_of(node, "scan_input_directions");
-    operands.options.output_directions = directions_of(node, "scan_output_directions");
+    operands.options.scan_input_axes = axes_of(node, "scan_input_axes");
+    operands.options.scan_output_axes = axes_of(node, "scan_output_axes");
+    operands.options.scan_input_directions = directions_of(node, "scan_input_directions");
+    operands.options.scan_output_directions = directions_of(node, "scan_output_directions");
     operands.expected = expected_from(node, N);
     return scan(node.body("body"), node.around(), operands);
 }

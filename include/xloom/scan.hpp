@@ -28,7 +28,7 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
         check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);
     auto places = detail::places_of(inputs);
-    detail::place_in_time(places, options.input_axes, options.input_directions);
+    detail::place_in_time(places, options.scan_input_axes, options.scan_input_directions);
     auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, kernel::all_iterations(length));
     stack outputs;
     step_memory_pool recycled;
@@ -74,8 +74,8 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// where the input's rank is statically 1. Other values are captured.
 ///
 /// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init.
-///           Output k stacks its elements along output_axes[k]. K outputs for M inputs, any K and M; without
-///           inputs T is options.length.
+///           Output k stacks its elements along scan_output_axes[k]. K outputs for M inputs, any K and M;
+///           without inputs T is options.length.
 /// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>,
 ///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in
 ///           give fixed shapes out.

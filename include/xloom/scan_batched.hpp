@@ -60,7 +60,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
         auto const length = static_cast<std::size_t>(lengths[b]);
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
-        auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.input_directions);
+        auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.directions);
         outputs.start_row(b);
         auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
         detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
@@ -91,7 +91,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 ///
 /// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
-/// Options   input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
+/// Options   directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
 ///           start at 0.
 /// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
 ///           [0, T]. body_error as in scan.

@@ -51,8 +51,8 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     check_scan_outputs(op, detail::shapes_of(outputs), length, options);
     auto input_places = detail::places_of(inputs);
     auto output_places = detail::places_of(outputs);
-    detail::place_in_time(input_places, options.input_axes, options.input_directions);
-    detail::place_in_time(output_places, options.output_axes, options.output_directions);
+    detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
+    detail::place_in_time(output_places, options.scan_output_axes, options.scan_output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
     auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, kernel::all_iterations(length));
@@ -112,7 +112,7 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// the output is the same tensor as an input, it is the input's element. `xt::noalias(y_t) = ...` and raw
 /// loops allocate nothing.
 ///
-/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are arbitrary.
+/// Shapes    as scan; output k has T along scan_output_axes[k], its other dimensions are arbitrary.
 /// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
 ///           iteration: a state or an output element changed its shape. After a body_error or an exception of
 ///           the body, states and outputs hold the values written so far; the element of that iteration may

@@ -57,8 +57,8 @@ public:
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             strided_layout const layout = detail::layout_of(inputs[i]);
             kernel::time_axis const time(layout,
-                wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length,
-                is_reverse(options.input_directions, i));
+                wrap_axis(axis_option(options.scan_input_axes, i), layout.dims.size()), length,
+                is_reverse(options.scan_input_directions, i));
             cursors_.emplace_back(enable_tensor<X>::data(inputs[i]), time, length);
             elements_.push_back(cursors_.back().element());
         }

@@ -17,7 +17,12 @@ using scan_directions = option_list<scan_direction, max_operands>;
 /// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
 /// one entry for each.
 struct scan_options {
-    axes input_axes{};                   ///< the time axis of each scan input; negative: from the back
+    axes scan_input_axes{};                   ///< the time axis of each scan input; negative: from the back
+    axes scan_output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
+    scan_directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
+    scan_directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
+    std::optional<std::size_t> length{};      ///< the number of iterations; required only without scan inputs
+};                   ///< the time axis of each scan input; negative: from the back
     axes output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
     scan_directions input_directions{};  ///< reverse: iteration t reads element T-1-t
     scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
@@ -26,7 +31,7 @@ struct scan_options {
 
 /// Options of Scan-8, which has neither axes nor output directions to choose.
 struct scan_batched_options {
-    scan_directions input_directions{};  ///< empty: forward, for every input
+    scan_directions directions{};        ///< empty: forward, for every input
     std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
 };
 

@@ -72,10 +72,10 @@ TEST_CASE("scan_into allocates nothing after set-up, along the leading axis or a
 {
     xt::xtensor<float, 3> const x = xt::ones<float>({5, 4, 3});
     check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({4, 3})), {});
-    check_scan_into(
-        x, xt::xtensor<float, 2>(xt::zeros<float>({5, 3})), {.input_axes = {1}, .output_axes = {1}});
-    check_scan_into(
-        x, xt::xtensor<float, 2>(xt::zeros<float>({5, 4})), {.input_axes = {-1}, .output_axes = {-1}});
+    check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({5, 3})),
+        {.scan_input_axes = {1}, .scan_output_axes = {1}});
+    check_scan_into(x, xt::xtensor<float, 2>(xt::zeros<float>({5, 4})),
+        {.scan_input_axes = {-1}, .scan_output_axes = {-1}});
 }
 
 TEST_CASE("scan_into allocates nothing after set-up for a rank known at run time")
@@ -83,7 +83,7 @@ TEST_CASE("scan_into allocates nothing after set-up for a rank known at run time
     xt::xarray<double> const x = xt::ones<double>({5, 4, 3});
     check_scan_into(x, xt::xarray<double>(xt::zeros<double>({4, 3})), {});
     check_scan_into(
-        x, xt::xarray<double>(xt::zeros<double>({5, 4})), {.input_axes = {2}, .output_axes = {2}});
+        x, xt::xarray<double>(xt::zeros<double>({5, 4})), {.scan_input_axes = {2}, .scan_output_axes = {2}});
 }
 
 TEST_CASE("scan_into over fixed shapes allocates nothing at all")

@@ -32,11 +32,11 @@ constexpr bool lengths_come_from_the_inputs()
 
 constexpr bool lengths_come_from_the_named_axes()
 {
-    return length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {1}}) == 4 &&
-           length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {2}}) == 5 &&
-           length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {-1}}) == 5 &&
-           length_of<1>({{{3, 4, 5}}}, 1, {.input_axes = {-3}}) == 3 &&
-           length_of<2>({{{3, 4}, {4, 3}}}, 1, {.input_axes = {0, -1}}) == 3;
+    return length_of<1>({{{3, 4, 5}}}, 1, {.scan_input_axes = {1}}) == 4 &&
+           length_of<1>({{{3, 4, 5}}}, 1, {.scan_input_axes = {2}}) == 5 &&
+           length_of<1>({{{3, 4, 5}}}, 1, {.scan_input_axes = {-1}}) == 5 &&
+           length_of<1>({{{3, 4, 5}}}, 1, {.scan_input_axes = {-3}}) == 3 &&
+           length_of<2>({{{3, 4}, {4, 3}}}, 1, {.scan_input_axes = {0, -1}}) == 3;
 }
 
 constexpr bool lengths_come_from_the_option_without_inputs()
@@ -48,7 +48,8 @@ constexpr bool lengths_come_from_the_option_without_inputs()
 constexpr bool directions_do_not_change_a_length()
 {
     return length_of<2>({{{3}, {3}}}, 2,
-               {.input_directions = {forward, reverse}, .output_directions = {reverse, forward}}) == 3;
+               {.scan_input_directions = {forward, reverse}, .scan_output_directions = {reverse, forward}}) ==
+           3;
 }
 
 constexpr bool as_many_operands_as_allowed()
@@ -56,13 +57,13 @@ constexpr bool as_many_operands_as_allowed()
     std::array<shape, max_operands> inputs{};
     for (shape& input : inputs)
         input = {2};
-    return length_of(inputs, max_operands, {.input_axes = axes(max_operands, -1)}) == 2;
+    return length_of(inputs, max_operands, {.scan_input_axes = axes(max_operands, -1)}) == 2;
 }
 
 constexpr bool outputs_of_the_right_length()
 {
     std::array<shape, 2> const outputs{{{3, 4}, {4, 3}}};
-    check_scan_outputs("xloom::scan_into", outputs, 3, {.output_axes = {0, -1}});
+    check_scan_outputs("xloom::scan_into", outputs, 3, {.scan_output_axes = {0, -1}});
     check_scan_outputs("xloom::scan_into", std::array<shape, 1>{{{0, 4}}}, 0, {});
     check_scan_outputs("xloom::scan_into", {}, 3, {});
     return true;
@@ -77,12 +78,12 @@ constexpr shape stacked(
 constexpr bool elements_are_stacked_along_a_new_axis()
 {
     return stacked({}, 3) == shape{3} && stacked({4, 5}, 3) == shape{3, 4, 5} &&
-           stacked({4, 5}, 3, {.output_axes = {1}}) == shape{4, 3, 5} &&
-           stacked({4, 5}, 3, {.output_axes = {2}}) == shape{4, 5, 3} &&
-           stacked({4, 5}, 3, {.output_axes = {-1}}) == shape{4, 5, 3} &&
-           stacked({4, 5}, 3, {.output_axes = {-3}}) == shape{3, 4, 5} &&
-           stacked({4}, 3, {.output_axes = {0, 1}}, 1) == shape{4, 3} && stacked({4}, 0) == shape{0, 4} &&
-           stacked(shape(max_rank - 1, 1), 3).size() == max_rank;
+           stacked({4, 5}, 3, {.scan_output_axes = {1}}) == shape{4, 3, 5} &&
+           stacked({4, 5}, 3, {.scan_output_axes = {2}}) == shape{4, 5, 3} &&
+           stacked({4, 5}, 3, {.scan_output_axes = {-1}}) == shape{4, 5, 3} &&
+           stacked({4, 5}, 3, {.scan_output_axes = {-3}}) == shape{3, 4, 5} &&
+           stacked({4}, 3, {.scan_output_axes = {0, 1}}, 1) == shape{4, 3} &&
+           stacked({4}, 0) == shape{0, 4} && stacked(shape(max_rank - 1, 1), 3).size() == max_rank;
 }
 
 constexpr bool sizes_up_to_the_largest_are_stacked()
@@ -108,23 +109,27 @@ TEST_CASE("check_scan finds the number of iterations")
 
 TEST_CASE("check_scan wants an entry for each operand, or none")
 {
-    CHECK_THROWS_WITH_AS(length_of<1>({{{3, 4}}}, 1, {.input_axes = {0, 1}}),
-        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has "
+    CHECK_THROWS_WITH_AS(length_of<1>({{{3, 4}}}, 1, {.scan_input_axes = {0, 1}}),
+        "xloom::scan: scan_input_axes must be empty or have one entry for each of the 1 scan inputs, but it "
+        "has "
         "2. Leave it empty or give it "
         "one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(length_of<2>({{{3}, {3}}}, 1, {.input_directions = {reverse}}),
-        "xloom::scan: input_directions must be empty or have one entry for each of the 2 scan inputs, but it "
+    CHECK_THROWS_WITH_AS(length_of<2>({{{3}, {3}}}, 1, {.scan_input_directions = {reverse}}),
+        "xloom::scan: scan_input_directions must be empty or have one entry for each of the 2 scan inputs, "
+        "but it "
         "has 1. Leave it empty or give "
         "it one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 0, {.output_axes = {0}}),
-        "xloom::scan: output_axes must be empty or have one entry for each of the 0 scan outputs, but it has "
+    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 0, {.scan_output_axes = {0}}),
+        "xloom::scan: scan_output_axes must be empty or have one entry for each of the 0 scan outputs, but "
+        "it has "
         "1. Leave it empty or give it "
         "one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 3, {.output_directions = {forward, reverse}}),
-        "xloom::scan: output_directions must be empty or have one entry for each of the 3 scan outputs, but "
+    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 3, {.scan_output_directions = {forward, reverse}}),
+        "xloom::scan: scan_output_directions must be empty or have one entry for each of the 3 scan outputs, "
+        "but "
         "it has 2. Leave it empty or "
         "give it one for each.",
         option_error);
@@ -132,33 +137,39 @@ TEST_CASE("check_scan wants an entry for each operand, or none")
 
 TEST_CASE("check_scan names every direction that is none")
 {
-    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 1, {.input_directions = {static_cast<scan_direction>(2)}}),
-        "xloom::scan: a direction must be forward (0) or reverse (1), but input_directions[0] is 2. Name one "
+    CHECK_THROWS_WITH_AS(
+        length_of<1>({{{3}}}, 1, {.scan_input_directions = {static_cast<scan_direction>(2)}}),
+        "xloom::scan: a direction must be forward (0) or reverse (1), but scan_input_directions[0] is 2. "
+        "Name one "
         "of scan_direction's two.",
         option_error);
     CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 3,
-                             {.output_directions = {static_cast<scan_direction>(-1), forward,
+                             {.scan_output_directions = {static_cast<scan_direction>(-1), forward,
                                   static_cast<scan_direction>(7)}}),
-        "xloom::scan: a direction must be forward (0) or reverse (1), but output_directions[0] is -1 and "
-        "output_directions[2] is 7. Name "
+        "xloom::scan: a direction must be forward (0) or reverse (1), but scan_output_directions[0] is -1 "
+        "and "
+        "scan_output_directions[2] is 7. Name "
         "one of scan_direction's two.",
         option_error);
 }
 
 TEST_CASE("check_scan names every axis that its input lacks")
 {
-    CHECK_THROWS_WITH_AS(length_of<1>({{{3, 4}}}, 1, {.input_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for "
+    CHECK_THROWS_WITH_AS(length_of<1>({{{3, 4}}}, 1, {.scan_input_axes = {2}}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is 2 for "
         "scan_inputs[0] of the shape [3, "
         "4]. Name an axis that the tensor has.",
         shape_error);
-    CHECK_THROWS_WITH_AS(length_of<3>({{{3, 4}, {3}, {3}}}, 1, {.input_axes = {-3, 0, 1}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 for "
+    CHECK_THROWS_WITH_AS(length_of<3>({{{3, 4}, {3}, {3}}}, 1, {.scan_input_axes = {-3, 0, 1}}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is -3 "
+        "for "
         "scan_inputs[0] of the shape [3, "
-        "4] and input_axes[2] is 1 for scan_inputs[2] of the shape [3]. Name an axis that the tensor has.",
+        "4] and scan_input_axes[2] is 1 for scan_inputs[2] of the shape [3]. Name an axis that the tensor "
+        "has.",
         shape_error);
-    CHECK_THROWS_WITH_AS(length_of<1>({{{3}}}, 1, {.input_axes = {std::numeric_limits<std::int64_t>::min()}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is "
+    CHECK_THROWS_WITH_AS(
+        length_of<1>({{{3}}}, 1, {.scan_input_axes = {std::numeric_limits<std::int64_t>::min()}}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is "
         "-9223372036854775808 for scan_inputs[0] "
         "of the shape [3]. Name an axis that the tensor has.",
         shape_error);
@@ -171,7 +182,7 @@ TEST_CASE("check_scan names every input without an axis")
         "Give it an axis for the "
         "iterations.",
         shape_error);
-    CHECK_THROWS_WITH_AS(length_of<4>({{{}, {3}, {}, {}}}, 1, {.input_axes = {0, 9, 0, 0}}),
+    CHECK_THROWS_WITH_AS(length_of<4>({{{}, {3}, {}, {}}}, 1, {.scan_input_axes = {0, 9, 0, 0}}),
         "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0, "
         "scan_inputs[2] has rank 0 and "
         "scan_inputs[3] has rank 0. Give it an axis for the iterations.",
@@ -185,7 +196,7 @@ TEST_CASE("check_scan shows all lengths when they differ")
         "of [3, 4]) and scan_inputs[1] "
         "has 4 (axis 0 of [4, 4]). Cut them to one length, or name other axes.",
         shape_error);
-    CHECK_THROWS_WITH_AS(length_of<3>({{{3, 4}, {4}, {3}}}, 1, {.input_axes = {-1, 0, 0}}),
+    CHECK_THROWS_WITH_AS(length_of<3>({{{3, 4}, {4}, {3}}}, 1, {.scan_input_axes = {-1, 0, 0}}),
         "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 4 (axis 1 "
         "of [3, 4]), scan_inputs[1] has "
         "4 (axis 0 of [4]) and scan_inputs[2] has 3 (axis 0 of [3]). Cut them to one length, or name other "
@@ -235,7 +246,7 @@ TEST_CASE("check_scan_outputs wants an element for each iteration")
         "3]). Give it an element for each iteration.",
         shape_error);
     CHECK_THROWS_WITH_AS(check_scan_outputs("xloom::scan_into", std::array<shape, 3>{{{2, 3}, {3}, {0}}}, 3,
-                             {.output_axes = {0, 0, -1}}),
+                             {.scan_output_axes = {0, 0, -1}}),
         "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but "
         "scan_outputs[0] has 2 (axis 0 of [2, "
         "3]) and scan_outputs[2] has 0 (axis 0 of [0]). Give it an element for each iteration.",
@@ -250,8 +261,9 @@ TEST_CASE("check_scan_outputs wants the axis")
         "iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(
-        check_scan_outputs("xloom::scan_into", std::array<shape, 1>{{{3, 4}}}, 3, {.output_axes = {2}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 "
+        check_scan_outputs("xloom::scan_into", std::array<shape, 1>{{{3, 4}}}, 3, {.scan_output_axes = {2}}),
+        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is "
+        "2 "
         "for scan_outputs[0] of the shape "
         "[3, 4]. Name an axis that the tensor has.",
         shape_error);
@@ -267,13 +279,15 @@ TEST_CASE("stacked_shape puts a new axis among those of an element")
 
 TEST_CASE("stacked_shape counts axes on the rank of the result")
 {
-    CHECK_THROWS_WITH_AS(stacked({4, 5}, 3, {.output_axes = {3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 3 for "
+    CHECK_THROWS_WITH_AS(stacked({4, 5}, 3, {.scan_output_axes = {3}}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is 3 "
+        "for "
         "scan_outputs[0] of rank 3, with "
         "elements of the shape [4, 5]. Name an axis that the tensor has.",
         shape_error);
-    CHECK_THROWS_WITH_AS(stacked({}, 3, {.output_axes = {0, -2}}, 1),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[1] is -2 for "
+    CHECK_THROWS_WITH_AS(stacked({}, 3, {.scan_output_axes = {0, -2}}, 1),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[1] is -2 "
+        "for "
         "scan_outputs[1] of rank 1, with "
         "elements of the shape []. Name an axis that the tensor has.",
         shape_error);
@@ -286,7 +300,7 @@ TEST_CASE("stacked_shape refuses what memory cannot hold")
         "[2305843009213693952]. Run fewer "
         "iterations.",
         shape_error);
-    CHECK_THROWS_WITH_AS(stacked({4, 5}, huge, {.output_axes = {0, 2}}, 1),
+    CHECK_THROWS_WITH_AS(stacked({4, 5}, huge, {.scan_output_axes = {0, 2}}, 1),
         "xloom::scan: the size of a result must fit in memory, but scan_outputs[1] would have the shape [4, "
         "5, 9223372036854775807]. Run "
         "fewer iterations.",

@@ -286,26 +286,29 @@ TEST_CASE("scan refuses more inputs than max_operands")
         "inputs. Stack some of them into "
         "one tensor.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan(total, 0, row, {.input_axes = axes(max_operands + 1, 0)}),
-        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has "
+    CHECK_THROWS_WITH_AS(scan(total, 0, row, {.scan_input_axes = axes(max_operands + 1, 0)}),
+        "xloom::scan: scan_input_axes must be empty or have one entry for each of the 1 scan inputs, but it "
+        "has "
         "33. Leave it empty or give it "
         "one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan(total, 0, inputs(row, std::make_index_sequence<max_operands>()),
-                             {.input_axes = axes(max_operands + 1, 0)}),
-        "xloom::scan: input_axes must be empty or have one entry for each of the 32 scan inputs, but it has "
+                             {.scan_input_axes = axes(max_operands + 1, 0)}),
+        "xloom::scan: scan_input_axes must be empty or have one entry for each of the 32 scan inputs, but it "
+        "has "
         "33. Leave it empty or give it "
         "one for each.",
         option_error);
     scan_directions const many(max_operands + 2, scan_direction::forward);
-    CHECK_THROWS_WITH_AS(scan(total, 0, row, {.output_directions = many}),
-        "xloom::scan: output_directions must be empty or have one entry for each of the 0 scan outputs, but "
+    CHECK_THROWS_WITH_AS(scan(total, 0, row, {.scan_output_directions = many}),
+        "xloom::scan: scan_output_directions must be empty or have one entry for each of the 0 scan outputs, "
+        "but "
         "it has 34. Leave it empty or "
         "give it one for each.",
         option_error);
     CHECK_THROWS_WITH_AS(scan_batched(total, xt::xtensor<int, 1>{0}, xt::xtensor<int, 2>{{1}}, std::nullopt,
-                             {.input_directions = many}),
-        "xloom::scan_batched: input_directions must be empty or have one entry for each of the 1 scan "
+                             {.directions = many}),
+        "xloom::scan_batched: directions must be empty or have one entry for each of the 1 scan "
         "inputs, but it has 34. Leave it "
         "empty or give it one for each.",
         option_error);
@@ -332,19 +335,24 @@ TEST_CASE("texts list four facts at most, and count the rest")
         "scan_inputs[2] has rank 0, scan_inputs[3] has rank 0 and 2 more. Give it an axis for the "
         "iterations.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(5, row), 0, {.input_axes = axes(5, 1)}),
-        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 1 for "
+    CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(5, row), 0, {.scan_input_axes = axes(5, 1)}),
+        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is "
+        "1 for "
         "scan_inputs[0] of the shape "
-        "[2], input_axes[1] is 1 for scan_inputs[1] of the shape [2], input_axes[2] is 1 for scan_inputs[2] "
+        "[2], scan_input_axes[1] is 1 for scan_inputs[1] of the shape [2], scan_input_axes[2] is 1 for "
+        "scan_inputs[2] "
         "of the shape [2], "
-        "input_axes[3] is 1 for scan_inputs[3] of the shape [2] and 1 more. Name an axis that the tensor "
+        "scan_input_axes[3] is 1 for scan_inputs[3] of the shape [2] and 1 more. Name an axis that the "
+        "tensor "
         "has.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, row), 0,
-                             {.input_directions = scan_directions(6, static_cast<scan_direction>(7))}),
-        "xloom::scan_list: a direction must be forward (0) or reverse (1), but input_directions[0] is 7, "
-        "input_directions[1] is 7, "
-        "input_directions[2] is 7, input_directions[3] is 7 and 2 more. Name one of scan_direction's two.",
+                             {.scan_input_directions = scan_directions(6, static_cast<scan_direction>(7))}),
+        "xloom::scan_list: a direction must be forward (0) or reverse (1), but scan_input_directions[0] is "
+        "7, "
+        "scan_input_directions[1] is 7, "
+        "scan_input_directions[2] is 7, scan_input_directions[3] is 7 and 2 more. Name one of "
+        "scan_direction's two.",
         option_error);
 }
 

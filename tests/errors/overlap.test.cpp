@@ -48,11 +48,11 @@ TEST_CASE("scan_into refuses an output in the memory of an input that is walked 
 {
     vector h = ones(3);
     matrix x = ones(3, 3);
-    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.input_directions = {reverse}});
-    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.output_directions = {reverse}});
-    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.output_axes = {1}});
+    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.scan_input_directions = {reverse}});
+    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.scan_output_directions = {reverse}});
+    refuse_overlap(h, x, x, "scan_outputs[0] overlaps scan_inputs[0]", {.scan_output_axes = {1}});
     refuse_overlap(h, std::tie(x, x), x, "scan_outputs[0] overlaps scan_inputs[1]",
-        {.input_directions = {forward, reverse}});
+        {.scan_input_directions = {forward, reverse}});
 }
 
 TEST_CASE("scan_into refuses a shifted view of an input's buffer")
@@ -109,11 +109,11 @@ TEST_CASE("scan_into may write over an input's own tensor, walked alike")
     scan_into(running, sum, x, x);
     CHECK(x == matrix{{1, -1}, {3, -3}, {6, -6}});
     sum = 0;
-    scan_into(running, sum, x, x, {.input_directions = {reverse}, .output_directions = {reverse}});
+    scan_into(running, sum, x, x, {.scan_input_directions = {reverse}, .scan_output_directions = {reverse}});
     CHECK(x == matrix{{10, -10}, {9, -9}, {6, -6}});
     xt::xtensor<float, 2, xt::layout_type::column_major> columns = ones(2, 3);
     sum = 0;
-    scan_into(running, sum, columns, columns, {.input_axes = {1}, .output_axes = {-1}});
+    scan_into(running, sum, columns, columns, {.scan_input_axes = {1}, .scan_output_axes = {-1}});
     CHECK(columns == matrix{{1, 2, 3}, {-1, -2, -3}});
     // The other input is another part of the same tensor's owner, and only read.
     sum = 0;
@@ -152,7 +152,7 @@ TEST_CASE("a lazy input may read what the scan writes: it is evaluated before")
     matrix x{{1, 2}, {3, 4}};
     float n = 0;
     scan_into([](float&, auto const& x_t, auto& y_t) { xt::noalias(y_t) = x_t; }, n, 2.0f * x, x,
-        {.input_directions = {reverse}});
+        {.scan_input_directions = {reverse}});
     CHECK(x == matrix{{6, 8}, {2, 4}});
 }
 

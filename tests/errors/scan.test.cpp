@@ -48,7 +48,7 @@ TEST_CASE("scan refuses inputs of unequal lengths")
         "has 5 (axis 0 of [5, 4]). Cut them to one length, or name other axes.",
         shape_error);
     xt::xarray<float> const dynamic = longer;
-    CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, dynamic), {.input_axes = {1, 0}}),
+    CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, dynamic), {.scan_input_axes = {1, 0}}),
         "xloom::scan: all scan inputs must have the same sequence length, but scan_inputs[0] has 4 (axis 1 "
         "of [3, 4]) and scan_inputs[1] "
         "has 5 (axis 0 of [5, 4]). Cut them to one length, or name other axes.",
@@ -78,13 +78,14 @@ TEST_CASE("scan refuses an input of rank 0")
 
 TEST_CASE("scan refuses an axis that its input lacks")
 {
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.input_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is 2 for "
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_input_axes = {2}}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is 2 for "
         "scan_inputs[0] of the shape [3, "
         "4]. Name an axis that the tensor has.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.input_axes = {-3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 for "
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_input_axes = {-3}}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is -3 "
+        "for "
         "scan_inputs[0] of the shape [3, "
         "4]. Name an axis that the tensor has.",
         shape_error);
@@ -92,14 +93,16 @@ TEST_CASE("scan refuses an axis that its input lacks")
 
 TEST_CASE("scan refuses an axis that its output lacks, counted on the output's rank")
 {
-    CHECK_THROWS_WITH_AS(scan(sum, h, x, {.output_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 for "
+    CHECK_THROWS_WITH_AS(scan(sum, h, x, {.scan_output_axes = {2}}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is 2 "
+        "for "
         "scan_outputs[0] of rank 2. Name "
         "an axis that the tensor has.",
         shape_error);
     xt::xtensor<float, 2> const none = xt::zeros<float>({0, 4});
-    CHECK_THROWS_WITH_AS(scan(sum, h, none, {.output_axes = {-3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is -3 for "
+    CHECK_THROWS_WITH_AS(scan(sum, h, none, {.scan_output_axes = {-3}}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is -3 "
+        "for "
         "scan_outputs[0] of rank 2. Name "
         "an axis that the tensor has.",
         shape_error);
@@ -113,17 +116,20 @@ TEST_CASE("scan refuses an axis that its output lacks before the body runs, wher
         return scan_step{n, std::tuple{n, xt::xtensor<int, 1>{n}, xt::xarray<int>{n}}};
     };
     for (std::size_t const length : {std::size_t{0}, std::size_t{3}}) {
-        CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.output_axes = {1, -3, 16}, .length = length}),
-            "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 1 for "
+        CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.scan_output_axes = {1, -3, 16}, .length = length}),
+            "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is "
+            "1 for "
             "scan_outputs[0] of rank 1, "
-            "output_axes[1] is -3 for scan_outputs[1] of rank 2 and output_axes[2] is 16 for scan_outputs[2] "
+            "scan_output_axes[1] is -3 for scan_outputs[1] of rank 2 and scan_output_axes[2] is 16 for "
+            "scan_outputs[2] "
             "of rank at most 16. Name an "
             "axis that the tensor has.",
             shape_error);
     }
     CHECK(calls == 0);
-    CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.output_axes = {0, 1, 2}, .length = 3}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[2] is 2 for "
+    CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.scan_output_axes = {0, 1, 2}, .length = 3}),
+        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[2] is 2 "
+        "for "
         "scan_outputs[2] of rank 2, with "
         "elements of the shape [1]. Name an axis that the tensor has.",
         shape_error);
@@ -132,23 +138,27 @@ TEST_CASE("scan refuses an axis that its output lacks before the body runs, wher
 
 TEST_CASE("scan refuses a wrong number of axes or directions")
 {
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.input_axes = {0, 1}}),
-        "xloom::scan: input_axes must be empty or have one entry for each of the 1 scan inputs, but it has "
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_input_axes = {0, 1}}),
+        "xloom::scan: scan_input_axes must be empty or have one entry for each of the 1 scan inputs, but it "
+        "has "
         "2. Leave it empty or give it "
         "one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, x), {.input_directions = {reverse}}),
-        "xloom::scan: input_directions must be empty or have one entry for each of the 2 scan inputs, but it "
+    CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, x), {.scan_input_directions = {reverse}}),
+        "xloom::scan: scan_input_directions must be empty or have one entry for each of the 2 scan inputs, "
+        "but it "
         "has 1. Leave it empty or give "
         "it one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.output_axes = {0, 0}}),
-        "xloom::scan: output_axes must be empty or have one entry for each of the 1 scan outputs, but it has "
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_output_axes = {0, 0}}),
+        "xloom::scan: scan_output_axes must be empty or have one entry for each of the 1 scan outputs, but "
+        "it has "
         "2. Leave it empty or give it "
         "one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.output_directions = {forward, reverse, forward}}),
-        "xloom::scan: output_directions must be empty or have one entry for each of the 1 scan outputs, but "
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_output_directions = {forward, reverse, forward}}),
+        "xloom::scan: scan_output_directions must be empty or have one entry for each of the 1 scan outputs, "
+        "but "
         "it has 3. Leave it empty or "
         "give it one for each.",
         option_error);
@@ -156,12 +166,14 @@ TEST_CASE("scan refuses a wrong number of axes or directions")
 
 TEST_CASE("scan refuses a direction that is none")
 {
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.input_directions = {static_cast<scan_direction>(2)}}),
-        "xloom::scan: a direction must be forward (0) or reverse (1), but input_directions[0] is 2. Name one "
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_input_directions = {static_cast<scan_direction>(2)}}),
+        "xloom::scan: a direction must be forward (0) or reverse (1), but scan_input_directions[0] is 2. "
+        "Name one "
         "of scan_direction's two.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.output_directions = {static_cast<scan_direction>(-1)}}),
-        "xloom::scan: a direction must be forward (0) or reverse (1), but output_directions[0] is -1. Name "
+    CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_output_directions = {static_cast<scan_direction>(-1)}}),
+        "xloom::scan: a direction must be forward (0) or reverse (1), but scan_output_directions[0] is -1. "
+        "Name "
         "one of scan_direction's two.",
         option_error);
 }
@@ -193,7 +205,7 @@ TEST_CASE("scan refuses outputs that no memory can hold")
     auto const vector = [](int n) {
         return scan_step{n + 1, std::tuple{n, xt::xtensor<double, 1>(xt::zeros<double>({3}))}};
     };
-    CHECK_THROWS_WITH_AS(scan(vector, 0, std::tuple{}, {.output_axes = {0, 1}, .length = huge / 24}),
+    CHECK_THROWS_WITH_AS(scan(vector, 0, std::tuple{}, {.scan_output_axes = {0, 1}, .length = huge / 24}),
         "xloom::scan: the size of a result must fit in memory, but scan_outputs[1] would have the shape [3, "
         "768614336404564650]. Run fewer "
         "iterations.",
@@ -206,9 +218,10 @@ TEST_CASE("scan refuses empty outputs whose strides nobody can count")
         return scan_step{n + 1, xt::xtensor<float, 2>(xt::zeros<float>({0, 5}))};
     };
     for (scan_direction const direction : {forward, reverse}) {
-        CHECK_THROWS_WITH_AS(
-            scan(empty, 0, std::tuple{},
-                {.output_axes = {1}, .output_directions = {direction}, .length = std::size_t{1} << 62}),
+        CHECK_THROWS_WITH_AS(scan(empty, 0, std::tuple{},
+                                 {.scan_output_axes = {1},
+                                     .scan_output_directions = {direction},
+                                     .length = std::size_t{1} << 62}),
             "xloom::scan: the size of a result must fit in memory, but scan_outputs[0] would have the shape "
             "[0, 4611686018427387904, 5]. "
             "Run fewer iterations.",
@@ -226,10 +239,10 @@ TEST_CASE("scan walks elements without items along every axis")
                 return scan_step{n + 1, x_t};
             },
             std::size_t{0}, none,
-            {.input_axes = {axis},
-                .output_axes = {axis},
-                .input_directions = {reverse},
-                .output_directions = {reverse}});
+            {.scan_input_axes = {axis},
+                .scan_output_axes = {axis},
+                .scan_input_directions = {reverse},
+                .scan_output_directions = {reverse}});
         CHECK(last == length);
         CHECK(all.shape() == none.shape());
     }
@@ -279,8 +292,8 @@ TEST_CASE("scan refuses a body that changes an output element's shape")
         "and the body made it [3, 3] "
         "at iteration 1. Compute it in the shape it had.",
         body_error);
-    CHECK_THROWS_WITH_AS(
-        scan(growing, std::size_t{2}, x, {.output_axes = {0, -1}, .output_directions = {forward, reverse}}),
+    CHECK_THROWS_WITH_AS(scan(growing, std::size_t{2}, x,
+                             {.scan_output_axes = {0, -1}, .scan_output_directions = {forward, reverse}}),
         "xloom::scan: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [2, 2] "
         "and the body made it [3, 3] "
         "at iteration 1. Compute it in the shape it had.",

@@ -38,18 +38,22 @@ TEST_CASE("scan_into refuses what scan refuses of inputs and options")
         "0. Give it an axis for the "
         "iterations.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.input_axes = {-3}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but input_axes[0] is -3 "
+    CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.scan_input_axes = {-3}}),
+        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is "
+        "-3 "
         "for scan_inputs[0] of the shape "
         "[3, 4]. Name an axis that the tensor has.",
         shape_error);
-    CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.output_axes = {0, 0}}),
-        "xloom::scan_into: output_axes must be empty or have one entry for each of the 1 scan outputs, but "
+    CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.scan_output_axes = {0, 0}}),
+        "xloom::scan_into: scan_output_axes must be empty or have one entry for each of the 1 scan outputs, "
+        "but "
         "it has 2. Leave it empty or "
         "give it one for each.",
         option_error);
-    CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.output_directions = {static_cast<scan_direction>(4)}}),
-        "xloom::scan_into: a direction must be forward (0) or reverse (1), but output_directions[0] is 4. "
+    CHECK_THROWS_WITH_AS(
+        scan_into(never, h, x, y, {.scan_output_directions = {static_cast<scan_direction>(4)}}),
+        "xloom::scan_into: a direction must be forward (0) or reverse (1), but scan_output_directions[0] is "
+        "4. "
         "Name one of scan_direction's "
         "two.",
         option_error);
@@ -67,7 +71,7 @@ TEST_CASE("scan_into refuses an output of another length")
     matrix const x = ones(3, 4);
     matrix shorter = ones(2, 4);
     xt::xarray<float> wide = ones(3, 4);
-    CHECK_THROWS_WITH_AS(scan_into(never, h, x, std::tie(shorter, wide), {.output_axes = {0, 1}}),
+    CHECK_THROWS_WITH_AS(scan_into(never, h, x, std::tie(shorter, wide), {.scan_output_axes = {0, 1}}),
         "xloom::scan_into: every scan output must be as long as the scan, which has 3 iterations, but "
         "scan_outputs[0] has 2 (axis 0 of [2, "
         "4]) and scan_outputs[1] has 4 (axis 1 of [3, 4]). Give it an element for each iteration.",
@@ -90,8 +94,9 @@ TEST_CASE("scan_into refuses an axis that its output lacks")
     vector h = ones(4);
     matrix const x = ones(3, 4);
     matrix y = ones(3, 4);
-    CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.output_axes = {2}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[0] is 2 "
+    CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.scan_output_axes = {2}}),
+        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is "
+        "2 "
         "for scan_outputs[0] of the shape "
         "[3, 4]. Name an axis that the tensor has.",
         shape_error);
@@ -160,7 +165,7 @@ TEST_CASE("scan_into refuses a body that assigns another shape to an output elem
     xt::xarray<float> dynamic = ones(3, 4);
     CHECK_THROWS_WITH_AS(run(dynamic, longer), text, body_error);
     matrix transposed = ones(4, 3);
-    CHECK_THROWS_WITH_AS(run(transposed, longer, {.output_axes = {0, 1}}), text, body_error);
+    CHECK_THROWS_WITH_AS(run(transposed, longer, {.scan_output_axes = {0, 1}}), text, body_error);
     CHECK_THROWS_WITH_AS(run(dynamic, [](auto& y_t) { xt::noalias(y_t) = ones(2, 2); }),
         "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was "
         "[4] and the body made it [2, 2] "

@@ -43,7 +43,8 @@ TEST_CASE("scan_into hands on what copying a strided output element throws")
 {
     auto y = xt::xtensor<heavy, 2>::from_shape({2, 5});
     int n = 0;
-    CHECK_THROWS_AS(scan_into(count, n, std::tuple{}, y, {.output_axes = {1}, .length = 5}), std::bad_alloc);
+    CHECK_THROWS_AS(
+        scan_into(count, n, std::tuple{}, y, {.scan_output_axes = {1}, .length = 5}), std::bad_alloc);
     CHECK(n == 4);
     for (std::size_t i = 0; i < 2; ++i)
         for (std::size_t t = 0; t < 5; ++t)
@@ -57,7 +58,7 @@ TEST_CASE("scan_into hands on what copying a strided input element throws")
         x(0, t).value = x(1, t).value = static_cast<int>(t);
     int n = 0;
     auto const sum = [](int& total, auto const& x_t) { total += x_t(0).value + x_t(1).value; };
-    CHECK_THROWS_AS(scan_into(sum, n, x, std::tuple{}, {.input_axes = {1}}), std::bad_alloc);
+    CHECK_THROWS_AS(scan_into(sum, n, x, std::tuple{}, {.scan_input_axes = {1}}), std::bad_alloc);
     CHECK(n == 6);
 }
 

@@ -147,8 +147,8 @@ expected_results reference(call const& chosen, std::size_t length, verdict& law)
         tensors x_t;
         for (std::size_t i = 0; i < chosen.inputs.size(); ++i) {
             tensor const& x = chosen.inputs[i];
-            x_t.push_back(x.slice(*axis_of(chosen.options.input_axes, i, x.shape.size()),
-                is_reverse(chosen.options.input_directions, i) ? length - 1 - t : t));
+            x_t.push_back(x.slice(*axis_of(chosen.options.scan_input_axes, i, x.shape.size()),
+                is_reverse(chosen.options.scan_input_directions, i) ? length - 1 - t : t));
         }
         auto const [states, outputs] = take_step(chosen.plan, t, results.states, x_t);
         law.body = states.size() != results.states.size() || !keeps_outputs(chosen.plan, outputs);
@@ -156,7 +156,8 @@ expected_results reference(call const& chosen, std::size_t length, verdict& law)
             law.body = law.body || states[i].shape != results.states[i].shape;
         // What the first iteration returns is what the outputs are made for.
         for (std::size_t k = 0; t == 0 && k < outputs.size(); ++k)
-            law.shape = law.shape || !axis_of(chosen.options.output_axes, k, outputs[k].shape.size() + 1);
+            law.shape =
+                law.shape || !axis_of(chosen.options.scan_output_axes, k, outputs[k].shape.size() + 1);
         if (!law.is_legal())
             return results;
         results.states = states;
@@ -165,10 +166,11 @@ expected_results reference(call const& chosen, std::size_t length, verdict& law)
     }
     for (std::size_t k = 0; k < elements.size(); ++k) {
         textbook::dims const& shape = chosen.plan.outputs[k];
-        results.outputs.push_back(length == 0 ? tensor({0})
-                                              : stacked(elements[k], shape,
-                                                    *axis_of(chosen.options.output_axes, k, shape.size() + 1),
-                                                    is_reverse(chosen.options.output_directions, k)));
+        results.outputs.push_back(
+            length == 0
+                ? tensor({0})
+                : stacked(elements[k], shape, *axis_of(chosen.options.scan_output_axes, k, shape.size() + 1),
+                      is_reverse(chosen.options.scan_output_directions, k)));
     }
     return results;
 }
@@ -199,14 +201,14 @@ void scan_one_into(decoder& bytes, call const& chosen, std::size_t length, verdi
     expected_results const& expected)
 {
     auto const& element = chosen.plan.outputs[0];
-    auto const axis = axis_of(chosen.options.output_axes, 0, element.size() + 1);
+    auto const axis = axis_of(chosen.options.scan_output_axes, 0, element.size() + 1);
     textbook::dims shape = element;
     if (axis)
         shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(*axis), length);
     bool const is_other = bytes.rarely();
     if (is_other)
         shape = bytes.dims(3, 3);
-    auto const real_axis = axis_of(chosen.options.output_axes, 0, shape.size());
+    auto const real_axis = axis_of(chosen.options.scan_output_axes, 0, shape.size());
     law.shape = law.shape || !real_axis || shape[*real_axis] != length;
     if (law.is_legal() && is_other)
         return; // the body would have to know

@@ -133,7 +133,7 @@ TEST_CASE("attn_lstm is a scan over attn_lstm_cell, bit for bit")
                 attn_lstm_cell<float> cell(weights, ref_of(tensors.M), tensors.memory_lengths(), {}, d);
                 scan_direction const order = d == 0 ? scan_direction::forward : scan_direction::reverse;
                 scan_into(cell, std::tie(h, c, attention), X, Y,
-                    {.input_directions = {order}, .output_directions = {order}});
+                    {.scan_input_directions = {order}, .scan_output_directions = {order}});
 
                 for (std::size_t t = 0; t < T; ++t)
                     for (std::size_t i = 0; i < N * H; ++i)

@@ -299,8 +299,8 @@ TEST_CASE_TEMPLATE("lstm is scan_into over lstm_cell, both ways", Family, lstm_f
             auto Y = xt::xtensor<float, 4>::from_shape({sizes.T, 1, sizes.N, sizes.H});
             xloom::scan_direction const way =
                 d == 0 ? xloom::scan_direction::forward : xloom::scan_direction::reverse;
-            xloom::scan_into(
-                cell, std::tie(h, c), X, Y, {.input_directions = {way}, .output_directions = {way}});
+            xloom::scan_into(cell, std::tie(h, c), X, Y,
+                {.scan_input_directions = {way}, .scan_output_directions = {way}});
             CHECK(have_same_bits(to_array(Y), part_of(whole.Y, 1, d, d + 1)));
             CHECK(have_same_bits(to_array(h), part_of(whole.Y_h, 0, d, d + 1)));
             CHECK(have_same_bits(to_array(c), part_of(whole.Y_c, 0, d, d + 1)));

@@ -60,7 +60,7 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 constexpr std::int64_t check_loop_outputs(
     std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
-    detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", {});
+    detail::check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", {});
     std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
     for (shape const& dims : outputs)
         room = (std::min)(room, detail::room_of(dims));

@@ -130,25 +130,27 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 {
     detail::check_count(op, inputs.size(), "scan inputs");
     detail::check_count(op, outputs, "scan outputs");
-    detail::check_entries(op, "input_axes", options.input_axes, inputs.size(), "scan inputs");
-    detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
-    detail::check_entries(op, "output_axes", options.output_axes, outputs, "scan outputs");
-    detail::check_entries(op, "output_directions", options.output_directions, outputs, "scan outputs");
-    detail::check_directions(op, "input_directions", options.input_directions);
-    detail::check_directions(op, "output_directions", options.output_directions);
-    detail::check_time_axes(op, "scan_inputs", inputs, "input_axes", options.input_axes);
+    detail::check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
+    detail::check_entries(
+        op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    detail::check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
+    detail::check_entries(
+        op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
+    detail::check_directions(op, "scan_input_directions", options.scan_input_directions);
+    detail::check_directions(op, "scan_output_directions", options.scan_output_directions);
+    detail::check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
 
     std::optional<std::size_t> length;
     bool agree = true;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         std::size_t const own =
-            inputs[i][wrap_axis(detail::axis_option(options.input_axes, i), inputs[i].size())];
+            inputs[i][wrap_axis(detail::axis_option(options.scan_input_axes, i), inputs[i].size())];
         agree = agree && own == length.value_or(own);
         length = own;
     }
     if (!agree)
         detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, options.input_axes),
+            detail::describe_lengths("scan_inputs", inputs, options.scan_input_axes),
             ". Cut them to one length, or name other axes.");
     if (!length && !options.length)
         detail::fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
@@ -156,7 +158,7 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     if (length && options.length && *length != *options.length)
         detail::fail<option_error>(op,
             ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
-            detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Leave it empty.");
+            detail::describe_lengths("scan_inputs", inputs, options.scan_input_axes), ". Leave it empty.");
     return length ? *length : *options.length;
 }
 
@@ -166,12 +168,13 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 [[gnu::noinline]] constexpr void check_scan_outputs(
     std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
-    detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", options.output_axes);
+    detail::check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i][wrap_axis(detail::axis_option(options.output_axes, i), outputs[i].size())] != length)
+        if (outputs[i][wrap_axis(detail::axis_option(options.scan_output_axes, i), outputs[i].size())] !=
+            length)
             detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ",
                 length, " iterations, but ",
-                detail::describe_lengths("scan_outputs", outputs, options.output_axes, length),
+                detail::describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
                 ". Give it an element for each iteration.");
 }
 
@@ -186,12 +189,12 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
     fact_list wrong;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
         if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
-            wrong.add("output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ",
-                element_ranks[i] == dynamic_rank ? "at most " : "", rank);
+            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
     return wrong;
 }
 
-/// Requires that outputs that stack elements of these ranks have the axes of options.output_axes. For a
+/// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
 /// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
 /// is known.
 ///
@@ -201,21 +204,21 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 {
     bool is_in_range = true;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i),
+        is_in_range = is_in_range && is_axis(detail::axis_option(options.scan_output_axes, i),
                                          detail::stacked_rank(element_ranks[i]));
     if (!is_in_range)
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
-            detail::describe_output_axes(element_ranks, options.output_axes),
+            detail::describe_output_axes(element_ranks, options.scan_output_axes),
             ". Name an axis that the tensor has.");
 }
 
-/// Returns the shape of an output that stacks `length` elements along options.output_axes[i].
+/// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
 ///
 /// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
 constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
     std::size_t item_bytes, scan_options const& options)
 {
-    std::int64_t const axis = detail::axis_option(options.output_axes, i);
+    std::int64_t const axis = detail::axis_option(options.scan_output_axes, i);
     std::size_t const rank = element.size() + 1;
     if (rank > max_rank)
         detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank,
@@ -223,8 +226,8 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
             ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
         detail::fail<shape_error>(op,
-            ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
-            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
+            ": an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[", i, "] is ",
+            axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
             ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))

@@ -91,8 +91,8 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape c
     std::span<shape const> inputs, scan_batched_options const& options)
 {
     detail::check_count(op, inputs.size(), "scan inputs");
-    detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
-    detail::check_directions(op, "input_directions", options.input_directions);
+    detail::check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
+    detail::check_directions(op, "directions", options.directions);
     detail::check_batch_ranks(op, states, inputs);
     std::optional<std::size_t> const batch = detail::check_batch(op, states, inputs);
     if (!batch)

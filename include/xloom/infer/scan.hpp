@@ -127,7 +127,7 @@ struct scan_elements {
 
 /// Returns the body's inputs of Scan-9 and later: without the axis of scan_input_axes, which is the sequence.
 constexpr scan_elements take_unbatched_elements(
-    type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
+    type_list const& inputs, scan_layout const& layout, std::optional<axes> const& scan_input_axes)
 {
     scan_elements taken{inputs};
     std::vector<dim> lengths;
@@ -135,7 +135,7 @@ constexpr scan_elements take_unbatched_elements(
         partial_type& type = taken.body_inputs[layout.states + k];
         if (!type.shape().has_rank())
             continue;
-        std::size_t const axis = scan_axis("scan_input_axes", input_axes, k, type.shape().rank());
+        std::size_t const axis = scan_axis("scan_input_axes", scan_input_axes, k, type.shape().rank());
         lengths.push_back(type.shape()[axis]);
         type = type.with_shape(drop_axis(type.shape(), axis));
     }
@@ -184,11 +184,11 @@ constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layo
 }
 
 constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, bool is_batched,
-    std::optional<axes> const& input_axes)
+    std::optional<axes> const& scan_input_axes)
 {
     if (is_batched)
         return take_batched_elements(inputs, layout);
-    return take_unbatched_elements(inputs, layout, input_axes);
+    return take_unbatched_elements(inputs, layout, scan_input_axes);
 }
 
 /// Returns the type of a state's output: the initial type, its shape merged with that of the body's result.
@@ -222,7 +222,7 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
 
 /// Returns the shape of stacked elements.
 constexpr partial_shape stack_elements(partial_shape const& element, std::size_t output, std::size_t k,
-    std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
+    std::optional<axes> const& scan_output_axes, bool is_batched, scan_elements const& taken)
 {
     if (!element.has_rank())
         return element;
@@ -230,7 +230,7 @@ constexpr partial_shape stack_elements(partial_shape const& element, std::size_t
     if (is_batched)
         return with_leading(with_leading(element, taken.length), taken.batch_size);
     return insert_axis(
-        element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
+        element, scan_axis("scan_output_axes", scan_output_axes, k, element.rank() + 1), taken.length);
 }
 
 /// Returns the types of the outputs before the body is called: those of the initial states for states,
@@ -250,7 +250,7 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
 /// Returns the types of the outputs by those that the body returned, before they are merged with the declared
 /// ones.
 constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout,
-    scan_elements const& taken, bool is_batched, std::optional<axes> const& output_axes)
+    scan_elements const& taken, bool is_batched, std::optional<axes> const& scan_output_axes)
 {
     if (!returned.empty())
         require_body_outputs(returned, inferred.size());
@@ -262,7 +262,7 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
             i < layout.states
                 ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
                 : returned[i].with_shape(
-                      stack_elements(result, i, i - layout.states, output_axes, is_batched, taken));
+                      stack_elements(result, i, i - layout.states, scan_output_axes, is_batched, taken));
     }
     return inferred;
 }

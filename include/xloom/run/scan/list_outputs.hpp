@@ -71,10 +71,10 @@ private:
                 op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
             detail::make_shape(results_[k], dims[k]);
-            std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
+            std::size_t const axis = wrap_axis(axis_option(options_.scan_output_axes, k), dims[k].size());
             writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
                 kernel::time_axis(detail::layout_of(results_[k]), axis, length_,
-                    is_reverse(options_.output_directions, k)));
+                    is_reverse(options_.scan_output_directions, k)));
         }
     }
 

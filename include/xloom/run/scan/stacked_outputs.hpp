@@ -157,11 +157,11 @@ public:
         });
         detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
-            std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
+            std::size_t const axis = wrap_axis(axis_option(options.scan_output_axes, k), all_dims[k].size());
             detail::make_shape(result, all_dims[k]);
-            std::get<k>(writers_) = {
-                enable_tensor<stacked>::data(result), kernel::time_axis(detail::layout_of(result), axis,
-                                                          length, is_reverse(options.output_directions, k))};
+            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
+                kernel::time_axis(
+                    detail::layout_of(result), axis, length, is_reverse(options.scan_output_directions, k))};
         });
     }
 
