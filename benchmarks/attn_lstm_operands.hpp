@@ -42,7 +42,7 @@ struct attn_lstm_operands : recurrent_operands {
     matrix V;
     cube M, AW;
     xloom::attn_lstm_weights<float> packed;
-    xloom::attn_lstm_workspace<float> workspace;
+    xloom::attention_workspace<float> workspace;
 
     attn_lstm_operands(attn_lstm_sizes const& s, Policy const& its_policy)
         : recurrent_operands{recurrent_results(s.T, s.N, s.H), work_of(s, its_policy.concurrency()),
@@ -59,7 +59,7 @@ struct attn_lstm_operands : recurrent_operands {
           M(uniform<cube>({s.N, s.S, s.E}, 8, 1.0)),
           AW(uniform<cube>({1, s.H + s.E, s.L}, 9, weight_limit(s.H))),
           packed(constants()),
-          workspace(xloom::attn_lstm_workspace_for(packed, {s.T, s.N, s.S}, xloom::bahdanau(), policy))
+          workspace(xloom::attn_lstm_workspace(packed, {s.T, s.N, s.S}, xloom::bahdanau(), policy))
     {}
 
     xloom::attn_lstm_constants<float> constants() const

@@ -73,7 +73,7 @@ void check_any_attention(unsigned seed, Set const& set)
     for (bool& each : is_wanted)
         each = random() % 2 == 0;
     attn_lstm_places<T> places(expected, any_of(random, every_placement), is_wanted);
-    attn_lstm_workspace<T> workspace;
+    attention_workspace<T> workspace;
     attn_lstm_into(tensors.X, attn_lstm_weights<T>(tensors.constants(), options_of(options)), tensors.start(),
         places.outputs(), workspace);
     CHECK(difference(places.arrays(), expected) < case_tolerance<T>);
@@ -111,7 +111,7 @@ TEST_CASE("attn_lstm: alignments, and the attention that a stream goes on with")
     xt::xtensor<float, 2> const V{{1}};
     matrices const M{{{1}, {-1}}};
     attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = zeros, .MW = ones, .V = V});
-    auto workspace = attn_lstm_workspace_for(weights, {.T = 2, .N = 1, .S = 2});
+    auto workspace = attn_lstm_workspace(weights, {.T = 2, .N = 1, .S = 2});
     xt::xtensor<float, 4> alignments = xt::zeros<float>({2, 1, 1, 2});
     matrices Y_attention = xt::zeros<float>({1, 1, 1});
 

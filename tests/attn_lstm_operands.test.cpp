@@ -69,7 +69,7 @@ TEST_CASE("attn_lstm: containers, adaptors and views of xtensor")
     xt::xtensor<float, 4> wide = xt::ones<float>({4, 1, 3, 12});
     auto even = xt::view(wide, xt::all(), xt::all(), xt::all(), xt::range(0, 12, 2));
     columns Y_attention = xt::zeros<float>({1, 3, 2});
-    auto workspace = attn_lstm_workspace_for(copy, {4, 3, 6});
+    auto workspace = attn_lstm_workspace(copy, {4, 3, 6});
     attn_lstm_into(X, copy,
         {sequence_lens, initial_h, initial_c, M, memory_seq_lens, initial_attention, initial_alignment},
         {.alignments = even, .Y_attention = Y_attention}, workspace);
@@ -119,7 +119,7 @@ void check_columns(recurrent_sizes const& rows, attention_sizes const& attention
     auto Y2 = to_tensor<blocks>(expected.Y), alignments = to_tensor<blocks>(expected.alignments);
     auto Y_attention = to_tensor<columns>(expected.Y_attention),
          Y_alignment = to_tensor<columns>(expected.Y_alignment);
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     attn_lstm_into(X, weights,
         {.M = M, .initial_attention = initial_attention, .initial_alignment = initial_alignment},
         {.Y = Y2, .alignments = alignments, .Y_attention = Y_attention, .Y_alignment = Y_alignment},

@@ -180,7 +180,7 @@ TEST_CASE("what a score throws passes through, and what was lent stays of use")
     attn_lstm_weights<float> const weights(tensors.constants());
     auto const like = shapes_of_outputs(in);
     attn_lstm_places<float> places(like, placement::row_major, all_outputs);
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     int left = 7;
     auto const broken = [&left](attention_step<float> const& step) {
         if (--left == 0)

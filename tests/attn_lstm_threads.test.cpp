@@ -122,7 +122,7 @@ TEST_CASE("what a score throws on a thread comes out of the call, and the next c
     attn_lstm_weights<float> const weights(tensors.constants());
     auto const like = shapes_of_outputs(in);
     attn_lstm_places<float> places(like, placement::row_major, all_outputs);
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     std::atomic<int> left = 50;
     auto const broken = [&left](attention_step<float> const& step) {
         if (--left == 0)
@@ -145,7 +145,7 @@ TEST_CASE("a workspace made for several threads serves them")
     auto const like = shapes_of_outputs(in);
     for (std::size_t const threads : thread_counts) {
         tbb_policy const policy(threads);
-        auto workspace = attn_lstm_workspace_for(weights, {60, 13, 11}, bahdanau(), policy);
+        auto workspace = attn_lstm_workspace(weights, {60, 13, 11}, bahdanau(), policy);
         std::size_t const bytes = workspace.bytes();
         attn_lstm_places<float> places(like, placement::row_major, all_outputs);
         attn_lstm_into(tensors.X, weights, tensors.start(), places.outputs(), workspace, bahdanau(), policy);

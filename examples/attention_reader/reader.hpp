@@ -70,7 +70,7 @@ inline reading read_text(std::string const& text, std::size_t T)
                                 M = memory_of(text);
     reading result{"", xt::zeros<float>({T, std::size_t{1}, std::size_t{1}, text.size()})};
     xt::xtensor<float, 4> position = xt::zeros<float>({T, std::size_t{1}, std::size_t{1}, std::size_t{1}});
-    xloom::attn_lstm_workspace<float> workspace;
+    xloom::attention_workspace<float> workspace;
     xloom::attn_lstm_into(
         X, reader_weights(), {.M = M}, {.Y = position, .alignments = result.alignments}, workspace);
     for (std::size_t t = 0; t < T && !is_over(position(t, 0, 0, 0), text); ++t)

@@ -184,7 +184,7 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
 template <class Item, class Score, class Policy, class Use>
 void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
     attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
-    Score const& score, attn_lstm_workspace<Item>& workspace, Policy const& policy, Use const& use)
+    Score const& score, attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
 {
     batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
         {outputs.Y, 0}, start.sequence_lens};
@@ -200,7 +200,7 @@ void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> con
 template <class Item, class Score, class Policy>
 void run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
     attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
-    Score const& score, attn_lstm_workspace<Item>& workspace, Policy const& policy)
+    Score const& score, attention_workspace<Item>& workspace, Policy const& policy)
 {
     with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
         [&policy](auto& runner, auto const& states) { runner(states, policy); });
@@ -214,7 +214,7 @@ attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights
     batch_sizes const batch{sizes.T, sizes.N};
     attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0),
         make_state<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0)};
-    attn_lstm_workspace<Item> workspace;
+    attention_workspace<Item> workspace;
     run_attn_lstm(X, weights, sizes, start, attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score,
         workspace, policy);
     return result;
@@ -340,7 +340,7 @@ template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start,
-    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_workspace<Item>& workspace,
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attention_workspace<Item>& workspace,
     Score const& score = {}, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::attn_lstm_into";
@@ -356,13 +356,13 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau,
     execution_policy Policy = serial_policy>
-attn_lstm_workspace<Item> attn_lstm_workspace_for(attn_lstm_weights<Item> const& weights,
+attention_workspace<Item> attn_lstm_workspace(attn_lstm_weights<Item> const& weights,
     attn_lstm_sizes const& sizes, Score const& score = {}, Policy const& policy = {})
 {
-    static constexpr std::string_view op = "xloom::attn_lstm_workspace_for";
+    static constexpr std::string_view op = "xloom::attn_lstm_workspace";
     detail::check_batch_sizes(op, weights.sizes(), {sizes.T, sizes.N});
     detail::check_memory_sizes(op, weights.attention(), weights.sizes().D, sizes.N, sizes.S);
-    attn_lstm_workspace<Item> workspace;
+    attention_workspace<Item> workspace;
     detail::with_attn_lstm_runner<Item>({}, weights, sizes, {}, {}, score, workspace, policy,
         [](auto& runner, auto const& states) { runner.reserve_all(states); });
     return workspace;

@@ -70,7 +70,7 @@ struct call_memory {
 
     template <class... More>
     void run(
-        attn_lstm_weights<float> const& weights, attn_lstm_workspace<float>& workspace, More const&... more)
+        attn_lstm_weights<float> const& weights, attention_workspace<float>& workspace, More const&... more)
     {
         attn_lstm_into(X, weights, {sequence_lens, h, c, M, memory_seq_lens, attention, alignment},
             {Y, h, c, alignments, attention, alignment}, workspace, more...);
@@ -115,7 +115,7 @@ std::size_t most_allocations(attn_lstm_sizes const& sizes, Call const& call)
 TEST_CASE("the meter sees what attn_lstm_into allocates in an empty workspace, once")
 {
     auto const weights = constants().packed();
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     call_memory memory(4, 3, 5);
     std::size_t const before = allocations();
     memory.run(weights, workspace);
@@ -125,15 +125,15 @@ TEST_CASE("the meter sees what attn_lstm_into allocates in an empty workspace, o
     CHECK(allocations() == first);
 }
 
-TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_workspace_for makes, nor for "
+TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_workspace makes, nor for "
           "smaller batches")
 {
     auto const weights = constants().packed();
     // 49 rows are taken one step at a time, 48 rows two.
     for (attn_lstm_sizes const& sizes : {attn_lstm_sizes{6, 9, 7}, {4, 49, 3}, {1, 1, 1}}) {
-        auto workspace = attn_lstm_workspace_for(weights, sizes);
+        auto workspace = attn_lstm_workspace(weights, sizes);
         CHECK(most_allocations(sizes, [&](call_memory& memory) { memory.run(weights, workspace); }) == 0);
-        auto scored = attn_lstm_workspace_for(weights, sizes, first_step_alone);
+        auto scored = attn_lstm_workspace(weights, sizes, first_step_alone);
         CHECK(most_allocations(
                   sizes, [&](call_memory& memory) { memory.run(weights, scored, first_step_alone); }) == 0);
     }
@@ -141,7 +141,7 @@ TEST_CASE("attn_lstm_into allocates nothing in the workspace that attn_lstm_work
 
 TEST_CASE("the bytes of a workspace are those of what its rows attend to, too")
 {
-    auto const workspace = attn_lstm_workspace_for(constants().packed(), {4, 9, 7});
+    auto const workspace = attn_lstm_workspace(constants().packed(), {4, 9, 7});
     recurrent_workspace<float> const& without = workspace;
     CHECK(workspace.bytes() - without.bytes() ==
           workspace.attending.capacity() * sizeof(workspace.attending[0]));
@@ -153,7 +153,7 @@ TEST_CASE("attn_lstm_into allocates nothing for several threads, nor without att
     auto const weights = constants().packed();
     attn_lstm_sizes const sizes{40, 13, 7};
     for (std::size_t const threads : {2u, 3u, 5u}) {
-        auto workspace = attn_lstm_workspace_for(weights, sizes, bahdanau(), in_parts{threads});
+        auto workspace = attn_lstm_workspace(weights, sizes, bahdanau(), in_parts{threads});
         CHECK(most_allocations(sizes, [&](call_memory& memory) {
             memory.run(weights, workspace, bahdanau(), in_parts{threads});
         }) == 0);
@@ -161,7 +161,7 @@ TEST_CASE("attn_lstm_into allocates nothing for several threads, nor without att
     constants const all;
     matrices const W = 0.25f * xt::ones<float>({std::size_t{2}, 4 * H, I});
     attn_lstm_weights<float> const plain({.W = W, .R = all.R}, {.direction = direction::bidirectional});
-    auto workspace = attn_lstm_workspace_for(plain, {40, 13});
+    auto workspace = attn_lstm_workspace(plain, {40, 13});
     CHECK(most_allocations({40, 13}, [&](call_memory& memory) {
         attn_lstm_into(memory.X, plain, {memory.sequence_lens, memory.h, memory.c},
             {memory.Y, memory.h, memory.c}, workspace);

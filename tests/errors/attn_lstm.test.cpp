@@ -109,7 +109,7 @@ void refuse_packed(attn_case const& wrong, std::string const& text)
     attn_lstm_weights<float> const weights(wrong.constants(), wrong.options);
     refuse<Error>("xloom::attn_lstm: " + text, [&] { attn_lstm(wrong.X, weights, wrong.start()); });
     output_case out;
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     refuse<Error>("xloom::attn_lstm_into: " + text,
         [&] { attn_lstm_into(wrong.X, weights, wrong.start(), out.refs(), workspace); });
     CHECK(out.is_untouched());
@@ -409,7 +409,7 @@ template <class Error>
 void refuse_outputs(attn_case const& in, attn_lstm_outputs<float> const& outputs, std::string const& text)
 {
     attn_lstm_weights<float> const weights(in.constants(), in.options);
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     refuse<Error>("xloom::attn_lstm_into: " + text,
         [&] { attn_lstm_into(in.X, weights, in.start(), outputs, workspace); });
 }
@@ -460,7 +460,7 @@ TEST_CASE("attn_lstm_into wants outputs with memory of their own")
     floats const W = ones({1, 8, 5}), R = ones({1, 8, 2}), QW = ones({1, 2, 7}), MW = ones({1, 2, 7}),
                  V = ones({1, 7});
     attn_lstm_weights<float> const weights({.W = W, .R = R, .QW = QW, .MW = MW, .V = V});
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     auto const into = [&](attn_lstm_outputs<float> const& outputs) {
         attn_lstm_into(X, weights, {lens, h, c, M, memory_lens, attention, alignment}, outputs, workspace);
     };
@@ -517,7 +517,7 @@ TEST_CASE("attn_lstm_into wants outputs apart from lengths")
     auto sequence_lens = xt::adapt(numbers.data(), 2, xt::no_ownership(), std::array<std::size_t, 1>{2});
     attn_case const in;
     attn_lstm_weights<float> const weights(in.constants());
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     auto Y_h = xt::adapt(
         reinterpret_cast<float*>(numbers.data()), 4, xt::no_ownership(), std::array<std::size_t, 3>{1, 2, 2});
     refuse<overlap_error>("xloom::attn_lstm_into: outputs are written while inputs are read, but Y_h "

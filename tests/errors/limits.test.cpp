@@ -192,9 +192,9 @@ TEST_CASE("recurrent operators name the operand that has more axes than max_rank
     CHECK_TOO_DEEP(
         attn_lstm(X, attention, {.M = M, .initial_alignment = x}), "attn_lstm", "initial_alignment");
     CHECK_TOO_DEEP(attn_lstm(x, attention, {.M = M}), "attn_lstm", "X");
-    attn_lstm_workspace<float> attention_workspace;
-    CHECK_TOO_DEEP(attn_lstm_into(X, attention, {.M = M}, {.alignments = x}, attention_workspace),
-        "attn_lstm_into", "alignments");
+    attention_workspace<float> memory;
+    CHECK_TOO_DEEP(
+        attn_lstm_into(X, attention, {.M = M}, {.alignments = x}, memory), "attn_lstm_into", "alignments");
     CHECK_TOO_DEEP(attn_lstm_cell<float>(attention, x), "attn_lstm_cell", "M");
     CHECK_TOO_DEEP(attn_lstm_cell<float>(attention, M, lens), "attn_lstm_cell", "memory_seq_lens");
 

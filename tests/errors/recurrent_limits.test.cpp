@@ -65,8 +65,8 @@ TEST_CASE("recurrent limits: a workspace for more steps or rows than can be coun
             [&] { gru_workspace(weights_of<gru_weights<float>>(3), batch); });
         refuse("xloom::rnn_workspace: " + text,
             [&] { rnn_workspace(weights_of<rnn_weights<float>>(1), batch); });
-        refuse("xloom::attn_lstm_workspace_for: " + text, [&] {
-            attn_lstm_workspace_for(attentive(2, 2), {batch.T, batch.N, 1});
+        refuse("xloom::attn_lstm_workspace: " + text, [&] {
+            attn_lstm_workspace(attentive(2, 2), {batch.T, batch.N, 1});
         });
     };
     refuse_each(
@@ -78,11 +78,11 @@ TEST_CASE("recurrent limits: a workspace for more steps or rows than can be coun
     refuse_each("the states must fit in memory, but N = 288230376151711744, D = 1, I = 3 and H = 2. Choose "
                 "fewer rows.",
         {1, std::size_t{1} << 58});
-    refuse("xloom::attn_lstm_workspace_for: keys and alignments must fit in memory, but D = 1, N = 2, S = "
+    refuse("xloom::attn_lstm_workspace: keys and alignments must fit in memory, but D = 1, N = 2, S = "
            "18446744073709551615, A = 2, E = 2 "
            "and C = 2. Choose smaller sizes.",
         [] {
-            attn_lstm_workspace_for(attentive(2, 2), {1, 2, endless});
+            attn_lstm_workspace(attentive(2, 2), {1, 2, endless});
         });
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("recurrent limits: a call with more rows than can be counted, whose ou
                              "= 2. Choose fewer rows.";
     refuse("xloom::lstm_into: " + text, [&] { lstm_into(X, weights, {}, {}, workspace); });
     attn_lstm_weights<float> const without_attention({.W = W, .R = R});
-    attn_lstm_workspace<float> other;
+    attention_workspace<float> other;
     refuse("xloom::attn_lstm_into: " + text, [&] { attn_lstm_into(X, without_attention, {}, {}, other); });
 }
 

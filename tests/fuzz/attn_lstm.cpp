@@ -227,7 +227,7 @@ bool attend_into(decoder& bytes, call<T> const& chosen, verdict law, attn_lstm_t
     for (auto const& each : places.tensors)
         before.push_back(each.memory);
 
-    xloom::attn_lstm_workspace<T> workspace;
+    xloom::attention_workspace<T> workspace;
     bool const has_run = runs(law, [&] {
         xloom::attn_lstm_weights<T> const weights(tensors.constants(), chosen.options);
         xloom::attn_lstm_into(tensors.X, weights, tensors.start(), outputs, workspace);

@@ -65,6 +65,7 @@ constexpr bool what_is_unknown_stays_unknown()
     attn_lstm_types const only_S =
         outputs({unknown, 1, unknown, unknown}, {1, unknown, unknown}, {unknown, 1, unknown, 5});
     if (!is_same(infer_attn_lstm(inputs), only_S) ||
+        !is_same(infer_attn_lstm(inputs, {}, {.hidden_size = std::nullopt}), only_S) ||
         !is_same(infer_attn_lstm(inputs, {}, {.hidden_size = -4}), only_S))
         return false;
     attn_lstm_types const no_S = outputs({6, 1, 3, 4}, {1, 3, 4}, {6, 1, 3, unknown});

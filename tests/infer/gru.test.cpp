@@ -115,6 +115,7 @@ constexpr bool what_is_unknown_stays_unknown()
         .initial_h = floats({1, 3, 4})};
     gru_types const nothing{floats({unknown, 1, unknown, unknown}), floats({1, unknown, unknown})};
     return is_same(infer_gru(inputs), nothing) &&
+           is_same(infer_gru(inputs, {}, {.hidden_size = std::nullopt}), nothing) &&
            is_same(infer_gru(inputs, {}, {.hidden_size = 0}), nothing) &&
            is_same(infer_gru(inputs, {}, {.hidden_size = -4}), nothing) &&
            is_same(infer_gru({.X = floats({"T", unknown, 2})}),

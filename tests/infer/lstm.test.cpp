@@ -126,6 +126,7 @@ constexpr bool what_is_unknown_stays_unknown()
         .initial_c = floats({1, 3, 4})};
     lstm_types const nothing = outputs({unknown, 1, unknown, unknown}, {1, unknown, unknown});
     return is_same(infer_lstm(inputs), nothing) &&
+           is_same(infer_lstm(inputs, {}, {.hidden_size = std::nullopt}), nothing) &&
            is_same(infer_lstm(inputs, {}, {.hidden_size = 0}), nothing) &&
            is_same(infer_lstm(inputs, {}, {.hidden_size = -4}), nothing) &&
            is_same(infer_lstm({.X = floats({"T", unknown, 2})}),

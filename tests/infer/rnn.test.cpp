@@ -126,6 +126,7 @@ constexpr bool what_is_unknown_stays_unknown()
         .initial_h = floats({1, 3, 4})};
     rnn_types const nothing{floats({unknown, 1, unknown, unknown}), floats({1, unknown, unknown})};
     return is_same(infer_rnn(inputs), nothing) &&
+           is_same(infer_rnn(inputs, {}, {.hidden_size = std::nullopt}), nothing) &&
            is_same(infer_rnn(inputs, {}, {.hidden_size = 0}), nothing) &&
            is_same(infer_rnn(inputs, {}, {.hidden_size = -4}), nothing) &&
            is_same(infer_rnn({.X = floats({"T", unknown, 2})}),

@@ -232,7 +232,7 @@ results in_pieces(operands const& in, std::size_t length, Score const& score, bo
     piece.initial_attention = given(in.initial_attention, like.Y_attention);
     piece.initial_alignment = given(in.initial_alignment, like.Y_alignment);
     results all;
-    attn_lstm_workspace<float> workspace;
+    attention_workspace<float> workspace;
     for (std::size_t begin = 0; begin < T; begin += length) {
         std::size_t const end = std::min(begin + length, T);
         piece.X = rows_of_batch(in.X, 0, begin, end);

@@ -164,7 +164,7 @@ attn_lstm_arrays<T> call_attn_lstm(attn_lstm_tensors<T> const& in, xloom::attn_l
     std::array<bool, 6> const& is_wanted = all_outputs, placement how = placement::row_major)
 {
     attn_lstm_places<T> places(like, how, is_wanted);
-    xloom::attn_lstm_workspace<T> workspace;
+    xloom::attention_workspace<T> workspace;
     xloom::attn_lstm_into(in.X, weights, in.start(), places.outputs(), workspace, score, policy);
     return places.arrays();
 }

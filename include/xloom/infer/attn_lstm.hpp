@@ -26,10 +26,10 @@ struct attn_lstm_types {
 /// The attributes of AttnLSTM that the inference reads. The operator has no layout, and one version.
 ///
 /// Options   direction (forward): determines D; std::nullopt, for a name that ONNX does not define, leaves D
-///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive.
+///           unknown. hidden_size (absent): H; unknown unless it is positive.
 struct attn_lstm_attributes {
     std::optional<xloom::direction> direction = xloom::direction::forward;
-    std::int64_t hidden_size = 0;
+    std::optional<std::int64_t> hidden_size{};
 };
 
 namespace detail {

@@ -16,13 +16,13 @@ namespace xloom {
 /// The attributes of RNN, GRU and LSTM that determine the shapes of their outputs.
 ///
 /// Options   direction (forward): determines D; std::nullopt, for a name that ONNX does not define, leaves D
-///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive. layout (0), from opset
+///           unknown. hidden_size (absent): H; unknown unless it is positive. layout (0), from opset
 ///           14 on: 0 for X [T, N, I], 1 for X [N, T, I]. output_sequence (false), before opset 7: without it
 ///           no output has a shape, since it is not known which outputs exist.
 struct recurrent_attributes {
     std::int64_t opset = latest_opset;
     std::optional<xloom::direction> direction = xloom::direction::forward;
-    std::int64_t hidden_size = 0;
+    std::optional<std::int64_t> hidden_size{};
     std::int64_t layout = 0;
     bool output_sequence = false;
 };
@@ -63,11 +63,12 @@ constexpr void require_sequences(std::string_view function, partial_type const& 
 
 /// Infers the outputs by the rule of the newest version, which reads X and three attributes only.
 constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_type const& X,
-    std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
+    std::optional<direction> const& walked, std::optional<std::int64_t> const& hidden_size,
+    bool is_batch_first)
 {
     require_sequences(function, X, is_batch_first);
     dim const D = walked ? dim(direction_count(*walked)) : unknown;
-    dim const H = hidden_size > 0 ? dim(hidden_size) : unknown;
+    dim const H = hidden_size && *hidden_size > 0 ? dim(*hidden_size) : unknown;
     bool const is_known = X.shape().has_rank();
     dim const T = is_known ? X.shape()[is_batch_first ? 1 : 0] : unknown;
     dim const N = is_known ? X.shape()[is_batch_first ? 0 : 1] : unknown;

@@ -118,7 +118,7 @@ private:
 
 /// Reusable memory of AttnLSTM: see recurrent_workspace.
 template <class Item>
-struct attn_lstm_workspace : recurrent_workspace<Item> {
+struct attention_workspace : recurrent_workspace<Item> {
     std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< internal
 
     /// Returns the number of bytes allocated.
