@@ -281,15 +281,15 @@ TEST_CASE("infer_loop: numbers of inputs and outputs")
     static_assert(!is_constant<no_cond> && !is_constant<no_output> && !is_constant<short_body>);
     CHECK_THROWS_WITH_AS(no_cond(),
         "xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, but inputs has 1 "
-        "types. Give both.",
-        option_error);
+        "type. Give both.",
+        type_error);
     CHECK_THROWS_WITH_AS(no_output(),
-        "xloom::infer_loop: every carried value must have an output, but inputs has 1 carried values and "
+        "xloom::infer_loop: every carried value must have an output, but inputs has 1 carried value and "
         "outputs has 0 types. Give an "
         "output for each.",
-        option_error);
+        type_error);
     CHECK_THROWS_WITH_AS(short_body(),
-        "xloom::infer_loop: the body must return cond and one value for each output, but outputs has 1 types "
+        "xloom::infer_loop: the body must return cond and one value for each output, but outputs has 1 type "
         "and the body returned 1. "
         "Return 2.",
         type_error);

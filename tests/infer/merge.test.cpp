@@ -231,7 +231,7 @@ TEST_CASE("bind_body_inputs: contradictions")
         "xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares 1 and "
         "is given 2: [int64[...], "
         "bool[...]]. Declare one for each.",
-        shape_error);
+        type_error);
     CHECK_THROWS_WITH_AS(element(),
         "xloom::bind_body_inputs: an inferred type must have the declared element type, but input[1] is "
         "inferred as float[...] and "

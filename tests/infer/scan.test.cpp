@@ -294,38 +294,38 @@ TEST_CASE("infer_scan: the official ONNX tests that must fail")
         "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
         "num_scan_inputs is 9 and there are 2."
         " Count only the scan inputs.",
-        shape_error);
+        option_error);
     CHECK_THROWS_WITH_AS(num_scan_inputs_out_of_range<9>(),
         "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
         "num_scan_inputs is 9 and there are 2."
         " Count only the scan inputs.",
-        shape_error);
+        option_error);
     CHECK_THROWS_WITH_AS(num_scan_inputs_out_of_range<8>(),
         "xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan inputs, but "
         "num_scan_inputs is 9 and there are 2."
         " Count only the scan inputs.",
-        shape_error);
+        option_error);
 
     static_assert(!is_constant<states_exceed_outputs<9>> && !is_constant<states_exceed_outputs<21>>);
     CHECK_THROWS_WITH_AS(states_exceed_outputs<9>(),
         "xloom::infer_scan: every state must have an output, but there are 2 loop state variables (inputs "
         "less num_scan_inputs) and 1 "
-        "outputs. Give an output for each.",
-        shape_error);
+        "output. Give an output for each.",
+        type_error);
     CHECK_THROWS_WITH_AS(states_exceed_outputs<21>(),
         "xloom::infer_scan: every state must have an output, but there are 2 loop state variables (inputs "
         "less num_scan_inputs) and 1 "
-        "outputs. Give an output for each.",
-        shape_error);
+        "output. Give an output for each.",
+        type_error);
 
     static_assert(!is_constant<num_scan_inputs_missing> && !is_constant<num_scan_inputs_minus_one>);
     CHECK_THROWS_WITH_AS(num_scan_inputs_missing(),
         "xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number of scan inputs.",
-        shape_error);
+        option_error);
     CHECK_THROWS_WITH_AS(num_scan_inputs_minus_one(),
         "xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is -1. Give the number "
         "of scan inputs.",
-        shape_error);
+        option_error);
 }
 
 TEST_CASE("infer_scan: rules beyond the official tests")
@@ -397,10 +397,10 @@ TEST_CASE("infer_scan: axes")
     };
     static_assert(!is_constant<input_axes_count>);
     CHECK_THROWS_WITH_AS(input_axes_count(),
-        "xloom::infer_scan: scan_input_axes must hold one axis for each, but it holds 2: [0, 1], and there "
-        "are 1. Give 1, or leave the "
+        "xloom::infer_scan: scan_input_axes must hold one axis for each, but it holds 2: [0, 1], for 1 scan "
+        "input. Give 1, or leave the "
         "attribute out.",
-        shape_error);
+        option_error);
 
     constexpr auto output_axes_count = [] {
         return infer_scan(
@@ -408,10 +408,10 @@ TEST_CASE("infer_scan: axes")
     };
     static_assert(!is_constant<output_axes_count>);
     CHECK_THROWS_WITH_AS(output_axes_count(),
-        "xloom::infer_scan: scan_output_axes must hold one axis for each, but it holds 0: [], and there are "
-        "1. Give 1, or leave the "
+        "xloom::infer_scan: scan_output_axes must hold one axis for each, but it holds 0: [], for 1 scan "
+        "output. Give 1, or leave the "
         "attribute out.",
-        shape_error);
+        option_error);
 }
 
 TEST_CASE("infer_scan: inputs")
@@ -473,7 +473,7 @@ TEST_CASE("infer_scan: inputs")
     CHECK_THROWS_WITH_AS(no_inputs_at_8(),
         "xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. Give it, "
         "untyped if it is omitted.",
-        shape_error);
+        type_error);
 
     constexpr auto too_old = [] {
         return infer_scan(state_and_input(), identity, two_outputs(), {.opset = 7, .num_scan_inputs = 1});

@@ -18,7 +18,7 @@ public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// Incompatible kinds or element types.
+/// Incompatible kinds or element types, or a wrong number of types.
 class type_error : public error {
 public:
     using error::error;
@@ -75,6 +75,20 @@ void append(std::string& text, Range const& range)
     }
     text += range.begin() == range.end() ? "[]" : "]";
 }
+
+/// A number with its noun: "1 type", "2 types".
+struct counted {
+    std::size_t count;
+    std::string_view noun;
+
+    friend void append(std::string& text, counted const& n)
+    {
+        text += std::to_string(n.count);
+        text += ' ';
+        text += n.noun;
+        text += n.count == 1 ? "" : "s";
+    }
+};
 
 template <class... Parts>
 std::string concat(Parts const&... parts)

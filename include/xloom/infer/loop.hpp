@@ -27,13 +27,13 @@ inline constexpr std::size_t loop_leading_inputs = 2;
 constexpr void require_loop_counts(std::size_t input_count, std::size_t output_count)
 {
     if (input_count < loop_leading_inputs)
-        fail<option_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, "
-                           "but inputs has ",
-            input_count, " types. Give both.");
+        fail<type_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, "
+                         "but inputs has ",
+            counted{input_count, "type"}, ". Give both.");
     if (input_count - loop_leading_inputs > output_count)
-        fail<option_error>("xloom::infer_loop: every carried value must have an output, but inputs has ",
-            input_count - loop_leading_inputs, " carried values and outputs has ", output_count,
-            " types. Give an output for each.");
+        fail<type_error>("xloom::infer_loop: every carried value must have an output, but inputs has ",
+            counted{input_count - loop_leading_inputs, "carried value"}, " and outputs has ",
+            counted{output_count, "type"}, ". Give an output for each.");
 }
 
 constexpr void require_carried(std::size_t i, partial_type const& type, std::int64_t version)
@@ -110,8 +110,8 @@ constexpr void require_loop_results(type_list const& returned, std::size_t outpu
     if (!returned.empty() && returned.size() != output_count + 1)
         fail<type_error>(
             "xloom::infer_loop: the body must return cond and one value for each output, but outputs has ",
-            output_count, " types and the body returned ", returned.size(), ". Return ", output_count + 1,
-            ".");
+            counted{output_count, "type"}, " and the body returned ", returned.size(), ". Return ",
+            output_count + 1, ".");
 }
 
 /// Returns the types of the outputs by those that the body returned, before they are merged with the declared
@@ -149,9 +149,9 @@ constexpr type_list loop_outputs(
 ///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
 /// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind that
-///           the version does not have; the body's number of outputs; a scan output that is not a tensor;
-///           kind or element type of a declared output. shape_error: rank or dimension of a declared output.
-///           option_error: the opset; numbers of inputs or outputs.
+///           the version does not have; numbers of inputs, of outputs, or of the body's outputs; a scan
+///           output that is not a tensor; kind or element type of a declared output. shape_error: rank or
+///           dimension of a declared output. option_error: the opset.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. Numbers of inputs and
 ///           outputs are checked.
 /// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are

@@ -154,13 +154,13 @@ namespace detail {
 /// body declares none). A given type that is untyped, such as that of an omitted cond, leaves the declared
 /// one as it is.
 ///
-/// Errors    shape_error: not as many given as declared; as merge_type.  type_error: as merge_type.
+/// Errors    type_error: not as many given as declared; as merge_type.  shape_error: as merge_type.
 /// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.
 /// Example   tests/infer/merge.test.cpp
 constexpr type_list bind_body_inputs(type_list const& given, type_list const& declared)
 {
     if (given.size() != declared.size())
-        detail::fail<shape_error>(
+        detail::fail<type_error>(
             "xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares ",
             declared.size(), " and is given ", given.size(), ": ", given, ". Declare one for each.");
     return detail::merge_types({"bind_body_inputs", "input"}, given, declared);

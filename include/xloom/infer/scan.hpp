@@ -44,14 +44,15 @@ constexpr std::size_t count_scan_inputs(
     std::optional<std::int64_t> const& num_scan_inputs, std::size_t available)
 {
     if (!num_scan_inputs)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number "
-                          "of scan inputs.");
+        fail<option_error>(
+            "xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number "
+            "of scan inputs.");
     if (*num_scan_inputs < 0)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ",
+        fail<option_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ",
             *num_scan_inputs, ". Give the number of scan inputs.");
     if (static_cast<std::uint64_t>(*num_scan_inputs) > available)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan "
-                          "inputs, but num_scan_inputs is ",
+        fail<option_error>("xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan "
+                           "inputs, but num_scan_inputs is ",
             *num_scan_inputs, " and there are ", available, ". Count only the scan inputs.");
     return static_cast<std::size_t>(*num_scan_inputs);
 }
@@ -63,26 +64,26 @@ constexpr scan_layout divide_scan(
     std::size_t const scan_inputs =
         count_scan_inputs(attributes.num_scan_inputs, input_count < leading ? 0 : input_count - leading);
     if (input_count < leading)
-        fail<shape_error>(
+        fail<type_error>(
             "xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. "
             "Give it, untyped if it is omitted.");
     std::size_t const states = input_count - leading - scan_inputs;
     if (states > output_count)
-        fail<shape_error>("xloom::infer_scan: every state must have an output, but there are ", states,
-            " loop state variables (inputs less num_scan_inputs) and ", output_count,
-            " outputs. Give an output for each.");
+        fail<type_error>("xloom::infer_scan: every state must have an output, but there are ",
+            counted{states, "loop state variable"}, " (inputs less num_scan_inputs) and ",
+            counted{output_count, "output"}, ". Give an output for each.");
     return {leading, states, scan_inputs, output_count - states};
 }
 
 constexpr void require_axis_count(
-    std::string_view attribute, std::optional<axes> const& given, std::size_t count)
+    std::string_view attribute, std::optional<axes> const& given, std::size_t count, std::string_view operand)
 {
     if (given && given->given() > given->capacity())
         fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(),
             " axes (max_operands), but it has ", given->given(), ". Leave the attribute out for axis 0.");
     if (given && given->size() != count)
-        fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ",
-            given->size(), ": ", *given, ", and there are ", count, ". Give ", count,
+        fail<option_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ",
+            given->size(), ": ", *given, ", for ", counted{count, operand}, ". Give ", count,
             ", or leave the attribute out.");
 }
 
@@ -213,7 +214,8 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
     if (returned.size() != output_count)
         fail<type_error>(
             "xloom::infer_scan: the body must return one value for each output, but outputs has ",
-            output_count, " types and the body returned ", returned.size(), ". Return ", output_count, ".");
+            counted{output_count, "type"}, " and the body returned ", returned.size(), ". Return ",
+            output_count, ".");
     for (std::size_t i = 0; i < returned.size(); ++i)
         if (!returned[i].is_tensor())
             fail<type_error>("xloom::infer_scan: the body must return tensors, but output[", i, "] is ",
@@ -287,11 +289,11 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 ///           scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for
 ///           all): not read by Scan-8.
-/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its
-///           rank; lengths or batch sizes that differ; a state that changes its shape; an output over
-///           max_rank; rank or dimension of a declared output. type_error: an input or body output that is
-///           not a tensor; an undefined element type of a state; the body's number of outputs; kind or
-///           element type of a declared output.  option_error: the opset; more axes than max_operands.
+/// Errors    shape_error: an axis outside its rank; lengths or batch sizes that differ; a state that changes
+///           its shape; an output over max_rank; rank or dimension of a declared output. type_error: more
+///           states than outputs, no sequence_lens, the body's number of outputs; an input or body output
+///           that is not a tensor; an undefined element type of a state; kind or element type of a declared
+///           output. option_error: the opset; num_scan_inputs; numbers of axes.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. In Scan-8, too, there
 ///           must be an output for each state. The states of Scan-8 must have the scan inputs' batch size,
 ///           even if the body returns no shapes for them.
@@ -315,8 +317,10 @@ constexpr type_list infer_scan(
     detail::scan_layout const layout =
         detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
     if (!is_batched) {
-        detail::require_axis_count("scan_input_axes", attributes.scan_input_axes, layout.scan_inputs);
-        detail::require_axis_count("scan_output_axes", attributes.scan_output_axes, layout.scan_outputs);
+        detail::require_axis_count(
+            "scan_input_axes", attributes.scan_input_axes, layout.scan_inputs, "scan input");
+        detail::require_axis_count(
+            "scan_output_axes", attributes.scan_output_axes, layout.scan_outputs, "scan output");
     }
     detail::require_tensors(inputs, layout.leading_inputs);
     type_list inferred = detail::initial_outputs(inputs, layout);
