@@ -192,7 +192,7 @@ TEST_CASE("elements may have no items")
     CHECK(y.shape() == std::array<std::size_t, 2>{3, 0});
 }
 
-TEST_CASE("fixed shapes in, fixed shapes out; with axes chosen at run time, xtensors")
+TEST_CASE("fixed shapes in, fixed shapes out")
 {
     xt::xtensor_fixed<float, xt::xshape<3, 2>> const x = {{1, 2}, {3, 4}, {5, 6}};
     xt::xtensor_fixed<float, xt::xshape<2>> const h = {0, 0};
@@ -207,11 +207,47 @@ TEST_CASE("fixed shapes in, fixed shapes out; with axes chosen at run time, xten
     CHECK(count == 3);
     CHECK(each(2) == 5);
 
+    // Axis 1 of a view, whose type has no fixed shape.
     xt::xtensor_fixed<float, xt::xshape<3>> const column = {0, 0, 0};
-    auto const [sum, rows] = scan(running_sum, column, x, {.scan_input_axes = {1}});
+    auto const [sum, rows] =
+        scan(running_sum, column, xt::strided_view(x, {xt::all(), xt::all()}), {.scan_input_axes = {1}});
     static_assert(std::is_same_v<decltype(sum), xt::xtensor_fixed<float, xt::xshape<3>> const>);
     CHECK(sum(2) == 11);
     CHECK(rows == xt::xtensor<float, 2>{{1, 3, 5}, {3, 7, 11}});
+
+    // An output of a fixed shape in reverse, along axis 0, named from the back.
+    auto const reversed = scan(running_sum, h, x,
+        {.scan_input_axes = {-2},
+            .scan_output_axes = {-2},
+            .scan_input_directions = {scan_direction::reverse},
+            .scan_output_directions = {scan_direction::reverse},
+            .length = 3});
+    static_assert(
+        std::is_same_v<decltype(reversed.scan_outputs), xt::xtensor_fixed<float, xt::xshape<3, 2>>>);
+    CHECK(reversed.final_state == xt::xtensor<float, 1>{9, 12});
+    CHECK(reversed.scan_outputs == xt::xtensor<float, 2>{{9, 12}, {8, 10}, {5, 6}});
+}
+
+TEST_CASE_TEMPLATE("default options change neither the type of a result nor a bit", X,
+    xt::xtensor_fixed<double, xt::xshape<3, 2>>,
+    xt::xtensor_fixed<double, xt::xshape<3, 2>, xt::layout_type::column_major>, xt::xtensor<double, 2>,
+    xt::xtensor<double, 2, xt::layout_type::column_major>, xt::xarray<double>)
+{
+    X const x = xt::xtensor<double, 2>{{0.1, 0.2}, {0.7, -3}, {1e9, 1e-9}};
+    auto const check = [](auto const& body, auto const& h, auto const& inputs) {
+        auto const without = scan(body, h, inputs);
+        auto const with = scan(body, h, inputs, xloom::scan_options{});
+        static_assert(std::is_same_v<decltype(without), decltype(with)>);
+        CHECK(without.final_state == with.final_state);
+        CHECK(without.scan_outputs == with.scan_outputs);
+    };
+    check(decaying_sum, xt::xtensor_fixed<double, xt::xshape<2>>{0.3, 0.5}, x);
+    check(decaying_sum, xt::xtensor<double, 1>{0.3, 0.5}, x);
+    auto const norms = [](double h, auto const& x_t, double factor) {
+        return scan_step{h / 3 + x_t(0), std::tuple{factor * x_t(1), xt::xtensor<double, 1>{h}}};
+    };
+    check(norms, 0.1, std::tuple(x, xt::xtensor<double, 1>{0.3, 0.7, 0.9}));
+    check(norms, 0.1, std::tuple(x, xt::xtensor_fixed<double, xt::xshape<3>>{0.3, 0.7, 0.9}));
 }
 
 TEST_CASE("a body need not be generic: elements have names")

@@ -158,6 +158,28 @@ TEST_CASE("states and outputs may be adaptors, views, fixed tensors and a user's
                       xloom::fixed_element_view<double, 2>& y_t) { decaying_sum(state, x_t, y_t); },
             h, fixed_x, y);
         CHECK(y == expected);
+
+        // Options change neither the types that the body receives nor a bit.
+        xt::xtensor_fixed<double, xt::xshape<3, 2>> with_options;
+        h = {0, 0};
+        scan_into([](xt::xtensor_fixed<double, xt::xshape<2>>& state,
+                      xloom::fixed_element_view<double const, 2> const& x_t,
+                      xloom::fixed_element_view<double, 2>& y_t) { decaying_sum(state, x_t, y_t); },
+            h, fixed_x, with_options, xloom::scan_options{});
+        CHECK(with_options == y);
+        h = {0, 0};
+        scan_into(decaying_sum, h, with_options, with_options,
+            {.scan_input_axes = {-2},
+                .scan_output_axes = {0},
+                .scan_input_directions = {scan_direction::reverse},
+                .scan_output_directions = {scan_direction::reverse}});
+        xt::xtensor<double, 2> reversed = y;
+        xt::xtensor<double, 1> state = {0, 0};
+        scan_into(decaying_sum, state, reversed, reversed,
+            {.scan_input_directions = {scan_direction::reverse},
+                .scan_output_directions = {scan_direction::reverse}});
+        CHECK(with_options == reversed);
+        CHECK(h == state);
     }
     SUBCASE("a user's own containers")
     {

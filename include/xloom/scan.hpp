@@ -27,6 +27,12 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     std::size_t const length =
         check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);
+    if constexpr (!LeadingAxis) {
+        check_fixed_axes(
+            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
+        check_fixed_axes(op, "scan_outputs", fixed_ranks<leaves_t<typename stack::type>>::value,
+            "scan_output_axes", options.scan_output_axes);
+    }
     auto places = detail::places_of(inputs);
     detail::place_in_time(places, options.scan_input_axes, options.scan_input_directions);
     auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, kernel::all_iterations(length));
@@ -50,8 +56,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
-        constexpr std::size_t length = LeadingAxis ? static_length<inputs>::value : dynamic_length;
-        return run_scan<step, length, LeadingAxis>(
+        return run_scan<step, static_length<inputs>::value, LeadingAxis>(
             body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
@@ -77,8 +82,9 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 ///           Output k stacks its elements along scan_output_axes[k]. K outputs for M inputs, any K and M;
 ///           without inputs T is options.length.
 /// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>,
-///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in
-///           give fixed shapes out.
+///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. If inputs and the elements of an
+///           output have fixed shapes, so has the output.
+/// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
 /// Errors    before the first iteration: shape_error, option_error. body_error: a state or
 ///           an output element changed its shape. Exceptions of the body propagate; the caller's variables
 ///           are unchanged.
@@ -104,8 +110,7 @@ auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
     return detail::scan<true>(body, static_cast<Init&&>(init), scan_inputs, {});
 }
 
-/// Runs scan with axes, directions or a length. Axes are known at run time only, so fixed shapes give
-/// xtensors.
+/// Runs scan with axes, directions or a length. The types of the results do not depend on the options.
 template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
 {

@@ -49,6 +49,12 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::check_ranks(op, "scan_outputs", outputs);
     std::size_t const length = check_scan(op, detail::shapes_of(inputs), sizeof...(Outputs), options);
     check_scan_outputs(op, detail::shapes_of(outputs), length, options);
+    if constexpr (!LeadingAxis) {
+        check_fixed_axes(
+            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
+        check_fixed_axes(op, "scan_outputs", fixed_ranks<std::tuple<Outputs...>>::value, "scan_output_axes",
+            options.scan_output_axes);
+    }
     auto input_places = detail::places_of(inputs);
     auto output_places = detail::places_of(outputs);
     detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
@@ -113,6 +119,7 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// loops allocate nothing.
 ///
 /// Shapes    as scan; output k has T along scan_output_axes[k], its other dimensions are arbitrary.
+/// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
 /// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
 ///           iteration: a state or an output element changed its shape. After a body_error or an exception of
 ///           the body, states and outputs hold the values written so far; the element of that iteration may

@@ -22,11 +22,6 @@ struct scan_options {
     scan_directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
     scan_directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
     std::optional<std::size_t> length{};      ///< the number of iterations; required only without scan inputs
-};                   ///< the time axis of each scan input; negative: from the back
-    axes output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
-    scan_directions input_directions{};  ///< reverse: iteration t reads element T-1-t
-    scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
-    std::optional<std::size_t> length{}; ///< the number of iterations T; required only without scan inputs
 };
 
 /// Options of Scan-8, which has neither axes nor output directions to choose.

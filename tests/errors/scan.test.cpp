@@ -66,6 +66,31 @@ TEST_CASE("scan refuses fixed shapes of unequal lengths where axes are options")
         shape_error);
 }
 
+TEST_CASE("scan scans an operand or result of a fixed shape along axis 0 only")
+{
+    xt::xtensor_fixed<float, xt::xshape<3, 4>> const a{};
+    xt::xtensor_fixed<float, xt::xshape<4, 3>> const b{};
+    for (std::int64_t const axis : {1, -1}) {
+        CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(a, b), {.scan_input_axes = {0, axis}}),
+            ("xloom::scan: a tensor whose type has a fixed shape must be scanned along axis 0, but "
+             "scan_input_axes[1] is " +
+                std::to_string(axis) + " for scan_inputs[1] of rank 2. Use an xt::xtensor, or a view.")
+                .c_str(),
+            option_error);
+    }
+    xt::xtensor_fixed<float, xt::xshape<4>> const fixed_h{};
+    int calls = 0;
+    auto const counting = [&](auto const& state, auto const& x_t) {
+        ++calls;
+        return scan_step{state + x_t, std::tuple{x_t(0), state + x_t}};
+    };
+    CHECK_THROWS_WITH_AS(scan(counting, fixed_h, a, {.scan_output_axes = {-1, 1}}),
+        "xloom::scan: a tensor whose type has a fixed shape must be scanned along axis 0, but "
+        "scan_output_axes[1] is 1 for scan_outputs[1] of rank 2. Use an xt::xtensor, or a view.",
+        option_error);
+    CHECK(calls == 0);
+}
+
 TEST_CASE("scan refuses an input of rank 0")
 {
     xt::xarray<float> const scalar = 2.0f;

@@ -89,6 +89,24 @@ TEST_CASE("scan_into refuses an output of another length")
         shape_error);
 }
 
+TEST_CASE("scan_into scans an operand of a fixed shape along axis 0 only")
+{
+    xt::xtensor_fixed<float, xt::xshape<3, 3>> const a{};
+    xt::xtensor_fixed<float, xt::xshape<3, 3>> b{};
+    b.fill(7);
+    xt::xtensor<float, 1> state = {0, 0, 0};
+    xt::xtensor<float, 2> any = b;
+    CHECK_THROWS_WITH_AS(scan_into(never, state, std::tie(any, a), b, {.scan_input_axes = {1, -1}}),
+        "xloom::scan_into: a tensor whose type has a fixed shape must be scanned along axis 0, but "
+        "scan_input_axes[1] is -1 for scan_inputs[1] of rank 2. Use an xt::xtensor, or a view.",
+        option_error);
+    CHECK_THROWS_WITH_AS(scan_into(never, state, any, std::tie(any, b), {.scan_output_axes = {1, 1}}),
+        "xloom::scan_into: a tensor whose type has a fixed shape must be scanned along axis 0, but "
+        "scan_output_axes[1] is 1 for scan_outputs[1] of rank 2. Use an xt::xtensor, or a view.",
+        option_error);
+    CHECK(b == any);
+}
+
 TEST_CASE("scan_into refuses an axis that its output lacks")
 {
     vector h = ones(4);

@@ -178,6 +178,34 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
                 ". Give it an element for each iteration.");
 }
 
+inline fact_list describe_fixed_axes(
+    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
+            wrong.add(
+                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
+    return wrong;
+}
+
+/// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
+/// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
+///
+/// Errors    option_error: another axis.
+[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
+    std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
+{
+    bool is_leading = true;
+    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
+        is_leading = is_leading &&
+                     (fixed_ranks[i] == 0 || wrap_axis(detail::axis_option(list, i), fixed_ranks[i]) == 0);
+    if (!is_leading)
+        detail::fail<option_error>(op,
+            ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
+            detail::describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
+}
+
 /// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
 constexpr std::size_t stacked_rank(std::size_t element_rank)
 {

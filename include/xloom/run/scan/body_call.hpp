@@ -1,6 +1,7 @@
 #pragma once
 // Compile-time traits of operands and bodies, and the call of a body on the current elements.
 
+#include <array>
 #include <utility>
 
 #include <xloom/run/scan/element_cursor.hpp>
@@ -78,16 +79,34 @@ struct static_length<std::tuple<X, Xs...>> {
     static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
 };
 
-/// Cursors over operands, and the argument types that a body receives from them.
+/// The rank of a type with a fixed shape, 0 for other types. check_fixed_axes requires that time is axis 0 of
+/// the former.
+template <class X>
+inline constexpr std::size_t fixed_rank = 0;
+template <tensor X>
+    requires is_fixed_shape<shape_type_t<X>>
+inline constexpr std::size_t fixed_rank<X> = enable_tensor<X>::rank;
+
+/// The ranks of the leaves whose types have fixed shapes, 0 for the others.
+template <class Leaves>
+struct fixed_ranks;
+template <class... Xs>
+struct fixed_ranks<std::tuple<Xs...>> {
+    static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
+};
+
+/// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
+/// operand (LeadingAxis), or else of those whose types have fixed shapes.
 template <class Leaves, bool LeadingAxis>
 struct cursor_set;
 template <class... Xs, bool LeadingAxis>
 struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
-    using cursors = std::tuple<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>...>;
-    using input_arguments = std::tuple<decltype(std::as_const(
-        std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element()))...>;
-    using output_arguments = std::tuple<
-        decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
+    template <class X>
+    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0>;
+
+    using cursors = std::tuple<cursor<Xs>...>;
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
+    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
     /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
     /// checked.
@@ -96,8 +115,7 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
         std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(
-                enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
+            return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
                 kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
                     .from(range.begin),
                 range.count())...};
