@@ -84,7 +84,7 @@ void xtensor(activation_operands& o)
 template <activation Kind>
 void xloom_activate(activation_operands& o)
 {
-    xloom::activate<float>({Kind, 1.0}, o.x.storage(), o.y.storage());
+    xloom::activate({Kind, 1.0}, o.x.storage(), o.y.storage());
 }
 
 template <activation Kind>

@@ -91,7 +91,7 @@ void xloom_cell(cell_operands& o)
             o.from_h(o.N, h.data(), o.H, o.by_h.data(), o.H);
             std::transform(y_t.data(), y_t.data() + h.size(), o.by_h.data(), h.data(), std::plus<>());
             std::span<float> const state(h.data(), h.size());
-            xloom::activate<float>({xloom::activation::tanh}, state, state);
+            xloom::activate({xloom::activation::tanh}, state, state);
             std::copy(state.begin(), state.end(), y_t.data());
         },
         o.h, o.x, o.y);

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #define BOOST_CSTDFLOAT_NO_LIBQUADMATH_SUPPORT // else its output of __float128 asks for another library
@@ -54,7 +57,7 @@ template <class T>
 std::vector<T> activated(activation_function const& function, std::vector<T> const& x)
 {
     std::vector<T> y(x.size());
-    activate<T>(function, x, y);
+    activate(function, x, y);
     return y;
 }
 
@@ -248,8 +251,59 @@ TEST_CASE_TEMPLATE("softmax", T, float, double)
 TEST_CASE("in place")
 {
     std::vector<float> x = {-1, 0, 2};
-    activate<float>({activation::relu}, x, x);
+    activate({activation::relu}, x, x);
     CHECK(x == std::vector<float>{0, 0, 2});
+}
+
+TEST_CASE("x and y are contiguous ranges of any kind, and their element type is deduced")
+{
+    std::vector<float> const x = {-1, 0, 2};
+    std::vector<float> const expected = {0, 0, 2};
+    std::vector<float> y(3);
+    activate(activation::relu, x, y);
+    CHECK(y == expected);
+
+    std::vector<float> from_span(3);
+    std::span<float> const span(from_span);
+    activate(activation::relu, std::span<float const>(x), span);
+    CHECK(from_span == expected);
+    activate(activation::relu, span.first(2), span.first(2));
+    activate(activation::relu, std::vector<float>{-3}, std::span(from_span).last(1));
+    CHECK(from_span == std::vector<float>{0, 0, 0});
+
+    double const numbers[] = {-1, 0, 2};
+    double results[3];
+    activate(activation::relu, numbers, results);
+    CHECK(std::vector<double>(results, results + 3) == std::vector<double>{0, 0, 2});
+    std::array<double, 3> of_array{};
+    activate(activation::relu, numbers, of_array);
+    CHECK(of_array == std::array<double, 3>{0, 0, 2});
+}
+
+TEST_CASE("an activation alone, or its name, has ONNX's defaults of alpha and beta")
+{
+    std::vector<double> const x = {-4, -1, 0.5, 3};
+    for (std::size_t kind = 0; kind < activation_count; ++kind) {
+        std::string_view const name = name_of(static_cast<activation>(kind));
+        activation_function const function =
+            parse_activations("activations", std::span<std::string_view const>(&name, 1))[0];
+        std::vector<double> of_name(x.size()), of_kind(x.size());
+        activate(name, x, of_name);
+        activate(static_cast<activation>(kind), x, of_kind);
+        CHECK(of_name == activated<double>(function, x));
+        CHECK(of_kind == of_name);
+    }
+    std::vector<double> y(x.size());
+    activate("leakyrelu", x, y);
+    CHECK(y == std::vector<double>{-0.04, -0.01, 0.5, 3});
+    activate({activation::leaky_relu, 0.5}, x, y);
+    CHECK(y == std::vector<double>{-2, -0.5, 0.5, 3});
+    CHECK_THROWS_WITH_AS(activate("Gelu", x, y),
+        "xloom::activate: an activation must be one that ONNX names, but activations[0] is \"Gelu\". Choose "
+        "one of Relu, Tanh, Sigmoid, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, "
+        "Softsign, Softplus and Softmax.",
+        option_error);
+    CHECK(y == std::vector<double>{-2, -0.5, 0.5, 3});
 }
 
 TEST_CASE("storage floats compute as floats and are rounded once")
@@ -283,7 +337,7 @@ TEST_CASE("lengths that differ")
 {
     std::vector<float> const x(3);
     std::vector<float> y(2);
-    CHECK_THROWS_WITH_AS(activate<float>({activation::tanh}, x, y),
+    CHECK_THROWS_WITH_AS(activate({activation::tanh}, x, y),
         "xloom::activate: x and y must be equally long, but x has 3 items and y has 2. Give them one length.",
         shape_error);
 }
@@ -292,13 +346,13 @@ TEST_CASE("a number that is no activation is refused before anything is written"
 {
     std::vector<float> const x{1, 2};
     std::vector<float> y{5, 6};
-    CHECK_THROWS_WITH_AS(activate<float>({static_cast<activation>(42)}, x, y),
+    CHECK_THROWS_WITH_AS(activate({static_cast<activation>(42)}, x, y),
         "xloom::activate: an activation must be one that ONNX names, but function.kind is 42. Choose one of "
         "Relu, Tanh, Sigmoid, Affine, "
         "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus and Softmax.",
         option_error);
     CHECK(y == std::vector<float>{5, 6});
-    CHECK_THROWS_AS(activate<float>({static_cast<activation>(activation_count)}, x, y), option_error);
+    CHECK_THROWS_AS(activate({static_cast<activation>(activation_count)}, x, y), option_error);
 }
 
 } // namespace activations_test

@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("activations", T, float, double)
     std::vector<T> y(x.size());
     for (activation const kind : {activation::tanh, activation::sigmoid, activation::elu,
              activation::softsign, activation::softplus}) {
-        activate<T>({kind, 1, 1}, x, y);
+        activate({kind, 1, 1}, x, y);
         double worst = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
             double const expected = exact(kind, static_cast<double>(x[i]));
@@ -67,7 +67,7 @@ TEST_CASE_TEMPLATE("softmax", T, float, double)
 {
     std::vector<T> const x = numbers_up_to<T>(8);
     std::vector<T> y(x.size());
-    activate<T>({activation::softmax}, x, y);
+    activate({activation::softmax}, x, y);
     double sum = 0;
     for (T const each : x)
         sum += std::exp(static_cast<double>(each));

@@ -22,7 +22,7 @@ int main()
         if (name == "Softmax")
             continue;
         auto const function = xloom::parse_activations("activation_curves", std::span(&name, 1))[0];
-        xloom::activate<double>(function, x, curves.emplace_back(x.size()));
+        xloom::activate(function, x, curves.emplace_back(x.size()));
         std::printf(" %15s", name.data());
     }
     for (std::size_t i = 0; i < x.size(); ++i) {

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <limits>
 #include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <xloom/core/activation.hpp>
@@ -55,12 +59,35 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
     std::transform(floats.begin(), floats.end(), y, [](float value) { return T(value); });
 }
 
+/// Returns an activation with ONNX's defaults of alpha and beta. An invalid kind is kept for the error text.
+constexpr activation_function default_activation(activation kind)
+{
+    auto const number = static_cast<std::size_t>(kind);
+    if (number >= activation_count)
+        return {kind};
+    auto const& [alpha, beta] = activation_entries[number].onnx;
+    return {kind, alpha, beta};
+}
+
+/// The items of a contiguous range: std::vector, std::array, std::span, an array.
+template <class Range>
+using range_item_t = typename decltype(std::span(std::declval<Range>()))::element_type;
+
+/// True if y is a contiguous range that can be written, and x one of the same element type.
+template <class X, class Y>
+concept activates = requires {
+    typename range_item_t<X const&>;
+    typename range_item_t<Y>;
+    requires std::same_as<std::remove_const_t<range_item_t<X const&>>, range_item_t<Y>>;
+};
+
 } // namespace detail
 
 /// Computes y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
 ///
+/// Shapes    x and y are contiguous ranges of equal length: std::vector, std::array, std::span, arrays.
 /// Types     float and double with SIMD, storage floats through float, any other scalar that has the
-///           functions of <cmath>.
+///           functions of <cmath>; x and y of one type.
 /// Max error activation_accuracies, in ULP.
 /// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine,
 ///           HardSigmoid; LeakyRelu below 0) or beta (ScaledTanh) is 0: their product is NaN. Sigmoid and
@@ -68,7 +95,7 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 ///           ThresholdedRelu keeps x >= alpha, as ONNX specifies. Softmax is NaN everywhere if one of x is
 ///           NaN or +infinity, or all are -infinity.
 /// Errors    before anything is written: shape_error: x and y differ in length; option_error: an invalid
-///           kind.
+///           kind, an unknown name.
 /// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
 ///           position. Storage floats: a buffer of a float for each item.
 /// Aliasing  y may be x.
@@ -76,20 +103,43 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 /// Example
 /// ```cpp
 /// std::vector<float> x = {-1, 0, 2};
-/// xloom::activate<float>({xloom::activation::relu}, x, x);
+/// xloom::activate(xloom::activation::relu, x, x);
 /// x; // = [0, 0, 2]
+/// xloom::activate({xloom::activation::elu, 0.5}, x, x); // alpha = 0.5
 /// ```
-template <class T>
-void activate(activation_function const& function, std::span<T const> x, std::span<T> y)
+template <class X, class Y>
+void activate(activation_function const& function, X const& x, Y&& y)
 {
-    if (x.size() != y.size())
-        detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ", x.size(),
-            " items and y has ", y.size(), ". Give them one length.");
-    if (static_cast<std::size_t>(function.kind) >= activation_count)
-        detail::fail<option_error>(
-            "xloom::activate: an activation must be one that ONNX names, but function.kind is ",
-            static_cast<int>(function.kind), ". Choose one of ", detail::activation_names(), ".");
-    detail::activate_items(function, x.data(), y.data(), x.size());
+    static_assert(detail::activates<X, Y>,
+        "xloom::activate: x and y must be contiguous ranges of one element type, such as std::vector or "
+        "std::span, and y must be a variable that can be written");
+    if constexpr (detail::activates<X, Y>) {
+        std::span const from(x);
+        std::span const to(std::forward<Y>(y));
+        if (from.size() != to.size())
+            detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ",
+                detail::counted{from.size(), "item"}, " and y has ", to.size(), ". Give them one length.");
+        if (static_cast<std::size_t>(function.kind) >= activation_count)
+            detail::fail<option_error>(
+                "xloom::activate: an activation must be one that ONNX names, but function.kind is ",
+                static_cast<int>(function.kind), ". Choose one of ", detail::activation_names(), ".");
+        detail::activate_items(function, from.data(), to.data(), from.size());
+    }
+}
+
+/// Computes an activation with ONNX's defaults of alpha and beta.
+template <class X, class Y>
+void activate(activation kind, X const& x, Y&& y)
+{
+    xloom::activate(detail::default_activation(kind), x, std::forward<Y>(y));
+}
+
+/// Computes the activation of this name, such as "LeakyRelu", with ONNX's defaults of alpha and beta; case is
+/// ignored.
+template <class X, class Y>
+void activate(std::string_view name, X const& x, Y&& y)
+{
+    xloom::activate(parse_activations("xloom::activate", std::array{name})[0], x, std::forward<Y>(y));
 }
 
 } // namespace xloom
