@@ -144,7 +144,7 @@ using counts = items<float, std::int64_t>;
 void xloom_counts(counts& o)
 {
     static xloom::tbb_policy const threads(2);
-    xloom::scatter_nd_into(o.y, o.indices, o.updates, threads, {.reduction = xloom::reduction::add});
+    xloom::scatter_nd_into(o.y, o.indices, o.updates, {.reduction = xloom::reduction::add}, threads);
 }
 
 /// Each update adds 1 to a count; counts the updates lost to data races.
@@ -199,7 +199,7 @@ void xloom_policy(Operands& o)
     constexpr xloom::scatter_nd_options options{.reduction = xloom::reduction::add, .sorted = Sorted};
     if constexpr (Threads) {
         static xloom::tbb_policy const threads(8);
-        xloom::scatter_nd_into(o.y, o.indices, o.updates, threads, options);
+        xloom::scatter_nd_into(o.y, o.indices, o.updates, options, threads);
     } else {
         xloom::scatter_nd_into(o.y, o.indices, o.updates, options);
     }

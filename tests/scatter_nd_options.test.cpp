@@ -160,11 +160,11 @@ TEST_CASE("a reduction as an argument is the option of that name")
     CHECK(scatter_nd(data, indices, updates, reduction::add) == vector{17, 20, 80, 40});
     CHECK(scatter_nd(data, indices, updates, reduction::mul, {.include_self = false}) ==
           vector{12, 20, 50, 40});
-    CHECK(scatter_nd(data, indices, updates, reduction::max, serial) == vector{10, 20, 50, 40});
+    CHECK(scatter_nd(data, indices, updates, reduction::max, {}, serial) == vector{10, 20, 50, 40});
     CHECK(scatter_nd(data, indices, updates, reduction::mean) == vector{17.0 / 3, 20, 40, 40});
     vector in_place = data;
     reduction const kind = reduction::min;
-    scatter_nd_into(in_place, indices, updates, kind, serial, {.reduction = reduction::min});
+    scatter_nd_into(in_place, indices, updates, kind, {.reduction = reduction::min}, serial);
     CHECK(in_place == vector{3, 20, 30, 40});
     CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, reduction::add, {.reduction = reduction::mul}),
         "xloom::scatter_nd: the reduction may be named once, but the argument is add and options.reduction "

@@ -74,7 +74,7 @@ void check_all_policies(xt::xtensor<T, 2> const& data, indices_2d const& indices
     CHECK(!have_same_bits(expected, data));
     for (threads_or_backwards const& policy : policies) {
         CAPTURE(policy.parts);
-        CHECK(have_same_bits(scatter_nd(data, indices, updates, policy, options), expected));
+        CHECK(have_same_bits(scatter_nd(data, indices, updates, options, policy), expected));
     }
 }
 
@@ -148,13 +148,13 @@ TEST_CASE("a policy of no threads, or of more than there is memory for, does all
     auto const gathered = gather_nd(data, indices);
     for (std::size_t const parts : {std::size_t{0}, ~std::size_t{0}}) {
         threads_or_backwards const policy{parts, true};
-        CHECK(scatter_nd(data, indices, updates, policy) == scattered);
-        CHECK(gather_nd(data, indices, policy) == gathered);
+        CHECK(scatter_nd(data, indices, updates, {}, policy) == scattered);
+        CHECK(gather_nd(data, indices, {}, policy) == gathered);
     }
     auto const column = numbers<float>(5000, 1);
     auto const many_rows = random_rows(20 * many, 5000);
     auto const many_updates = numbers<float>(20 * many, 1);
-    CHECK(scatter_nd(column, many_rows, many_updates, reduce_add, threads_or_backwards{256, true}) ==
+    CHECK(scatter_nd(column, many_rows, many_updates, reduce_add, {}, threads_or_backwards{256, true}) ==
           scatter_nd(column, many_rows, many_updates, reduce_add));
 }
 
@@ -164,8 +164,8 @@ TEST_CASE("column-major data")
     auto const indices = random_rows(many / 9, 40);
     auto const updates = numbers<float>(many / 9, 9);
     auto const expected = scatter_nd(data, indices, updates, reduce_add);
-    CHECK(scatter_nd(data, indices, updates, reduce_add, policies[2]) == expected);
-    CHECK(scatter_nd(data, indices, updates, reduce_add, policies[6]) == expected);
+    CHECK(scatter_nd(data, indices, updates, reduce_add, {}, policies[2]) == expected);
+    CHECK(scatter_nd(data, indices, updates, reduce_add, {}, policies[6]) == expected);
 }
 
 TEST_CASE("what a reduction throws on another thread passes through")
@@ -176,8 +176,8 @@ TEST_CASE("what a reduction throws on another thread passes through")
     auto data = numbers<float>(4, 1);
     auto updates = numbers<float>(many, 1);
     updates(many / 2, 0) = 77.0f;
-    CHECK_THROWS_WITH_AS(scatter_nd_into(data, random_rows(many, 4), updates, fails, policies[2]), "no 77",
-        std::runtime_error);
+    CHECK_THROWS_WITH_AS(scatter_nd_into(data, random_rows(many, 4), updates, fails, {}, policies[2]),
+        "no 77", std::runtime_error);
 }
 
 TEST_CASE("a copy that is made row by row")
@@ -196,9 +196,9 @@ TEST_CASE("GatherND")
     auto const indices = random_rows(many, 1000);
     auto const expected = gather_nd<2>(data, indices);
     for (threads_or_backwards const& policy : policies)
-        CHECK(gather_nd<2>(data, indices, policy) == expected);
+        CHECK(gather_nd<2>(data, indices, {}, policy) == expected);
     auto output = xt::xtensor<float, 2>::from_shape({many, 9});
-    gather_nd_into(data, indices, output, tbb_policy(2)); // as users write it
+    gather_nd_into(data, indices, output, {}, tbb_policy(2)); // as users write it
     CHECK(output == expected);
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <xloom/core/never.hpp>
 #include <xloom/run/recurrent/attn_lstm_run.hpp>
 #include <xloom/run/recurrent/attn_lstm_weights.hpp>
 
@@ -328,6 +329,42 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
     return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
 }
 
+/// Rejects a policy that is not last, and a score behind the options or the policy.
+template <class Input, class Item, execution_policy Policy, class Score>
+attn_lstm_result<Item> attn_lstm(Input const&, attn_lstm_weights<Item> const&,
+    std::type_identity_t<attn_lstm_start<Item>> const&, Policy const&, Score const&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm: the arguments are attn_lstm(X, weights, start[, score][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
+    Policy const&, attn_lstm_options const& = {})
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>,
+    attention_score<detail::compute_t<Item>> Score>
+attn_lstm_result<Item> attn_lstm(
+    Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&, attn_lstm_options const&, Score const&)
+{
+    static_assert(detail::never<Score>,
+        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>,
+    attention_score<detail::compute_t<Item>> Score, execution_policy Policy>
+attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
+    Score const&, Policy const&, attn_lstm_options const& = {})
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
+    return {};
+}
+
 /// Computes AttnLSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
 /// nothing if the workspace is large enough.
 ///
@@ -350,6 +387,26 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
 }
 
+/// Runs attn_lstm_into with the default score on the threads of a policy.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
+    std::type_identity_t<attn_lstm_start<Item>> const& start,
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attention_workspace<Item>& workspace,
+    Policy const& policy)
+{
+    attn_lstm_into(X, weights, start, outputs, workspace, bahdanau(), policy);
+}
+
+/// Rejects a score or a policy before the workspace.
+template <class Input, class Item, class Other>
+void attn_lstm_into(Input const&, attn_lstm_weights<Item> const&,
+    std::type_identity_t<attn_lstm_start<Item>> const&, std::type_identity_t<attn_lstm_outputs<Item>> const&,
+    Other const&, attention_workspace<Item>&)
+{
+    static_assert(detail::never<Other>, "xloom::attn_lstm_into: the arguments are attn_lstm_into(X, "
+                                        "weights, start, outputs, workspace[, score][, policy])");
+}
+
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and
 /// the policy's threads.
 ///
@@ -366,6 +423,14 @@ attention_workspace<Item> attn_lstm_workspace(attn_lstm_weights<Item> const& wei
     detail::with_attn_lstm_runner<Item>({}, weights, sizes, {}, {}, score, workspace, policy,
         [](auto& runner, auto const& states) { runner.reserve_all(states); });
     return workspace;
+}
+
+/// Returns a workspace for the default score and the threads of a policy.
+template <class Item, execution_policy Policy>
+attention_workspace<Item> attn_lstm_workspace(
+    attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Policy const& policy)
+{
+    return attn_lstm_workspace(weights, sizes, bahdanau(), policy);
 }
 
 } // namespace xloom

@@ -32,9 +32,9 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
 
 template <std::size_t Rank, class Data, class Indices, class Policy>
 auto gather_nd(
-    Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options)
+    Data const& data, Indices const& indices, gather_nd_options const& options, Policy const& policy)
 {
-    if constexpr (!is_valid_gather_nd<Rank, Data, Indices>()) {
+    if constexpr (!is_valid_gather_nd<Rank, Data, Indices, Policy>()) {
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd";
@@ -46,8 +46,8 @@ auto gather_nd(
             op, source, index_tensor, options);
         shape const& dims = call.output_shape();
         if (Rank != dynamic_rank && dims.size() != Rank)
-            fail<shape_error>(op, ": the output must have the rank that was asked for, but its shape is ",
-                dims, " and the rank asked for is ", Rank, ". Ask for ", dims.size(), ".");
+            fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
+                " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
         if (call.may_leave_out())
             std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
@@ -57,10 +57,10 @@ auto gather_nd(
 }
 
 template <class Data, class Indices, class Output, class Policy>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
-    gather_nd_options const& options)
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
+    gather_nd_options const& options, Policy const& policy)
 {
-    if constexpr (is_valid_gather_nd_into<Data, Indices, Output>()) {
+    if constexpr (is_valid_gather_nd_into<Data, Indices, Output, Policy>()) {
         static constexpr std::string_view op = "xloom::gather_nd_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
@@ -100,18 +100,20 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 /// xloom::gather_nd(data, rows); // = [[3, 4], [1, 2], [3, 4]]
 /// xloom::gather_nd<1>(data, xt::xtensor<int, 2>{{0, 1}, {1, 0}}); // = [2, 3]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Data, class Indices>
-auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {})
+template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Policy = serial_policy>
+auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {},
+    Policy const& policy = {})
 {
-    return detail::gather_nd<Rank>(data, indices, serial, options);
+    return detail::gather_nd<Rank>(data, indices, options, policy);
 }
 
-/// Runs gather_nd on the threads of a policy.
+/// Rejects a policy that is not behind the options.
 template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
-auto gather_nd(
-    Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options = {})
+auto gather_nd(Data const&, Indices const&, Policy const&, gather_nd_options const& = {})
 {
-    return detail::gather_nd<Rank>(data, indices, policy, options);
+    static_assert(detail::never<Policy>,
+        "xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])");
+    return detail::owned_t<Data>();
 }
 
 /// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
@@ -134,19 +136,19 @@ constexpr shape gather_nd_shape(
 ///
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-template <class Data, class Indices, class Output>
-void gather_nd_into(
-    Data const& data, Indices const& indices, Output&& output, gather_nd_options const& options = {})
+template <class Data, class Indices, class Output, class Policy = serial_policy>
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
+    gather_nd_options const& options = {}, Policy const& policy = {})
 {
-    detail::gather_nd_into(data, indices, std::forward<Output>(output), serial, options);
+    detail::gather_nd_into(data, indices, std::forward<Output>(output), options, policy);
 }
 
-/// Runs gather_nd_into on the threads of a policy.
+/// Rejects a policy that is not behind the options.
 template <class Data, class Indices, class Output, execution_policy Policy>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
-    gather_nd_options const& options = {})
+void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, gather_nd_options const& = {})
 {
-    detail::gather_nd_into(data, indices, std::forward<Output>(output), policy, options);
+    static_assert(detail::never<Policy>, "xloom::gather_nd_into: the arguments are gather_nd_into(data, "
+                                         "indices, output[, options][, policy])");
 }
 
 } // namespace xloom

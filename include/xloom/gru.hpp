@@ -1,6 +1,7 @@
 #pragma once
 // ONNX's GRU over a batch of sequences.
 
+#include <xloom/core/never.hpp>
 #include <xloom/run/recurrent/gru_weights.hpp>
 #include <xloom/run/recurrent/single_state.hpp>
 
@@ -135,6 +136,22 @@ gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> cons
     return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+gru_result<Item> gru(
+    Input const&, gru_weights<Item> const&, Policy const&, std::type_identity_t<gru_start<Item>> const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::gru: the arguments are gru(X, weights[, start][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+gru_result<Item> gru(
+    Input const&, std::type_identity_t<gru_inputs<Item>> const&, Policy const&, gru_options const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::gru: the arguments are gru(X, inputs[, options][, policy])");
+    return {};
+}
+
 /// Computes ONNX's GRU into the caller's outputs, of any strides, with the caller's workspace. Allocates
 /// nothing if the workspace is large enough.
 ///
@@ -152,6 +169,15 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(
         input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void gru_into(Input const&, gru_weights<Item> const&, std::type_identity_t<gru_start<Item>> const&,
+    std::type_identity_t<gru_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::gru_into: the arguments are gru_into(X, weights, start, outputs, workspace[, policy])");
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include <xloom/core/never.hpp>
 #include <xloom/run/recurrent/batch_call.hpp>
 #include <xloom/run/recurrent/lstm_weights.hpp>
 
@@ -238,6 +239,24 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
     return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+lstm_result<Item> lstm(Input const&, lstm_weights<Item> const&, Policy const&,
+    std::type_identity_t<lstm_start<Item>> const& = {})
+{
+    static_assert(
+        detail::never<Policy>, "xloom::lstm: the arguments are lstm(X, weights[, start][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+lstm_result<Item> lstm(
+    Input const&, std::type_identity_t<lstm_inputs<Item>> const&, Policy const&, lstm_options const& = {})
+{
+    static_assert(
+        detail::never<Policy>, "xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])");
+    return {};
+}
+
 /// Computes ONNX's LSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
 /// nothing if the workspace is large enough.
 ///
@@ -255,6 +274,15 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void lstm_into(Input const&, lstm_weights<Item> const&, std::type_identity_t<lstm_start<Item>> const&,
+    std::type_identity_t<lstm_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::lstm_into: the arguments are lstm_into(X, weights, start, outputs, workspace[, policy])");
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's

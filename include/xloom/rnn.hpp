@@ -1,6 +1,7 @@
 #pragma once
 // ONNX's RNN, the simple recurrent network, over a batch of sequences.
 
+#include <xloom/core/never.hpp>
 #include <xloom/run/recurrent/rnn_weights.hpp>
 #include <xloom/run/recurrent/single_state.hpp>
 
@@ -144,6 +145,22 @@ rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> cons
     return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+rnn_result<Item> rnn(
+    Input const&, rnn_weights<Item> const&, Policy const&, std::type_identity_t<rnn_start<Item>> const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, weights[, start][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+rnn_result<Item> rnn(
+    Input const&, std::type_identity_t<rnn_inputs<Item>> const&, Policy const&, rnn_options const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, inputs[, options][, policy])");
+    return {};
+}
+
 /// Computes ONNX's RNN into the caller's outputs, of any strides, with the caller's workspace. Allocates
 /// nothing if the workspace is large enough.
 ///
@@ -161,6 +178,15 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights,
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(
         input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void rnn_into(Input const&, rnn_weights<Item> const&, std::type_identity_t<rnn_start<Item>> const&,
+    std::type_identity_t<rnn_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::rnn_into: the arguments are rnn_into(X, weights, start, outputs, workspace[, policy])");
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's

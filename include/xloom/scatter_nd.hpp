@@ -20,12 +20,12 @@ inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const
 /// result last, so that no error loses it.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
 auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
-    Reduce& reduce, Policy const& policy, scatter_nd_options const& options)
+    Reduce& reduce, scatter_nd_options const& options, Policy const& policy)
 {
-    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce>()) {
+    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce, Policy>()) {
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else if constexpr (lazy<bare<Data>>) {
-        return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
+        return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, options, policy);
     } else {
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
         check_rank(op, "data", detail::rank_of(data));
@@ -47,9 +47,9 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     }
 }
 
-/// A reduction as the fourth argument: neither a policy nor the options.
+/// An argument before the options: a reduction, or a mistake.
 template <class F>
-concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
+concept not_options = !std::is_same_v<bare<F>, scatter_nd_options>;
 
 inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
                                   scatter_nd_into_name = "xloom::scatter_nd_into";
@@ -104,39 +104,31 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 /// x = xloom::scatter_nd(std::move(x), indices, updates, xloom::reduce_max); // in place
 /// x; // = [20, 2, 30]
 /// ```
-template <class Data, class Indices, class Updates>
-auto scatter_nd(
-    Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+template <class Data, class Indices, class Updates, class Policy = serial_policy>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
-        options.reduction, serial, options);
-}
-
-/// Runs scatter_nd on the threads of a policy.
-template <class Data, class Indices, class Updates, execution_policy Policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
-    scatter_nd_options const& options = {})
-{
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
-        options.reduction, policy, options);
+        options.reduction, options, policy);
 }
 
 /// Runs scatter_nd with a callable as the reduction.
-template <class Data, class Indices, class Updates, detail::reduces Reduce>
+template <class Data, class Indices, class Updates, detail::not_options Reduce, class Policy = serial_policy>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    scatter_nd_options const& options = {})
+    scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
-/// Runs scatter_nd with a callable as the reduction, on the threads of a policy.
-template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    Policy const& policy, scatter_nd_options const& options = {})
+/// Rejects a policy without options before it.
+template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
+auto scatter_nd(
+    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
-    return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+    static_assert(detail::never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
+                                         "updates[, reduce][, options][, policy])");
+    return detail::owned_t<Data>();
 }
 
 /// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
@@ -147,39 +139,30 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.
-template <class Data, class Indices, class Updates>
-void scatter_nd_into(
-    Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+template <class Data, class Indices, class Updates, class Policy = serial_policy>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
-        options.reduction, serial, options);
-}
-
-/// Runs scatter_nd_into on the threads of a policy.
-template <class Data, class Indices, class Updates, execution_policy Policy>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
-    scatter_nd_options const& options = {})
-{
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
-        options.reduction, policy, options);
+        options.reduction, options, policy);
 }
 
 /// Runs scatter_nd_into with a callable as the reduction.
-template <class Data, class Indices, class Updates, detail::reduces Reduce>
+template <class Data, class Indices, class Updates, detail::not_options Reduce, class Policy = serial_policy>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    scatter_nd_options const& options = {})
+    scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     detail::scatter_nd<true>(
-        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
-/// Runs scatter_nd_into with a callable as the reduction, on the threads of a policy.
-template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    Policy const& policy, scatter_nd_options const& options = {})
+/// Rejects a policy without options before it.
+template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
+void scatter_nd_into(
+    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
-    detail::scatter_nd<true>(
-        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+    static_assert(detail::never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
+                                         "updates[, reduce][, options][, policy])");
 }
 
 } // namespace xloom

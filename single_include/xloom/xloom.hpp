@@ -150,7 +150,7 @@ public:
     using std::invalid_argument::invalid_argument;
 };
 
-/// Incompatible kinds or element types.
+/// Incompatible kinds or element types, or a wrong number of types.
 class type_error : public error {
 public:
     using error::error;
@@ -207,6 +207,20 @@ void append(std::string& text, Range const& range)
     }
     text += range.begin() == range.end() ? "[]" : "]";
 }
+
+/// A number with its noun: "1 type", "2 types".
+struct counted {
+    std::size_t count;
+    std::string_view noun;
+
+    friend void append(std::string& text, counted const& n)
+    {
+        text += std::to_string(n.count);
+        text += ' ';
+        text += n.noun;
+        text += n.count == 1 ? "" : "s";
+    }
+};
 
 template <class... Parts>
 std::string concat(Parts const&... parts)
@@ -1964,12 +1978,35 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
     std::transform(floats.begin(), floats.end(), y, [](float value) { return T(value); });
 }
 
+/// Returns an activation with ONNX's defaults of alpha and beta. An invalid kind is kept for the error text.
+constexpr activation_function default_activation(activation kind)
+{
+    auto const number = static_cast<std::size_t>(kind);
+    if (number >= activation_count)
+        return {kind};
+    auto const& [alpha, beta] = activation_entries[number].onnx;
+    return {kind, alpha, beta};
+}
+
+/// The items of a contiguous range: std::vector, std::array, std::span, an array.
+template <class Range>
+using range_item_t = typename decltype(std::span(std::declval<Range>()))::element_type;
+
+/// True if y is a contiguous range that can be written, and x one of the same element type.
+template <class X, class Y>
+concept activates = requires {
+    typename range_item_t<X const&>;
+    typename range_item_t<Y>;
+    requires std::same_as<std::remove_const_t<range_item_t<X const&>>, range_item_t<Y>>;
+};
+
 } // namespace detail
 
 /// Computes y[i] = function(x[i]); softmax: y = exp(x - max(x)) / sum(exp(x - max(x))) over the whole range.
 ///
+/// Shapes    x and y are contiguous ranges of equal length: std::vector, std::array, std::span, arrays.
 /// Types     float and double with SIMD, storage floats through float, any other scalar that has the
-///           functions of <cmath>.
+///           functions of <cmath>; x and y of one type.
 /// Max error activation_accuracies, in ULP.
 /// Special   NaN gives NaN, in every function. Infinity gives the limit, but NaN where alpha (Affine,
 ///           HardSigmoid; LeakyRelu below 0) or beta (ScaledTanh) is 0: their product is NaN. Sigmoid and
@@ -1977,7 +2014,7 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 ///           ThresholdedRelu keeps x >= alpha, as ONNX specifies. Softmax is NaN everywhere if one of x is
 ///           NaN or +infinity, or all are -infinity.
 /// Errors    before anything is written: shape_error: x and y differ in length; option_error: an invalid
-///           kind.
+///           kind, an unknown name.
 /// Cost      float, AVX2: 0.3 to 0.9 ns per item, whatever its value. An item's result does not depend on its
 ///           position. Storage floats: a buffer of a float for each item.
 /// Aliasing  y may be x.
@@ -1985,26 +2022,60 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
 /// Example
 /// ```cpp
 /// std::vector<float> x = {-1, 0, 2};
-/// xloom::activate<float>({xloom::activation::relu}, x, x);
+/// xloom::activate(xloom::activation::relu, x, x);
 /// x; // = [0, 0, 2]
+/// xloom::activate({xloom::activation::elu, 0.5}, x, x); // alpha = 0.5
 /// ```
-template <class T>
-void activate(activation_function const& function, std::span<T const> x, std::span<T> y)
+template <class X, class Y>
+void activate(activation_function const& function, X const& x, Y&& y)
 {
-    if (x.size() != y.size())
-        detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ", x.size(),
-            " items and y has ", y.size(), ". Give them one length.");
-    if (static_cast<std::size_t>(function.kind) >= activation_count)
-        detail::fail<option_error>(
-            "xloom::activate: an activation must be one that ONNX names, but function.kind is ",
-            static_cast<int>(function.kind), ". Choose one of ", detail::activation_names(), ".");
-    detail::activate_items(function, x.data(), y.data(), x.size());
+    static_assert(detail::activates<X, Y>,
+        "xloom::activate: x and y must be contiguous ranges of one element type, such as std::vector or "
+        "std::span, and y must be a variable that can be written");
+    if constexpr (detail::activates<X, Y>) {
+        std::span const from(x);
+        std::span const to(std::forward<Y>(y));
+        if (from.size() != to.size())
+            detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ",
+                detail::counted{from.size(), "item"}, " and y has ", to.size(), ". Give them one length.");
+        if (static_cast<std::size_t>(function.kind) >= activation_count)
+            detail::fail<option_error>(
+                "xloom::activate: an activation must be one that ONNX names, but function.kind is ",
+                static_cast<int>(function.kind), ". Choose one of ", detail::activation_names(), ".");
+        detail::activate_items(function, from.data(), to.data(), from.size());
+    }
+}
+
+/// Computes an activation with ONNX's defaults of alpha and beta.
+template <class X, class Y>
+void activate(activation kind, X const& x, Y&& y)
+{
+    xloom::activate(detail::default_activation(kind), x, std::forward<Y>(y));
+}
+
+/// Computes the activation of this name, such as "LeakyRelu", with ONNX's defaults of alpha and beta; case is
+/// ignored.
+template <class X, class Y>
+void activate(std::string_view name, X const& x, Y&& y)
+{
+    xloom::activate(parse_activations("xloom::activate", std::array{name})[0], x, std::forward<Y>(y));
 }
 
 } // namespace xloom
 
 // ==== xloom/attn_lstm.hpp ====
 // com.microsoft's AttnLSTM, an LSTM with Bahdanau attention over a memory, for a batch of sequences.
+
+// ==== xloom/core/never.hpp ====
+// A constant that is false for every type, for compile-time errors in templates.
+
+namespace xloom::detail {
+
+/// False for every T. A static_assert on it fails only where its statement is instantiated.
+template <class T>
+inline constexpr bool never = false;
+
+} // namespace xloom::detail
 
 // ==== xloom/run/recurrent/attn_lstm_run.hpp ====
 // The engine of AttnLSTM: the rows of an LSTM, each with a memory.
@@ -6025,7 +6096,7 @@ private:
 
 /// Reusable memory of AttnLSTM: see recurrent_workspace.
 template <class Item>
-struct attn_lstm_workspace : recurrent_workspace<Item> {
+struct attention_workspace : recurrent_workspace<Item> {
     std::vector<kernel::attending_row<detail::compute_t<Item>, Item>> attending{}; ///< internal
 
     /// Returns the number of bytes allocated.
@@ -6459,7 +6530,7 @@ void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const&
 template <class Item, class Score, class Policy, class Use>
 void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
     attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
-    Score const& score, attn_lstm_workspace<Item>& workspace, Policy const& policy, Use const& use)
+    Score const& score, attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
 {
     batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
         {outputs.Y, 0}, start.sequence_lens};
@@ -6475,7 +6546,7 @@ void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> con
 template <class Item, class Score, class Policy>
 void run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
     attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
-    Score const& score, attn_lstm_workspace<Item>& workspace, Policy const& policy)
+    Score const& score, attention_workspace<Item>& workspace, Policy const& policy)
 {
     with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
         [&policy](auto& runner, auto const& states) { runner(states, policy); });
@@ -6489,7 +6560,7 @@ attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights
     batch_sizes const batch{sizes.T, sizes.N};
     attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0),
         make_state<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0)};
-    attn_lstm_workspace<Item> workspace;
+    attention_workspace<Item> workspace;
     run_attn_lstm(X, weights, sizes, start, attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score,
         workspace, policy);
     return result;
@@ -6603,6 +6674,42 @@ attn_lstm_result<Item> attn_lstm(Input const& X, std::type_identity_t<attn_lstm_
     return detail::run_attn_lstm<Item>(X, weights, detail::start_of(inputs), score, policy);
 }
 
+/// Rejects a policy that is not last, and a score behind the options or the policy.
+template <class Input, class Item, execution_policy Policy, class Score>
+attn_lstm_result<Item> attn_lstm(Input const&, attn_lstm_weights<Item> const&,
+    std::type_identity_t<attn_lstm_start<Item>> const&, Policy const&, Score const&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm: the arguments are attn_lstm(X, weights, start[, score][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
+    Policy const&, attn_lstm_options const& = {})
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>,
+    attention_score<detail::compute_t<Item>> Score>
+attn_lstm_result<Item> attn_lstm(
+    Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&, attn_lstm_options const&, Score const&)
+{
+    static_assert(detail::never<Score>,
+        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>,
+    attention_score<detail::compute_t<Item>> Score, execution_policy Policy>
+attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
+    Score const&, Policy const&, attn_lstm_options const& = {})
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
+    return {};
+}
+
 /// Computes AttnLSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
 /// nothing if the workspace is large enough.
 ///
@@ -6615,7 +6722,7 @@ template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score = bahdanau, execution_policy Policy = serial_policy>
 void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     std::type_identity_t<attn_lstm_start<Item>> const& start,
-    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_workspace<Item>& workspace,
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attention_workspace<Item>& workspace,
     Score const& score = {}, Policy const& policy = {})
 {
     static constexpr std::string_view op = "xloom::attn_lstm_into";
@@ -6625,22 +6732,50 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
 }
 
+/// Runs attn_lstm_into with the default score on the threads of a policy.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
+    std::type_identity_t<attn_lstm_start<Item>> const& start,
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attention_workspace<Item>& workspace,
+    Policy const& policy)
+{
+    attn_lstm_into(X, weights, start, outputs, workspace, bahdanau(), policy);
+}
+
+/// Rejects a score or a policy before the workspace.
+template <class Input, class Item, class Other>
+void attn_lstm_into(Input const&, attn_lstm_weights<Item> const&,
+    std::type_identity_t<attn_lstm_start<Item>> const&, std::type_identity_t<attn_lstm_outputs<Item>> const&,
+    Other const&, attention_workspace<Item>&)
+{
+    static_assert(detail::never<Other>, "xloom::attn_lstm_into: the arguments are attn_lstm_into(X, "
+                                        "weights, start, outputs, workspace[, score][, policy])");
+}
+
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows, S steps of memory and
 /// the policy's threads.
 ///
 /// Errors    shape_error: sizes that cannot be counted in bytes.
 template <class Item, attention_score<detail::compute_t<Item>> Score = bahdanau,
     execution_policy Policy = serial_policy>
-attn_lstm_workspace<Item> attn_lstm_workspace_for(attn_lstm_weights<Item> const& weights,
+attention_workspace<Item> attn_lstm_workspace(attn_lstm_weights<Item> const& weights,
     attn_lstm_sizes const& sizes, Score const& score = {}, Policy const& policy = {})
 {
-    static constexpr std::string_view op = "xloom::attn_lstm_workspace_for";
+    static constexpr std::string_view op = "xloom::attn_lstm_workspace";
     detail::check_batch_sizes(op, weights.sizes(), {sizes.T, sizes.N});
     detail::check_memory_sizes(op, weights.attention(), weights.sizes().D, sizes.N, sizes.S);
-    attn_lstm_workspace<Item> workspace;
+    attention_workspace<Item> workspace;
     detail::with_attn_lstm_runner<Item>({}, weights, sizes, {}, {}, score, workspace, policy,
         [](auto& runner, auto const& states) { runner.reserve_all(states); });
     return workspace;
+}
+
+/// Returns a workspace for the default score and the threads of a policy.
+template <class Item, execution_policy Policy>
+attention_workspace<Item> attn_lstm_workspace(
+    attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Policy const& policy)
+{
+    return attn_lstm_workspace(weights, sizes, bahdanau(), policy);
 }
 
 } // namespace xloom
@@ -8130,17 +8265,6 @@ private:
 // ==== xloom/run/indexed/index_types.hpp ====
 // The requirements on the type of indices, with their compile-time errors.
 
-// ==== xloom/core/never.hpp ====
-// A constant that is false for every type, for compile-time errors in templates.
-
-namespace xloom::detail {
-
-/// False for every T. A static_assert on it fails only where its statement is instantiated.
-template <class T>
-inline constexpr bool never = false;
-
-} // namespace xloom::detail
-
 namespace xloom::detail {
 
 template <class X>
@@ -8187,10 +8311,13 @@ template <tensor Data>
 inline constexpr bool has_every_rank<Data> = enable_tensor<Data>::rank == dynamic_rank;
 
 /// True if the types of a call of gather_nd<Rank> are valid, otherwise a compile-time error of one sentence.
-template <std::size_t Rank, class Data, class Indices>
+template <std::size_t Rank, class Data, class Indices, class Policy>
 consteval bool is_valid_gather_nd()
 {
-    if constexpr (!tensor<Data> && !lazy<Data>)
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])");
+    else if constexpr (!tensor<Data> && !lazy<Data>)
         static_assert(never<Data>, "xloom::gather_nd: data must be a tensor");
     else if constexpr (!are_valid_gather_nd_indices<Indices>())
         return false;
@@ -8203,10 +8330,13 @@ consteval bool is_valid_gather_nd()
 }
 
 /// True if the types of a call of gather_nd_into are valid, otherwise a compile-time error of one sentence.
-template <class Data, class Indices, class Output>
+template <class Data, class Indices, class Output, class Policy>
 consteval bool is_valid_gather_nd_into()
 {
-    if constexpr (!tensor<Data> && !lazy<Data>)
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::gather_nd_into: the arguments are gather_nd_into(data, indices, "
+                                     "output[, options][, policy])");
+    else if constexpr (!tensor<Data> && !lazy<Data>)
         static_assert(never<Data>, "xloom::gather_nd_into: data must be a tensor");
     else if constexpr (!are_valid_gather_nd_into_indices<Indices>())
         return false;
@@ -8252,9 +8382,9 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
 
 template <std::size_t Rank, class Data, class Indices, class Policy>
 auto gather_nd(
-    Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options)
+    Data const& data, Indices const& indices, gather_nd_options const& options, Policy const& policy)
 {
-    if constexpr (!is_valid_gather_nd<Rank, Data, Indices>()) {
+    if constexpr (!is_valid_gather_nd<Rank, Data, Indices, Policy>()) {
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else {
         static constexpr std::string_view op = "xloom::gather_nd";
@@ -8266,8 +8396,8 @@ auto gather_nd(
             op, source, index_tensor, options);
         shape const& dims = call.output_shape();
         if (Rank != dynamic_rank && dims.size() != Rank)
-            fail<shape_error>(op, ": the output must have the rank that was asked for, but its shape is ",
-                dims, " and the rank asked for is ", Rank, ". Ask for ", dims.size(), ".");
+            fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
+                " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
         if (call.may_leave_out())
             std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
@@ -8277,10 +8407,10 @@ auto gather_nd(
 }
 
 template <class Data, class Indices, class Output, class Policy>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
-    gather_nd_options const& options)
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
+    gather_nd_options const& options, Policy const& policy)
 {
-    if constexpr (is_valid_gather_nd_into<Data, Indices, Output>()) {
+    if constexpr (is_valid_gather_nd_into<Data, Indices, Output, Policy>()) {
         static constexpr std::string_view op = "xloom::gather_nd_into";
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
@@ -8320,18 +8450,20 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output, P
 /// xloom::gather_nd(data, rows); // = [[3, 4], [1, 2], [3, 4]]
 /// xloom::gather_nd<1>(data, xt::xtensor<int, 2>{{0, 1}, {1, 0}}); // = [2, 3]
 /// ```
-template <std::size_t Rank = dynamic_rank, class Data, class Indices>
-auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {})
+template <std::size_t Rank = dynamic_rank, class Data, class Indices, class Policy = serial_policy>
+auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const& options = {},
+    Policy const& policy = {})
 {
-    return detail::gather_nd<Rank>(data, indices, serial, options);
+    return detail::gather_nd<Rank>(data, indices, options, policy);
 }
 
-/// Runs gather_nd on the threads of a policy.
+/// Rejects a policy that is not behind the options.
 template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
-auto gather_nd(
-    Data const& data, Indices const& indices, Policy const& policy, gather_nd_options const& options = {})
+auto gather_nd(Data const&, Indices const&, Policy const&, gather_nd_options const& = {})
 {
-    return detail::gather_nd<Rank>(data, indices, policy, options);
+    static_assert(detail::never<Policy>,
+        "xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])");
+    return detail::owned_t<Data>();
 }
 
 /// Returns the shape of gather_nd's output for data and indices of these shapes: the shape that
@@ -8354,19 +8486,19 @@ constexpr shape gather_nd_shape(
 ///
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
-template <class Data, class Indices, class Output>
-void gather_nd_into(
-    Data const& data, Indices const& indices, Output&& output, gather_nd_options const& options = {})
+template <class Data, class Indices, class Output, class Policy = serial_policy>
+void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
+    gather_nd_options const& options = {}, Policy const& policy = {})
 {
-    detail::gather_nd_into(data, indices, std::forward<Output>(output), serial, options);
+    detail::gather_nd_into(data, indices, std::forward<Output>(output), options, policy);
 }
 
-/// Runs gather_nd_into on the threads of a policy.
+/// Rejects a policy that is not behind the options.
 template <class Data, class Indices, class Output, execution_policy Policy>
-void gather_nd_into(Data const& data, Indices const& indices, Output&& output, Policy const& policy,
-    gather_nd_options const& options = {})
+void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, gather_nd_options const& = {})
 {
-    detail::gather_nd_into(data, indices, std::forward<Output>(output), policy, options);
+    static_assert(detail::never<Policy>, "xloom::gather_nd_into: the arguments are gather_nd_into(data, "
+                                         "indices, output[, options][, policy])");
 }
 
 } // namespace xloom
@@ -8738,6 +8870,22 @@ gru_result<Item> gru(Input const& X, std::type_identity_t<gru_inputs<Item>> cons
     return gru(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+gru_result<Item> gru(
+    Input const&, gru_weights<Item> const&, Policy const&, std::type_identity_t<gru_start<Item>> const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::gru: the arguments are gru(X, weights[, start][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+gru_result<Item> gru(
+    Input const&, std::type_identity_t<gru_inputs<Item>> const&, Policy const&, gru_options const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::gru: the arguments are gru(X, inputs[, options][, policy])");
+    return {};
+}
+
 /// Computes ONNX's GRU into the caller's outputs, of any strides, with the caller's workspace. Allocates
 /// nothing if the workspace is large enough.
 ///
@@ -8755,6 +8903,15 @@ void gru_into(Input const& X, gru_weights<Item> const& weights,
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::gru_rows<detail::compute_t<Item>>>(
         input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void gru_into(Input const&, gru_weights<Item> const&, std::type_identity_t<gru_start<Item>> const&,
+    std::type_identity_t<gru_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::gru_into: the arguments are gru_into(X, weights, start, outputs, workspace[, policy])");
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
@@ -9477,13 +9634,13 @@ namespace detail {
 /// body declares none). A given type that is untyped, such as that of an omitted cond, leaves the declared
 /// one as it is.
 ///
-/// Errors    shape_error: not as many given as declared; as merge_type.  type_error: as merge_type.
+/// Errors    type_error: not as many given as declared; as merge_type.  shape_error: as merge_type.
 /// Source    ONNX GraphInferencer::doInferencing, IR version 4 and later.
 /// Example   tests/infer/merge.test.cpp
 constexpr type_list bind_body_inputs(type_list const& given, type_list const& declared)
 {
     if (given.size() != declared.size())
-        detail::fail<shape_error>(
+        detail::fail<type_error>(
             "xloom::bind_body_inputs: a body must declare as many inputs as it is given, but it declares ",
             declared.size(), " and is given ", given.size(), ": ", given, ". Declare one for each.");
     return detail::merge_types({"bind_body_inputs", "input"}, given, declared);
@@ -9591,13 +9748,13 @@ namespace xloom {
 /// The attributes of RNN, GRU and LSTM that determine the shapes of their outputs.
 ///
 /// Options   direction (forward): determines D; std::nullopt, for a name that ONNX does not define, leaves D
-///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive. layout (0), from opset
+///           unknown. hidden_size (absent): H; unknown unless it is positive. layout (0), from opset
 ///           14 on: 0 for X [T, N, I], 1 for X [N, T, I]. output_sequence (false), before opset 7: without it
 ///           no output has a shape, since it is not known which outputs exist.
 struct recurrent_attributes {
     std::int64_t opset = latest_opset;
     std::optional<xloom::direction> direction = xloom::direction::forward;
-    std::int64_t hidden_size = 0;
+    std::optional<std::int64_t> hidden_size{};
     std::int64_t layout = 0;
     bool output_sequence = false;
 };
@@ -9638,11 +9795,12 @@ constexpr void require_sequences(std::string_view function, partial_type const& 
 
 /// Infers the outputs by the rule of the newest version, which reads X and three attributes only.
 constexpr recurrent_outputs infer_recurrent(std::string_view function, partial_type const& X,
-    std::optional<direction> const& walked, std::int64_t hidden_size, bool is_batch_first)
+    std::optional<direction> const& walked, std::optional<std::int64_t> const& hidden_size,
+    bool is_batch_first)
 {
     require_sequences(function, X, is_batch_first);
     dim const D = walked ? dim(direction_count(*walked)) : unknown;
-    dim const H = hidden_size > 0 ? dim(hidden_size) : unknown;
+    dim const H = hidden_size && *hidden_size > 0 ? dim(*hidden_size) : unknown;
     bool const is_known = X.shape().has_rank();
     dim const T = is_known ? X.shape()[is_batch_first ? 1 : 0] : unknown;
     dim const N = is_known ? X.shape()[is_batch_first ? 0 : 1] : unknown;
@@ -9685,10 +9843,10 @@ struct attn_lstm_types {
 /// The attributes of AttnLSTM that the inference reads. The operator has no layout, and one version.
 ///
 /// Options   direction (forward): determines D; std::nullopt, for a name that ONNX does not define, leaves D
-///           unknown. hidden_size (0, as if absent): H; unknown unless it is positive.
+///           unknown. hidden_size (absent): H; unknown unless it is positive.
 struct attn_lstm_attributes {
     std::optional<xloom::direction> direction = xloom::direction::forward;
-    std::int64_t hidden_size = 0;
+    std::optional<std::int64_t> hidden_size{};
 };
 
 namespace detail {
@@ -10400,13 +10558,13 @@ inline constexpr std::size_t loop_leading_inputs = 2;
 constexpr void require_loop_counts(std::size_t input_count, std::size_t output_count)
 {
     if (input_count < loop_leading_inputs)
-        fail<option_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, "
-                           "but inputs has ",
-            input_count, " types. Give both.");
+        fail<type_error>("xloom::infer_loop: the inputs must begin with M and cond, untyped where omitted, "
+                         "but inputs has ",
+            counted{input_count, "type"}, ". Give both.");
     if (input_count - loop_leading_inputs > output_count)
-        fail<option_error>("xloom::infer_loop: every carried value must have an output, but inputs has ",
-            input_count - loop_leading_inputs, " carried values and outputs has ", output_count,
-            " types. Give an output for each.");
+        fail<type_error>("xloom::infer_loop: every carried value must have an output, but inputs has ",
+            counted{input_count - loop_leading_inputs, "carried value"}, " and outputs has ",
+            counted{output_count, "type"}, ". Give an output for each.");
 }
 
 constexpr void require_carried(std::size_t i, partial_type const& type, std::int64_t version)
@@ -10483,8 +10641,8 @@ constexpr void require_loop_results(type_list const& returned, std::size_t outpu
     if (!returned.empty() && returned.size() != output_count + 1)
         fail<type_error>(
             "xloom::infer_loop: the body must return cond and one value for each output, but outputs has ",
-            output_count, " types and the body returned ", returned.size(), ". Return ", output_count + 1,
-            ".");
+            counted{output_count, "type"}, " and the body returned ", returned.size(), ". Return ",
+            output_count + 1, ".");
 }
 
 /// Returns the types of the outputs by those that the body returned, before they are merged with the declared
@@ -10522,9 +10680,9 @@ constexpr type_list loop_outputs(
 ///           the element's shape; M's value is not used.
 /// Options   opset (latest_opset).
 /// Errors    type_error: a carried value is untyped, changes its kind or element type, or is of a kind that
-///           the version does not have; the body's number of outputs; a scan output that is not a tensor;
-///           kind or element type of a declared output. shape_error: rank or dimension of a declared output.
-///           option_error: the opset; numbers of inputs or outputs.
+///           the version does not have; numbers of inputs, of outputs, or of the body's outputs; a scan
+///           output that is not a tensor; kind or element type of a declared output. shape_error: rank or
+///           dimension of a declared output. option_error: the opset.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. Numbers of inputs and
 ///           outputs are checked.
 /// Cost      at most 4 KiB of stack for each level of nested bodies, besides that of the body; the lists are
@@ -10681,14 +10839,15 @@ constexpr std::size_t count_scan_inputs(
     std::optional<std::int64_t> const& num_scan_inputs, std::size_t available)
 {
     if (!num_scan_inputs)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number "
-                          "of scan inputs.");
+        fail<option_error>(
+            "xloom::infer_scan: num_scan_inputs is required, but it is absent. Give the number "
+            "of scan inputs.");
     if (*num_scan_inputs < 0)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ",
+        fail<option_error>("xloom::infer_scan: num_scan_inputs must not be negative, but num_scan_inputs is ",
             *num_scan_inputs, ". Give the number of scan inputs.");
     if (static_cast<std::uint64_t>(*num_scan_inputs) > available)
-        fail<shape_error>("xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan "
-                          "inputs, but num_scan_inputs is ",
+        fail<option_error>("xloom::infer_scan: num_scan_inputs must not exceed the number of states and scan "
+                           "inputs, but num_scan_inputs is ",
             *num_scan_inputs, " and there are ", available, ". Count only the scan inputs.");
     return static_cast<std::size_t>(*num_scan_inputs);
 }
@@ -10700,26 +10859,26 @@ constexpr scan_layout divide_scan(
     std::size_t const scan_inputs =
         count_scan_inputs(attributes.num_scan_inputs, input_count < leading ? 0 : input_count - leading);
     if (input_count < leading)
-        fail<shape_error>(
+        fail<type_error>(
             "xloom::infer_scan: the inputs of Scan-8 must begin with sequence_lens, but there are none. "
             "Give it, untyped if it is omitted.");
     std::size_t const states = input_count - leading - scan_inputs;
     if (states > output_count)
-        fail<shape_error>("xloom::infer_scan: every state must have an output, but there are ", states,
-            " loop state variables (inputs less num_scan_inputs) and ", output_count,
-            " outputs. Give an output for each.");
+        fail<type_error>("xloom::infer_scan: every state must have an output, but there are ",
+            counted{states, "loop state variable"}, " (inputs less num_scan_inputs) and ",
+            counted{output_count, "output"}, ". Give an output for each.");
     return {leading, states, scan_inputs, output_count - states};
 }
 
 constexpr void require_axis_count(
-    std::string_view attribute, std::optional<axes> const& given, std::size_t count)
+    std::string_view attribute, std::optional<axes> const& given, std::size_t count, std::string_view operand)
 {
     if (given && given->given() > given->capacity())
         fail<option_error>("xloom::infer_scan: ", attribute, " may have at most ", given->capacity(),
             " axes (max_operands), but it has ", given->given(), ". Leave the attribute out for axis 0.");
     if (given && given->size() != count)
-        fail<shape_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ",
-            given->size(), ": ", *given, ", and there are ", count, ". Give ", count,
+        fail<option_error>("xloom::infer_scan: ", attribute, " must hold one axis for each, but it holds ",
+            given->size(), ": ", *given, ", for ", counted{count, operand}, ". Give ", count,
             ", or leave the attribute out.");
 }
 
@@ -10764,7 +10923,7 @@ struct scan_elements {
 
 /// Returns the body's inputs of Scan-9 and later: without the axis of scan_input_axes, which is the sequence.
 constexpr scan_elements take_unbatched_elements(
-    type_list const& inputs, scan_layout const& layout, std::optional<axes> const& input_axes)
+    type_list const& inputs, scan_layout const& layout, std::optional<axes> const& scan_input_axes)
 {
     scan_elements taken{inputs};
     std::vector<dim> lengths;
@@ -10772,7 +10931,7 @@ constexpr scan_elements take_unbatched_elements(
         partial_type& type = taken.body_inputs[layout.states + k];
         if (!type.shape().has_rank())
             continue;
-        std::size_t const axis = scan_axis("scan_input_axes", input_axes, k, type.shape().rank());
+        std::size_t const axis = scan_axis("scan_input_axes", scan_input_axes, k, type.shape().rank());
         lengths.push_back(type.shape()[axis]);
         type = type.with_shape(drop_axis(type.shape(), axis));
     }
@@ -10821,11 +10980,11 @@ constexpr scan_elements take_batched_elements(type_list const& inputs, scan_layo
 }
 
 constexpr scan_elements take_elements(type_list const& inputs, scan_layout const& layout, bool is_batched,
-    std::optional<axes> const& input_axes)
+    std::optional<axes> const& scan_input_axes)
 {
     if (is_batched)
         return take_batched_elements(inputs, layout);
-    return take_unbatched_elements(inputs, layout, input_axes);
+    return take_unbatched_elements(inputs, layout, scan_input_axes);
 }
 
 /// Returns the type of a state's output: the initial type, its shape merged with that of the body's result.
@@ -10850,7 +11009,8 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
     if (returned.size() != output_count)
         fail<type_error>(
             "xloom::infer_scan: the body must return one value for each output, but outputs has ",
-            output_count, " types and the body returned ", returned.size(), ". Return ", output_count, ".");
+            counted{output_count, "type"}, " and the body returned ", returned.size(), ". Return ",
+            output_count, ".");
     for (std::size_t i = 0; i < returned.size(); ++i)
         if (!returned[i].is_tensor())
             fail<type_error>("xloom::infer_scan: the body must return tensors, but output[", i, "] is ",
@@ -10859,7 +11019,7 @@ constexpr void require_body_outputs(type_list const& returned, std::size_t outpu
 
 /// Returns the shape of stacked elements.
 constexpr partial_shape stack_elements(partial_shape const& element, std::size_t output, std::size_t k,
-    std::optional<axes> const& output_axes, bool is_batched, scan_elements const& taken)
+    std::optional<axes> const& scan_output_axes, bool is_batched, scan_elements const& taken)
 {
     if (!element.has_rank())
         return element;
@@ -10867,7 +11027,7 @@ constexpr partial_shape stack_elements(partial_shape const& element, std::size_t
     if (is_batched)
         return with_leading(with_leading(element, taken.length), taken.batch_size);
     return insert_axis(
-        element, scan_axis("scan_output_axes", output_axes, k, element.rank() + 1), taken.length);
+        element, scan_axis("scan_output_axes", scan_output_axes, k, element.rank() + 1), taken.length);
 }
 
 /// Returns the types of the outputs before the body is called: those of the initial states for states,
@@ -10887,7 +11047,7 @@ constexpr type_list initial_outputs(type_list const& inputs, scan_layout const& 
 /// Returns the types of the outputs by those that the body returned, before they are merged with the declared
 /// ones.
 constexpr type_list scan_outputs(type_list inferred, type_list const& returned, scan_layout const& layout,
-    scan_elements const& taken, bool is_batched, std::optional<axes> const& output_axes)
+    scan_elements const& taken, bool is_batched, std::optional<axes> const& scan_output_axes)
 {
     if (!returned.empty())
         require_body_outputs(returned, inferred.size());
@@ -10899,7 +11059,7 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
             i < layout.states
                 ? keep_state(i, inferred[i], is_batched ? with_leading(result, taken.batch_size) : result)
                 : returned[i].with_shape(
-                      stack_elements(result, i, i - layout.states, output_axes, is_batched, taken));
+                      stack_elements(result, i, i - layout.states, scan_output_axes, is_batched, taken));
     }
     return inferred;
 }
@@ -10924,11 +11084,11 @@ constexpr type_list scan_outputs(type_list inferred, type_list const& returned, 
 ///           scalar.
 /// Options   opset (latest_opset).  num_scan_inputs: required.  scan_input_axes, scan_output_axes (axis 0 for
 ///           all): not read by Scan-8.
-/// Errors    shape_error: num_scan_inputs; more states than outputs; numbers of axes, an axis outside its
-///           rank; lengths or batch sizes that differ; a state that changes its shape; an output over
-///           max_rank; rank or dimension of a declared output. type_error: an input or body output that is
-///           not a tensor; an undefined element type of a state; the body's number of outputs; kind or
-///           element type of a declared output.  option_error: the opset; more axes than max_operands.
+/// Errors    shape_error: an axis outside its rank; lengths or batch sizes that differ; a state that changes
+///           its shape; an output over max_rank; rank or dimension of a declared output. type_error: more
+///           states than outputs, no sequence_lens, the body's number of outputs; an input or body output
+///           that is not a tensor; an undefined element type of a state; kind or element type of a declared
+///           output. option_error: the opset; num_scan_inputs; numbers of axes.
 /// Differs   from ONNX: every error is reported; ONNX's default mode suppresses it. In Scan-8, too, there
 ///           must be an output for each state. The states of Scan-8 must have the scan inputs' batch size,
 ///           even if the body returns no shapes for them.
@@ -10952,8 +11112,10 @@ constexpr type_list infer_scan(
     detail::scan_layout const layout =
         detail::divide_scan(inputs.size(), outputs.size(), attributes, is_batched);
     if (!is_batched) {
-        detail::require_axis_count("scan_input_axes", attributes.scan_input_axes, layout.scan_inputs);
-        detail::require_axis_count("scan_output_axes", attributes.scan_output_axes, layout.scan_outputs);
+        detail::require_axis_count(
+            "scan_input_axes", attributes.scan_input_axes, layout.scan_inputs, "scan input");
+        detail::require_axis_count(
+            "scan_output_axes", attributes.scan_output_axes, layout.scan_outputs, "scan output");
     }
     detail::require_tensors(inputs, layout.leading_inputs);
     type_list inferred = detail::initial_outputs(inputs, layout);
@@ -11480,16 +11642,16 @@ using scan_directions = option_list<scan_direction, max_operands>;
 /// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
 /// one entry for each.
 struct scan_options {
-    axes input_axes{};                   ///< the time axis of each scan input; negative: from the back
-    axes output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
-    scan_directions input_directions{};  ///< reverse: iteration t reads element T-1-t
-    scan_directions output_directions{}; ///< reverse: iteration t writes element T-1-t
-    std::optional<std::size_t> length{}; ///< the number of iterations T; required only without scan inputs
+    axes scan_input_axes{};                   ///< the time axis of each scan input; negative: from the back
+    axes scan_output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
+    scan_directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
+    scan_directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
+    std::optional<std::size_t> length{};      ///< the number of iterations; required only without scan inputs
 };
 
 /// Options of Scan-8, which has neither axes nor output directions to choose.
 struct scan_batched_options {
-    scan_directions input_directions{};  ///< empty: forward, for every input
+    scan_directions directions{};        ///< empty: forward, for every input
     std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
 };
 
@@ -11615,25 +11777,27 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 {
     detail::check_count(op, inputs.size(), "scan inputs");
     detail::check_count(op, outputs, "scan outputs");
-    detail::check_entries(op, "input_axes", options.input_axes, inputs.size(), "scan inputs");
-    detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
-    detail::check_entries(op, "output_axes", options.output_axes, outputs, "scan outputs");
-    detail::check_entries(op, "output_directions", options.output_directions, outputs, "scan outputs");
-    detail::check_directions(op, "input_directions", options.input_directions);
-    detail::check_directions(op, "output_directions", options.output_directions);
-    detail::check_time_axes(op, "scan_inputs", inputs, "input_axes", options.input_axes);
+    detail::check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
+    detail::check_entries(
+        op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    detail::check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
+    detail::check_entries(
+        op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
+    detail::check_directions(op, "scan_input_directions", options.scan_input_directions);
+    detail::check_directions(op, "scan_output_directions", options.scan_output_directions);
+    detail::check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
 
     std::optional<std::size_t> length;
     bool agree = true;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         std::size_t const own =
-            inputs[i][wrap_axis(detail::axis_option(options.input_axes, i), inputs[i].size())];
+            inputs[i][wrap_axis(detail::axis_option(options.scan_input_axes, i), inputs[i].size())];
         agree = agree && own == length.value_or(own);
         length = own;
     }
     if (!agree)
         detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, options.input_axes),
+            detail::describe_lengths("scan_inputs", inputs, options.scan_input_axes),
             ". Cut them to one length, or name other axes.");
     if (!length && !options.length)
         detail::fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
@@ -11641,7 +11805,7 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
     if (length && options.length && *length != *options.length)
         detail::fail<option_error>(op,
             ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
-            detail::describe_lengths("scan_inputs", inputs, options.input_axes), ". Leave it empty.");
+            detail::describe_lengths("scan_inputs", inputs, options.scan_input_axes), ". Leave it empty.");
     return length ? *length : *options.length;
 }
 
@@ -11651,13 +11815,42 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 [[gnu::noinline]] constexpr void check_scan_outputs(
     std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
-    detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", options.output_axes);
+    detail::check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i][wrap_axis(detail::axis_option(options.output_axes, i), outputs[i].size())] != length)
+        if (outputs[i][wrap_axis(detail::axis_option(options.scan_output_axes, i), outputs[i].size())] !=
+            length)
             detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ",
                 length, " iterations, but ",
-                detail::describe_lengths("scan_outputs", outputs, options.output_axes, length),
+                detail::describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
                 ". Give it an element for each iteration.");
+}
+
+inline fact_list describe_fixed_axes(
+    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
+            wrong.add(
+                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
+    return wrong;
+}
+
+/// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
+/// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
+///
+/// Errors    option_error: another axis.
+[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
+    std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
+{
+    bool is_leading = true;
+    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
+        is_leading = is_leading &&
+                     (fixed_ranks[i] == 0 || wrap_axis(detail::axis_option(list, i), fixed_ranks[i]) == 0);
+    if (!is_leading)
+        detail::fail<option_error>(op,
+            ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
+            detail::describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
 }
 
 /// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
@@ -11671,12 +11864,12 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
     fact_list wrong;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
         if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
-            wrong.add("output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i, "] of rank ",
-                element_ranks[i] == dynamic_rank ? "at most " : "", rank);
+            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
     return wrong;
 }
 
-/// Requires that outputs that stack elements of these ranks have the axes of options.output_axes. For a
+/// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
 /// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
 /// is known.
 ///
@@ -11686,21 +11879,21 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 {
     bool is_in_range = true;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range = is_in_range && is_axis(detail::axis_option(options.output_axes, i),
+        is_in_range = is_in_range && is_axis(detail::axis_option(options.scan_output_axes, i),
                                          detail::stacked_rank(element_ranks[i]));
     if (!is_in_range)
         detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
-            detail::describe_output_axes(element_ranks, options.output_axes),
+            detail::describe_output_axes(element_ranks, options.scan_output_axes),
             ". Name an axis that the tensor has.");
 }
 
-/// Returns the shape of an output that stacks `length` elements along options.output_axes[i].
+/// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
 ///
 /// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
 constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
     std::size_t item_bytes, scan_options const& options)
 {
-    std::int64_t const axis = detail::axis_option(options.output_axes, i);
+    std::int64_t const axis = detail::axis_option(options.scan_output_axes, i);
     std::size_t const rank = element.size() + 1;
     if (rank > max_rank)
         detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank,
@@ -11708,8 +11901,8 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
             ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
         detail::fail<shape_error>(op,
-            ": an axis of a tensor of rank r must lie in [-r, r - 1], but output_axes[", i, "] is ", axis,
-            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
+            ": an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[", i, "] is ",
+            axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
             ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
@@ -11878,11 +12071,11 @@ public:
         });
         detail::for_each_leaf(results, [&](auto k, auto& result) {
             using stacked = bare<decltype(result)>;
-            std::size_t const axis = wrap_axis(axis_option(options.output_axes, k), all_dims[k].size());
+            std::size_t const axis = wrap_axis(axis_option(options.scan_output_axes, k), all_dims[k].size());
             detail::make_shape(result, all_dims[k]);
-            std::get<k>(writers_) = {
-                enable_tensor<stacked>::data(result), kernel::time_axis(detail::layout_of(result), axis,
-                                                          length, is_reverse(options.output_directions, k))};
+            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
+                kernel::time_axis(
+                    detail::layout_of(result), axis, length, is_reverse(options.scan_output_directions, k))};
         });
     }
 
@@ -12012,16 +12205,34 @@ struct static_length<std::tuple<X, Xs...>> {
     static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
 };
 
-/// Cursors over operands, and the argument types that a body receives from them.
+/// The rank of a type with a fixed shape, 0 for other types. check_fixed_axes requires that time is axis 0 of
+/// the former.
+template <class X>
+inline constexpr std::size_t fixed_rank = 0;
+template <tensor X>
+    requires is_fixed_shape<shape_type_t<X>>
+inline constexpr std::size_t fixed_rank<X> = enable_tensor<X>::rank;
+
+/// The ranks of the leaves whose types have fixed shapes, 0 for the others.
+template <class Leaves>
+struct fixed_ranks;
+template <class... Xs>
+struct fixed_ranks<std::tuple<Xs...>> {
+    static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
+};
+
+/// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
+/// operand (LeadingAxis), or else of those whose types have fixed shapes.
 template <class Leaves, bool LeadingAxis>
 struct cursor_set;
 template <class... Xs, bool LeadingAxis>
 struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
-    using cursors = std::tuple<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>...>;
-    using input_arguments = std::tuple<decltype(std::as_const(
-        std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element()))...>;
-    using output_arguments = std::tuple<
-        decltype(std::declval<cursor_for<std::remove_reference_t<Xs>, LeadingAxis>&>().element())...>;
+    template <class X>
+    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0>;
+
+    using cursors = std::tuple<cursor<Xs>...>;
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
+    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
     /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
     /// checked.
@@ -12030,8 +12241,7 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
         std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return cursors{cursor_for<std::remove_reference_t<Xs>, LeadingAxis>(
-                enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
+            return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
                 kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
                     .from(range.begin),
                 range.count())...};
@@ -12174,7 +12384,7 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 constexpr std::int64_t check_loop_outputs(
     std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
-    detail::check_time_axes(op, "scan_outputs", outputs, "output_axes", {});
+    detail::check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", {});
     std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
     for (shape const& dims : outputs)
         room = (std::min)(room, detail::room_of(dims));
@@ -12912,10 +13122,10 @@ private:
                 op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
         for (std::size_t k = 0; k < values.size(); ++k) {
             detail::make_shape(results_[k], dims[k]);
-            std::size_t const axis = wrap_axis(axis_option(options_.output_axes, k), dims[k].size());
+            std::size_t const axis = wrap_axis(axis_option(options_.scan_output_axes, k), dims[k].size());
             writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
                 kernel::time_axis(detail::layout_of(results_[k]), axis, length_,
-                    is_reverse(options_.output_directions, k)));
+                    is_reverse(options_.scan_output_directions, k)));
         }
     }
 
@@ -13269,6 +13479,24 @@ lstm_result<Item> lstm(Input const& X, std::type_identity_t<lstm_inputs<Item>> c
     return lstm(X, weights, {inputs.sequence_lens, inputs.initial_h, inputs.initial_c}, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+lstm_result<Item> lstm(Input const&, lstm_weights<Item> const&, Policy const&,
+    std::type_identity_t<lstm_start<Item>> const& = {})
+{
+    static_assert(
+        detail::never<Policy>, "xloom::lstm: the arguments are lstm(X, weights[, start][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+lstm_result<Item> lstm(
+    Input const&, std::type_identity_t<lstm_inputs<Item>> const&, Policy const&, lstm_options const& = {})
+{
+    static_assert(
+        detail::never<Policy>, "xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])");
+    return {};
+}
+
 /// Computes ONNX's LSTM into the caller's outputs, of any strides, with the caller's workspace. Allocates
 /// nothing if the workspace is large enough.
 ///
@@ -13286,6 +13514,15 @@ void lstm_into(Input const& X, lstm_weights<Item> const& weights,
     detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     detail::run_lstm<Item>(input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void lstm_into(Input const&, lstm_weights<Item> const&, std::type_identity_t<lstm_start<Item>> const&,
+    std::type_identity_t<lstm_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::lstm_into: the arguments are lstm_into(X, weights, start, outputs, workspace[, policy])");
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
@@ -13771,6 +14008,22 @@ rnn_result<Item> rnn(Input const& X, std::type_identity_t<rnn_inputs<Item>> cons
     return rnn(X, weights, {inputs.sequence_lens, inputs.initial_h}, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+rnn_result<Item> rnn(
+    Input const&, rnn_weights<Item> const&, Policy const&, std::type_identity_t<rnn_start<Item>> const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, weights[, start][, policy])");
+    return {};
+}
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
+rnn_result<Item> rnn(
+    Input const&, std::type_identity_t<rnn_inputs<Item>> const&, Policy const&, rnn_options const& = {})
+{
+    static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, inputs[, options][, policy])");
+    return {};
+}
+
 /// Computes ONNX's RNN into the caller's outputs, of any strides, with the caller's workspace. Allocates
 /// nothing if the workspace is large enough.
 ///
@@ -13788,6 +14041,15 @@ void rnn_into(Input const& X, rnn_weights<Item> const& weights,
     detail::check_hidden_outputs<Item>(op, weights, batch, input, start, outputs);
     detail::run_hidden_into<kernel::rnn_rows<detail::compute_t<Item>>>(
         input, weights, batch, start, outputs, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void rnn_into(Input const&, rnn_weights<Item> const&, std::type_identity_t<rnn_start<Item>> const&,
+    std::type_identity_t<rnn_outputs<Item>> const&, Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::rnn_into: the arguments are rnn_into(X, weights, start, outputs, workspace[, policy])");
 }
 
 /// Returns a workspace that is large enough for all calls with up to T steps, N rows and the policy's
@@ -14086,8 +14348,8 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape c
     std::span<shape const> inputs, scan_batched_options const& options)
 {
     detail::check_count(op, inputs.size(), "scan inputs");
-    detail::check_entries(op, "input_directions", options.input_directions, inputs.size(), "scan inputs");
-    detail::check_directions(op, "input_directions", options.input_directions);
+    detail::check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
+    detail::check_directions(op, "directions", options.directions);
     detail::check_batch_ranks(op, states, inputs);
     std::optional<std::size_t> const batch = detail::check_batch(op, states, inputs);
     if (!batch)
@@ -14411,7 +14673,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
         auto const length = static_cast<std::size_t>(lengths[b]);
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
-        auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.input_directions);
+        auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.directions);
         outputs.start_row(b);
         auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
         detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
@@ -14442,7 +14704,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
 ///
 /// Shapes    init [N, ...], scan inputs [N, T, ...], sequence_lens [N], each in [0, T]; std::nullopt: T for
 ///           every row. Outputs [N, T, ...], zeros (value-initialised items) from sequence_lens[b] on.
-/// Options   input_directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
+/// Options   directions: a reverse input starts at element sequence_lens[b] - 1 of its row; outputs
 ///           start at 0.
 /// Errors    before the first iteration: shape_error, option_error; index_error: a sequence length outside
 ///           [0, T]. body_error as in scan.
@@ -14524,10 +14786,16 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::check_ranks(op, "scan_outputs", outputs);
     std::size_t const length = check_scan(op, detail::shapes_of(inputs), sizeof...(Outputs), options);
     check_scan_outputs(op, detail::shapes_of(outputs), length, options);
+    if constexpr (!LeadingAxis) {
+        check_fixed_axes(
+            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
+        check_fixed_axes(op, "scan_outputs", fixed_ranks<std::tuple<Outputs...>>::value, "scan_output_axes",
+            options.scan_output_axes);
+    }
     auto input_places = detail::places_of(inputs);
     auto output_places = detail::places_of(outputs);
-    detail::place_in_time(input_places, options.input_axes, options.input_directions);
-    detail::place_in_time(output_places, options.output_axes, options.output_directions);
+    detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
+    detail::place_in_time(output_places, options.scan_output_axes, options.scan_output_directions);
     check_overlap(op, detail::places_of(states), input_places, output_places);
 
     auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, kernel::all_iterations(length));
@@ -14587,7 +14855,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 /// the output is the same tensor as an input, it is the input's element. `xt::noalias(y_t) = ...` and raw
 /// loops allocate nothing.
 ///
-/// Shapes    as scan; output k has T along output_axes[k], its other dimensions are arbitrary.
+/// Shapes    as scan; output k has T along scan_output_axes[k], its other dimensions are arbitrary.
+/// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
 /// Errors    before the first write: shape_error, option_error, overlap_error. body_error, after an
 ///           iteration: a state or an output element changed its shape. After a body_error or an exception of
 ///           the body, states and outputs hold the values written so far; the element of that iteration may
@@ -14643,8 +14912,14 @@ auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const&
     std::size_t const length =
         check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options);
     check_output_axes(op, stack::ranks, options);
+    if constexpr (!LeadingAxis) {
+        check_fixed_axes(
+            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
+        check_fixed_axes(op, "scan_outputs", fixed_ranks<leaves_t<typename stack::type>>::value,
+            "scan_output_axes", options.scan_output_axes);
+    }
     auto places = detail::places_of(inputs);
-    detail::place_in_time(places, options.input_axes, options.input_directions);
+    detail::place_in_time(places, options.scan_input_axes, options.scan_input_directions);
     auto elements = cursor_set<Inputs, LeadingAxis>::start(inputs, places, kernel::all_iterations(length));
     stack outputs;
     step_memory_pool recycled;
@@ -14666,8 +14941,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
-        constexpr std::size_t length = LeadingAxis ? static_length<inputs>::value : dynamic_length;
-        return run_scan<step, length, LeadingAxis>(
+        return run_scan<step, static_length<inputs>::value, LeadingAxis>(
             body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
@@ -14690,11 +14964,12 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
 /// where the input's rank is statically 1. Other values are captured.
 ///
 /// Shapes    scan input [..., T, ...] with T along its axis; its elements lack that axis. State: as init.
-///           Output k stacks its elements along output_axes[k]. K outputs for M inputs, any K and M; without
-///           inputs T is options.length.
+///           Output k stacks its elements along scan_output_axes[k]. K outputs for M inputs, any K and M;
+///           without inputs T is options.length.
 /// Types     states: tensors of any item type, or scalars (rank 0). Outputs: scalars give xtensor<Y, 1>,
-///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. Without options, fixed shapes in
-///           give fixed shapes out.
+///           xtensor<Y, r> gives xtensor<Y, r + 1>, xarray gives xarray. If inputs and the elements of an
+///           output have fixed shapes, so has the output.
+/// Options   scan_options. An axis other than 0 of an input or output of a fixed shape is an option_error.
 /// Errors    before the first iteration: shape_error, option_error. body_error: a state or
 ///           an output element changed its shape. Exceptions of the body propagate; the caller's variables
 ///           are unchanged.
@@ -14720,8 +14995,7 @@ auto scan(Body&& body, Init&& init, Inputs const& scan_inputs)
     return detail::scan<true>(body, static_cast<Init&&>(init), scan_inputs, {});
 }
 
-/// Runs scan with axes, directions or a length. Axes are known at run time only, so fixed shapes give
-/// xtensors.
+/// Runs scan with axes, directions or a length. The types of the results do not depend on the options.
 template <class Body, class Init, class Inputs>
 auto scan(Body&& body, Init&& init, Inputs const& scan_inputs, scan_options const& options)
 {
@@ -14780,8 +15054,8 @@ public:
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             strided_layout const layout = detail::layout_of(inputs[i]);
             kernel::time_axis const time(layout,
-                wrap_axis(axis_option(options.input_axes, i), layout.dims.size()), length,
-                is_reverse(options.input_directions, i));
+                wrap_axis(axis_option(options.scan_input_axes, i), layout.dims.size()), length,
+                is_reverse(options.scan_input_directions, i));
             cursors_.emplace_back(enable_tensor<X>::data(inputs[i]), time, length);
             elements_.push_back(cursors_.back().element());
         }
@@ -15998,10 +16272,13 @@ concept reduces_items =
 
 /// True if the types of a call of scatter_nd (InPlace: scatter_nd_into) are valid, otherwise a compile-time
 /// error of one sentence.
-template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
 consteval bool is_valid_scatter_nd()
 {
-    if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
+    if constexpr (execution_policy<Reduce> || !execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
+                                     "updates[, reduce][, options][, policy])");
+    else if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
         static_assert(never<Data>,
             "xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory");
     else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
@@ -16040,12 +16317,12 @@ inline constexpr bool is_moved_in = !std::is_reference_v<Data> && !std::is_const
 /// result last, so that no error loses it.
 template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
 auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Updates const& updates,
-    Reduce& reduce, Policy const& policy, scatter_nd_options const& options)
+    Reduce& reduce, scatter_nd_options const& options, Policy const& policy)
 {
-    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce>()) {
+    if constexpr (!is_valid_scatter_nd<InPlace, Data, Indices, Updates, Reduce, Policy>()) {
         return owned_t<Data>(data); // a value, so that one mistake gives one error
     } else if constexpr (lazy<bare<Data>>) {
-        return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, policy, options);
+        return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, options, policy);
     } else {
         auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
         check_rank(op, "data", detail::rank_of(data));
@@ -16067,9 +16344,9 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     }
 }
 
-/// A reduction as the fourth argument: neither a policy nor the options.
+/// An argument before the options: a reduction, or a mistake.
 template <class F>
-concept reduces = !execution_policy<F> && !std::is_same_v<bare<F>, scatter_nd_options>;
+concept not_options = !std::is_same_v<bare<F>, scatter_nd_options>;
 
 inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
                                   scatter_nd_into_name = "xloom::scatter_nd_into";
@@ -16124,39 +16401,31 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 /// x = xloom::scatter_nd(std::move(x), indices, updates, xloom::reduce_max); // in place
 /// x; // = [20, 2, 30]
 /// ```
-template <class Data, class Indices, class Updates>
-auto scatter_nd(
-    Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+template <class Data, class Indices, class Updates, class Policy = serial_policy>
+auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
-        options.reduction, serial, options);
-}
-
-/// Runs scatter_nd on the threads of a policy.
-template <class Data, class Indices, class Updates, execution_policy Policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
-    scatter_nd_options const& options = {})
-{
-    return detail::scatter_nd<false>(detail::scatter_nd_name, std::forward<Data>(data), indices, updates,
-        options.reduction, policy, options);
+        options.reduction, options, policy);
 }
 
 /// Runs scatter_nd with a callable as the reduction.
-template <class Data, class Indices, class Updates, detail::reduces Reduce>
+template <class Data, class Indices, class Updates, detail::not_options Reduce, class Policy = serial_policy>
 auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    scatter_nd_options const& options = {})
+    scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
-/// Runs scatter_nd with a callable as the reduction, on the threads of a policy.
-template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
-auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    Policy const& policy, scatter_nd_options const& options = {})
+/// Rejects a policy without options before it.
+template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
+auto scatter_nd(
+    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
-    return detail::scatter_nd<false>(
-        detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+    static_assert(detail::never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
+                                         "updates[, reduce][, options][, policy])");
+    return detail::owned_t<Data>();
 }
 
 /// Runs ScatterND in place: data is the caller's variable, or a view of one, of any layout.
@@ -16167,39 +16436,30 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
 ///           value may be moved-from).
 /// Cost      as scatter_nd without the copy of data; nothing else is allocated.
 /// Aliasing  data must share no memory with indices or updates.
-template <class Data, class Indices, class Updates>
-void scatter_nd_into(
-    Data&& data, Indices const& indices, Updates const& updates, scatter_nd_options const& options = {})
+template <class Data, class Indices, class Updates, class Policy = serial_policy>
+void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates,
+    scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
-        options.reduction, serial, options);
-}
-
-/// Runs scatter_nd_into on the threads of a policy.
-template <class Data, class Indices, class Updates, execution_policy Policy>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Policy const& policy,
-    scatter_nd_options const& options = {})
-{
-    detail::scatter_nd<true>(detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates,
-        options.reduction, policy, options);
+        options.reduction, options, policy);
 }
 
 /// Runs scatter_nd_into with a callable as the reduction.
-template <class Data, class Indices, class Updates, detail::reduces Reduce>
+template <class Data, class Indices, class Updates, detail::not_options Reduce, class Policy = serial_policy>
 void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    scatter_nd_options const& options = {})
+    scatter_nd_options const& options = {}, Policy const& policy = {})
 {
     detail::scatter_nd<true>(
-        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, serial, options);
+        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
-/// Runs scatter_nd_into with a callable as the reduction, on the threads of a policy.
-template <class Data, class Indices, class Updates, detail::reduces Reduce, execution_policy Policy>
-void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates, Reduce&& reduce,
-    Policy const& policy, scatter_nd_options const& options = {})
+/// Rejects a policy without options before it.
+template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
+void scatter_nd_into(
+    Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
-    detail::scatter_nd<true>(
-        detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, policy, options);
+    static_assert(detail::never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
+                                         "updates[, reduce][, options][, policy])");
 }
 
 } // namespace xloom

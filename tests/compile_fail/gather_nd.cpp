@@ -15,6 +15,12 @@
 // 60: xloom::gather_nd_into: output is written in place, so it must be a variable or a view of one
 // 13: xloom::gather_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
 // 14: xloom::gather_nd_into: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 15: xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])
+// 16: xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])
+// 17: xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])
+// 18: xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])
+// 19: xloom::gather_nd_into: the arguments are gather_nd_into(data, indices, output[, options][, policy])
+// 20: xloom::gather_nd_into: the arguments are gather_nd_into(data, indices, output[, options][, policy])
 // clang-format on
 #include <vector>
 
@@ -30,11 +36,15 @@ int main()
     user::grid<float, 2> const grid({2, 2});
     xt::xtensor<float, 2> output = data;
     xt::xtensor<float, 2> const constant = data;
+    xloom::gather_nd_options const options{};
+    xloom::serial_policy const serial{};
 #if CASE == 0
     auto const result = xloom::gather_nd(2.0f * data, indices);
     auto const rows = xloom::gather_nd<2>(grid, indices);
     xloom::gather_nd_into(data, indices, output);
     xloom::gather_nd_into(data, indices, xt::strided_view(output, {xt::all(), xt::all()}));
+    xloom::gather_nd_into(data, indices, output, {.batch_dims = 0}, serial);
+    xloom::gather_nd_into(data, indices, output, {}, {});
     static_cast<void>(rows);
 #elif CASE == 1
     auto const result = xloom::gather_nd(std::vector<float>{1, 2}, indices);
@@ -77,7 +87,21 @@ int main()
 #elif CASE == 14
     int const result = 0;
     xloom::gather_nd_into(data, std::vector<int>{0, 2}, output);
+#elif CASE == 15
+    auto const result = xloom::gather_nd(data, indices, serial);
+#elif CASE == 16
+    auto const result = xloom::gather_nd<2>(data, indices, serial, options);
+#elif CASE == 17
+    auto const result = xloom::gather_nd(data, indices, serial, {.batch_dims = 1});
+#elif CASE == 18
+    auto const result = xloom::gather_nd(data, indices, options, options);
+#elif CASE == 19
+    int const result = 0;
+    xloom::gather_nd_into(data, indices, output, serial);
+#elif CASE == 20
+    int const result = 0;
+    xloom::gather_nd_into(data, indices, output, serial, {.batch_dims = 1});
 #endif
     static_cast<void>(result);
-    static_cast<void>(output);
+    static_cast<void>(output), static_cast<void>(options), static_cast<void>(serial);
 }

@@ -31,6 +31,23 @@
 // 29: xloom: the state alignment of a cell must be a tensor, std::vector or std::span of the weights' element type, in memory that can be written
 // 30: xloom: an operand must be a tensor in memory: a container, adaptor or view of xtensor, or a type with xloom::enable_tensor
 // 31: xloom: lengths must hold integers, of any integer type
+// 32: xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])
+// 33: xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])
+// 34: xloom::lstm: the arguments are lstm(X, inputs[, options][, policy])
+// 36: xloom::lstm: the arguments are lstm(X, weights[, start][, policy])
+// 37: xloom::lstm: the arguments are lstm(X, weights[, start][, policy])
+// 39: xloom::lstm_into: the arguments are lstm_into(X, weights, start, outputs, workspace[, policy])
+// 43: xloom::gru: the arguments are gru(X, inputs[, options][, policy])
+// 44: xloom::gru_into: the arguments are gru_into(X, weights, start, outputs, workspace[, policy])
+// 45: xloom::rnn: the arguments are rnn(X, inputs[, options][, policy])
+// 46: xloom::rnn_into: the arguments are rnn_into(X, weights, start, outputs, workspace[, policy])
+// 47: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
+// 48: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
+// 49: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
+// 50: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
+// 51: xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])
+// 54: xloom::attn_lstm: the arguments are attn_lstm(X, weights, start[, score][, policy])
+// 57: xloom::attn_lstm_into: the arguments are attn_lstm_into(X, weights, start, outputs, workspace[, score][, policy])
 // clang-format on
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/gru.hpp>
@@ -44,16 +61,35 @@ int main()
                                 R = xt::zeros<float>({1, 4, 1});
     [[maybe_unused]] xt::xtensor<double, 3> const wide = W;
     [[maybe_unused]] xt::xtensor<float, 1> const lengths = {3};
+    [[maybe_unused]] xt::xtensor<int, 1> const lengths_of_rows = {3};
     xloom::lstm_weights<float> const weights({.W = W, .R = R});
     xloom::lstm_cell<float> cell(weights);
     std::vector<float> h(1), c(1), x_t(2), y_t(1);
     cell(h, c, x_t, y_t);
     xloom::attn_lstm_weights<float> const attention({.W = W, .R = R});
     [[maybe_unused]] xloom::attn_lstm_cell<float> attending(attention, X);
+    xloom::serial_policy const serial{};
+    auto const score = [](auto const& step) { std::fill(step.scores.begin(), step.scores.end(), 0.0f); };
+    xt::xtensor<float, 3> state = R;
+    [[maybe_unused]] xloom::recurrent_workspace<float> workspace;
+    [[maybe_unused]] xloom::attention_workspace<float> attention_memory;
 #if CASE == 0
     xloom::lstm(X, {.W = W, .R = R});
     xloom::gru(X, {.W = W, .R = R});
     xloom::rnn(X, {.W = W, .R = R});
+    xloom::lstm(X, {.W = W, .R = R}, {}, serial);
+    xloom::lstm(X, weights, {}, serial);
+    xloom::lstm(X, weights, {lengths_of_rows});
+    xloom::lstm_into(X, weights, {}, {.Y_h = state}, workspace, serial);
+    xloom::attn_lstm(X, {.W = W, .R = R}, {}, serial);
+    xloom::attn_lstm(X, {.W = W, .R = R}, score, {}, serial);
+    xloom::attn_lstm(X, {.W = W, .R = R}, score, {.clip = 1});
+    xloom::attn_lstm(X, attention, {}, serial);
+    xloom::attn_lstm(X, attention, {}, score, serial);
+    xloom::attn_lstm_into(X, attention, {}, {.Y_h = state}, attention_memory, serial);
+    xloom::attn_lstm_into(X, attention, {}, {.Y_h = state}, attention_memory, score, serial);
+    attention_memory = xloom::attn_lstm_workspace(attention, {1, 1, 1}, serial);
+    attention_memory = xloom::attn_lstm_workspace(attention, {1, 1, 1}, score, serial);
 #elif CASE == 1
     xloom::lstm(X, {.W = wide, .R = R});
 #elif CASE == 2
@@ -83,7 +119,6 @@ int main()
     std::vector<float> const constant(1);
     cell(h, c, x_t, constant);
 #elif CASE == 14
-    xloom::recurrent_workspace<float> workspace;
     xt::xtensor<float, 4> const Y = xt::zeros<float>({3, 1, 1, 1});
     xloom::lstm_into(X, weights, {}, {.Y = Y}, workspace);
 #elif CASE == 15
@@ -101,7 +136,6 @@ int main()
 #elif CASE == 21
     xloom::attn_lstm_weights<float> const packed({.W = W, .R = R, .AW = wide});
 #elif CASE == 22
-    xloom::recurrent_workspace<float> workspace;
     xt::xtensor<double, 3> Y_h = wide;
     xloom::lstm_into(X, weights, {}, {.Y_h = Y_h}, workspace);
 #elif CASE == 23
@@ -123,5 +157,39 @@ int main()
     xloom::tensor_ref<float const> const ref = h;
 #elif CASE == 31
     xloom::lengths_ref const ref = lengths;
+#elif CASE == 32
+    xloom::lstm(X, {.W = W, .R = R}, serial);
+#elif CASE == 33
+    xloom::lstm(X, {.W = W, .R = R}, serial, {.layout = 1});
+#elif CASE == 34
+    xloom::lstm(X, {.W = W, .R = R}, serial, xloom::lstm_options());
+#elif CASE == 36
+    xloom::lstm(X, weights, serial);
+#elif CASE == 37
+    auto const [Y, Y_h, Y_c] = xloom::lstm(X, weights, serial, {.initial_h = R});
+#elif CASE == 39
+    xloom::lstm_into(X, weights, {}, {.Y_h = state}, serial, workspace);
+#elif CASE == 43
+    xloom::gru(X, {.W = W, .R = R}, serial, {.layout = 1});
+#elif CASE == 44
+    xloom::gru_into(X, xloom::gru_weights<float>({.W = W, .R = R}), {}, {.Y_h = state}, serial, workspace);
+#elif CASE == 45
+    xloom::rnn(X, {.W = W, .R = R}, serial, {.layout = 1});
+#elif CASE == 46
+    xloom::rnn_into(X, xloom::rnn_weights<float>({.W = W, .R = R}), {}, {.Y_h = state}, serial, workspace);
+#elif CASE == 47
+    xloom::attn_lstm(X, {.W = W, .R = R}, {.clip = 1}, score);
+#elif CASE == 48
+    xloom::attn_lstm(X, {.W = W, .R = R}, serial);
+#elif CASE == 49
+    xloom::attn_lstm(X, {.W = W, .R = R}, serial, {.clip = 1});
+#elif CASE == 50
+    xloom::attn_lstm(X, {.W = W, .R = R}, score, serial);
+#elif CASE == 51
+    xloom::attn_lstm(X, {.W = W, .R = R}, score, serial, {.clip = 1});
+#elif CASE == 54
+    xloom::attn_lstm(X, attention, {}, serial, score);
+#elif CASE == 57
+    xloom::attn_lstm_into(X, attention, {.M = X}, {.Y_h = state}, score, attention_memory);
 #endif
 }

@@ -18,6 +18,18 @@
 // 16: xloom::scatter_nd: the reduction must be callable as reduce(old item, update item) -> new item for data's elements; strings can be joined only (reduce_add), complex numbers have no order
 // 60: xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one
 // 17: xloom::scatter_nd: indices must be a tensor, and a std::vector is none; pass xt::adapt(indices, {n, k}) for n tuples of k
+// 18: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 19: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 20: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 21: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 22: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 23: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 24: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 25: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 29: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 30: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 31: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 32: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
 // clang-format on
 #include <complex>
 #include <string>
@@ -35,11 +47,18 @@ int main()
     xt::xtensor<float, 1> const updates = {4, 5};
     xt::xtensor<std::string, 1> const words = {"a", "b"};
     xt::xtensor<std::complex<float>, 1> const plane = {{1, 2}, {3, 4}};
+    xloom::scatter_nd_options const options{};
+    xloom::serial_policy const serial{};
+    auto const reduce = [](float old, float update) { return old - update; };
 #if CASE == 0
     auto const result = xloom::scatter_nd(data, indices, updates);
     auto const joined = xloom::scatter_nd(words, indices, words, xloom::reduce_add);
     xloom::scatter_nd_into(
         data, indices, 2.0f * updates, [](float old, float update) { return old - update; });
+    xloom::scatter_nd_into(data, indices, updates, options, serial);
+    xloom::scatter_nd_into(data, indices, updates, {}, {});
+    xloom::scatter_nd_into(data, indices, updates, reduce, options, serial);
+    xloom::scatter_nd_into(data, indices, updates, xloom::reduction::add, {}, serial);
     static_cast<void>(joined);
 #elif CASE == 1
     auto const result = xloom::scatter_nd(std::vector<float>{1, 2, 3}, indices, updates);
@@ -85,7 +104,35 @@ int main()
     xloom::scatter_nd_into(xt::view(xt::xtensor<float, 1>(data), xt::all()), indices, updates);
 #elif CASE == 17
     auto const result = xloom::scatter_nd(data, std::vector<int>{0, 2}, updates);
+#elif CASE == 18
+    auto const result = xloom::scatter_nd(data, indices, updates, serial);
+#elif CASE == 19
+    auto const result = xloom::scatter_nd(data, indices, updates, serial, options);
+#elif CASE == 20
+    auto const result = xloom::scatter_nd(data, indices, updates, serial, {.bounds = xloom::bounds::drop});
+#elif CASE == 21
+    auto const result = xloom::scatter_nd(data, indices, updates, options, reduce);
+#elif CASE == 22
+    auto const result =
+        xloom::scatter_nd(data, indices, updates, {.bounds = xloom::bounds::drop}, xloom::reduction::add);
+#elif CASE == 23
+    auto const result = xloom::scatter_nd(data, indices, updates, reduce, serial);
+#elif CASE == 24
+    auto const result = xloom::scatter_nd(data, indices, updates, reduce, serial, options);
+#elif CASE == 25
+    auto const result = xloom::scatter_nd(data, indices, updates, reduce, serial, {.include_self = false});
+#elif CASE == 29
+    auto const result = xloom::scatter_nd(data, indices, updates, options, options);
+#elif CASE == 30
+    auto const result = xloom::scatter_nd(data, indices, updates, reduce, options, 2);
+#elif CASE == 31
+    int const result = 0;
+    xloom::scatter_nd_into(data, indices, updates, serial, options);
+#elif CASE == 32
+    int const result = 0;
+    xloom::scatter_nd_into(data, indices, updates, reduce, serial);
 #endif
     static_cast<void>(result);
     static_cast<void>(constant), static_cast<void>(words), static_cast<void>(plane);
+    static_cast<void>(options), static_cast<void>(serial), static_cast<void>(reduce);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include <xloom/core/policy.hpp>
 #include <xloom/run/indexed/index_types.hpp>
 #include <xloom/tensor/operands.hpp>
 
@@ -17,10 +18,13 @@ template <tensor Data>
 inline constexpr bool has_every_rank<Data> = enable_tensor<Data>::rank == dynamic_rank;
 
 /// True if the types of a call of gather_nd<Rank> are valid, otherwise a compile-time error of one sentence.
-template <std::size_t Rank, class Data, class Indices>
+template <std::size_t Rank, class Data, class Indices, class Policy>
 consteval bool is_valid_gather_nd()
 {
-    if constexpr (!tensor<Data> && !lazy<Data>)
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])");
+    else if constexpr (!tensor<Data> && !lazy<Data>)
         static_assert(never<Data>, "xloom::gather_nd: data must be a tensor");
     else if constexpr (!are_valid_gather_nd_indices<Indices>())
         return false;
@@ -33,10 +37,13 @@ consteval bool is_valid_gather_nd()
 }
 
 /// True if the types of a call of gather_nd_into are valid, otherwise a compile-time error of one sentence.
-template <class Data, class Indices, class Output>
+template <class Data, class Indices, class Output, class Policy>
 consteval bool is_valid_gather_nd_into()
 {
-    if constexpr (!tensor<Data> && !lazy<Data>)
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::gather_nd_into: the arguments are gather_nd_into(data, indices, "
+                                     "output[, options][, policy])");
+    else if constexpr (!tensor<Data> && !lazy<Data>)
         static_assert(never<Data>, "xloom::gather_nd_into: data must be a tensor");
     else if constexpr (!are_valid_gather_nd_into_indices<Indices>())
         return false;

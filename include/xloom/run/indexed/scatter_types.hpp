@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <xloom/core/policy.hpp>
 #include <xloom/run/indexed/index_types.hpp>
 #include <xloom/run/indexed/reduction_argument.hpp>
 #include <xloom/tensor/operands.hpp>
@@ -16,10 +17,13 @@ concept reduces_items =
 
 /// True if the types of a call of scatter_nd (InPlace: scatter_nd_into) are valid, otherwise a compile-time
 /// error of one sentence.
-template <bool InPlace, class Data, class Indices, class Updates, class Reduce>
+template <bool InPlace, class Data, class Indices, class Updates, class Reduce, class Policy>
 consteval bool is_valid_scatter_nd()
 {
-    if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
+    if constexpr (execution_policy<Reduce> || !execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
+                                     "updates[, reduce][, options][, policy])");
+    else if constexpr (!tensor<Data> && (InPlace || !lazy<bare<Data>>))
         static_assert(never<Data>,
             "xloom::scatter_nd: data must be a tensor, and for scatter_nd_into a tensor in memory");
     else if constexpr (InPlace && !is_writable<std::remove_reference_t<Data>>::value)
