@@ -96,8 +96,7 @@ TEST_CASE("loop_list says what is wrong with the body's lists")
                              },
                              1),
         "xloom::loop_list: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
-        "[1] and the body made it [2] "
-        "at iteration 1. Compute it in the shape it had.",
+        "[1] and the body made it [2] at iteration 1. Return a value of the original shape.",
         xloom::body_error);
     CHECK_THROWS_AS(loop_list(
                         [](auto, auto, std::span<int const>) {

@@ -109,7 +109,7 @@ TEST_CASE("packed_matrix says what is wrong")
         "Give it that shape.",
         xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>(xloom::tensor_ref<float const>()),
-        "xloom::packed_matrix: B must be given, but it is left out. Give it 2 axes.", xloom::shape_error);
+        "xloom::packed_matrix: B must be given, but it is omitted. Give it 2 axes.", xloom::shape_error);
     CHECK_THROWS_WITH_AS(xloom::packed_matrix<float>{bias},
         "xloom::packed_matrix: B must have 2 axes, but its shape is [2]. Give it 2.", xloom::shape_error);
 }

@@ -147,8 +147,7 @@ TEST_CASE("scan_list says what is wrong with the body's lists, and with the opti
                              },
                              0),
         "xloom::scan_list: states must keep their shapes in every iteration, but states[0] was [2] and the "
-        "body made it [3] at iteration "
-        "0. Compute it in the shape it had.",
+        "body made it [3] at iteration 0. Return a value of the original shape.",
         xloom::body_error);
     CHECK_THROWS_WITH_AS(
         scan_with(
@@ -158,15 +157,12 @@ TEST_CASE("scan_list says what is wrong with the body's lists, and with the opti
             },
             1),
         "xloom::scan_list: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
-        "[2] and the body made it [1] "
-        "at iteration 1. Compute it in the shape it had.",
+        "[2] and the body made it [1] at iteration 1. Return a value of the original shape.",
         xloom::body_error);
     CHECK_THROWS_WITH_AS(
         scan_list(decaying_sums, no_arrays(), std::vector<array>{x}, 1, {.scan_input_axes = {2}}),
-        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is "
-        "2 for "
-        "scan_inputs[0] of the shape "
-        "[2, 2]. Name an axis that the tensor has.",
+        "xloom::scan_list: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is 2 "
+        "for scan_inputs[0] of the shape [2, 2]. Name an axis that the tensor has.",
         xloom::shape_error);
     CHECK_THROWS_AS(scan_with([](auto, auto) -> decltype(scan_step{no_arrays(),
                                                  no_arrays()}) { throw std::runtime_error("own"); },

@@ -173,8 +173,7 @@ TEST_CASE("a reduction as an argument is the option of that name")
         option_error);
     CHECK_THROWS_WITH_AS(
         scatter_nd(data, indices, updates, reduction::add, {.duplicates = duplicates::first}),
-        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but "
-        "reduction is add. Choose "
+        "xloom::scatter_nd: duplicates::first requires reduction::none, but reduction is add. Choose "
         "duplicates::last, with which every update counts.",
         option_error);
 }

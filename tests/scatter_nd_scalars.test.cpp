@@ -74,9 +74,8 @@ TEST_CASE("a scalar that has + alone")
 {
     CHECK(reduced<money>({100}, {{20}, {3}}, {.reduction = reduction::add}).cents == 123);
     CHECK_THROWS_WITH_AS(reduced<money>({100}, {{20}, {3}}, {.reduction = reduction::mean}),
-        "xloom::scatter_nd: a reduction must mean something for data's elements, but reduction is mean and "
-        "data holds values that ONNX "
-        "does not know. Choose another.",
+        "xloom::scatter_nd: a reduction must be defined for data's elements, but reduction is mean and data "
+        "holds values that ONNX does not know. Choose another.",
         option_error);
 }
 

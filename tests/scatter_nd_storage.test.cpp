@@ -89,9 +89,8 @@ TEST_CASE("a generic callable is called with data's own type")
     };
     CHECK(scatter_nd(data, indices, updates, add)(0) == 3);
     CHECK_THROWS_WITH_AS(scatter_nd(data, indices, updates, add, {.accumulate_in_float = true}),
-        "xloom::scatter_nd: accumulate_in_float goes with the reductions of xloom alone, but a callable of "
-        "yours reduces. Leave it out, or "
-        "convert data and updates to float.",
+        "xloom::scatter_nd: accumulate_in_float requires a reduction of xloom, but a callable reduces. Omit "
+        "it, or convert data and updates to float.",
         option_error);
 }
 

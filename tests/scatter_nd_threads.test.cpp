@@ -130,7 +130,7 @@ TEST_CASE("all updates in one slice, sorted: one thread does them")
         {.reduction = reduction::add, .sorted = true});
 }
 
-TEST_CASE("sorted, with one that is left out among the updates of a slice")
+TEST_CASE("sorted, with one that is omitted among the updates of a slice")
 {
     auto indices = indices_2d(xt::ones<std::int64_t>({many, std::size_t{1}}));
     for (std::size_t i = 0; i < many; i += 2)

@@ -156,9 +156,9 @@ TEST_CASE("bad input is refused in one line")
 
     std::string const path = program().write(
         "range.json", R"({"positions": [[0, 0, 0], [1, 0, 0]], "cells": [[0, 1, 0], [0, 2, 1]]})");
-    CHECK(program().complaint({path}) == "xloom::gather_nd: an index into an axis of length d must lie in "
-                                         "[-d, d - 1], but indices[1, 1, 0] is 2 (axis 0 of length 2). "
-                                         "Correct it, or choose bounds::drop or bounds::clip.");
+    CHECK(program().complaint({path}) ==
+          "xloom::gather_nd: an index into an axis of length d must be in [-d, d - 1], but indices[1, 1, 0] "
+          "is 2 (axis 0 of length 2). Correct it, or choose bounds::drop or bounds::clip.");
     CHECK(program().complaint({MESH_NORMALS_MESH, "--json", program() / "nowhere/n.json"}) ==
           "the file " + (program() / "nowhere/n.json") + " cannot be written");
 }

@@ -88,9 +88,9 @@ TEST_CASE("sizes that are too large")
     CHECK(of_integers("Gather", list{7}, list{-most - 1}) ==
           "Gather: an index into an axis of length 1 is -9223372036854775808");
     CHECK(of_integers("GatherND", list{7}, list{-most - 1}) ==
-          "GatherND: xloom::gather_nd_into: an index into an axis of length d must lie in [-d, d - 1], but "
-          "indices[0] is "
-          "-9223372036854775808 (axis 0 of length 1). Correct it, or choose bounds::drop or bounds::clip.");
+          "GatherND: xloom::gather_nd_into: an index into an axis of length d must be in [-d, d - 1], but "
+          "indices[0] is -9223372036854775808 (axis 0 of length 1). Correct it, or choose bounds::drop or "
+          "bounds::clip.");
     CHECK(of_integers("CumSum", list{7}, list{-most - 1}) ==
           "CumSum: the axis -9223372036854775808 is none of a tensor of rank 1");
     CHECK(of_integers("SplitToSequence", list{7}, list{most}) ==

@@ -205,7 +205,7 @@ TEST_CASE("segments are the runs of chunks at or above the threshold")
     CHECK(run_on(numbers, {"--threshold", "1"}).out.find("\n    no speech\n") != std::string::npos);
 }
 
-TEST_CASE("one chunk is enough, and a last part shorter than a chunk is left out")
+TEST_CASE("one chunk is enough, and a last part shorter than a chunk is omitted")
 {
     for (std::size_t const samples : std::initializer_list<std::size_t>{512, 1023})
         CHECK(probabilities_of({write_wav("short.wav", 16000, 1, samples)})["short.wav"].size() == 1);

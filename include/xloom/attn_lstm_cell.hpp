@@ -58,7 +58,7 @@ public:
                 d, ". Choose one of the weights' directions.");
         if (!weights_.attention().attends)
             detail::fail<option_error>(
-                name, ": the weights must have attention, but QW, MW and V are left out. Use lstm_cell.");
+                name, ": the weights must have attention, but QW, MW and V are omitted. Use lstm_cell.");
         set_memory(M, memory_seq_lens);
     }
 

@@ -23,9 +23,8 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
     auto* const items = enable_tensor<Output>::data(output);
     if (is_row_major(layout))
         return call.run(items, policy);
-    auto copy = call.may_leave_out()
-                    ? pack_items<item_t<Output>>(items, layout)
-                    : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
+    auto copy = call.may_drop() ? pack_items<item_t<Output>>(items, layout)
+                                : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
     call.run(copy.data(), policy);
     unpack_items(copy, items, layout);
 }
@@ -49,7 +48,7 @@ auto gather_nd(
             fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
-        if (call.may_leave_out())
+        if (call.may_drop())
             std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
         gather_to(call, result, policy);
         return result;

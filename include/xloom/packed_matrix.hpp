@@ -84,7 +84,8 @@ private:
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
         if (!has_strides({K, J}, detail::padded_bytes))
-            detail::fail<shape_error>(op, ": B must fit in memory, but it is ", B.shape(), ". Shorten it.");
+            detail::fail<shape_error>(
+                op, ": B must fit in memory, but it is ", B.shape(), ". Reduce its dimensions.");
         detail::check_shapes(op,
             std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });

@@ -30,7 +30,7 @@ std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_pla
     std::array<bool, K> holds_input{};
     detail::for_each_leaf(outputs, [&](auto k, auto& output) {
         detail::for_each_leaf(inputs, [&](auto m, auto& input) {
-            if (detail::is_walked_alike(output_places[k], input_places[m])) {
+            if (detail::is_same_traversal(output_places[k], input_places[m])) {
                 holds_input[k] = true;
                 detail::share_element(input, output);
             }

@@ -100,18 +100,20 @@ TEST_CASE("check_together wants all or none")
     using operand = std::pair<std::string_view, bool>;
     CHECK_THROWS_WITH_AS(detail::check_together("op", "a, b and c",
                              std::array{operand("a", true), operand("b", false), operand("c", true)}),
-        "op: a, b and c go together, but b is left out. Give all of them, or none for a plain LSTM.",
+        "op: a, b and c must be given together, but b is omitted. Give all of them, or none for a plain "
+        "LSTM.",
         shape_error);
     CHECK_THROWS_WITH_AS(detail::check_together("op", "a, b and c",
                              std::array{operand("a", false), operand("b", false), operand("c", true)}),
-        "op: a, b and c go together, but a and b are left out. Give all of them, or none for a plain LSTM.",
+        "op: a, b and c must be given together, but a and b are omitted. Give all of them, or none for a "
+        "plain LSTM.",
         shape_error);
 }
 
 TEST_CASE("check_attention wants R first, from which H comes")
 {
     CHECK_THROWS_WITH_AS(check(std::nullopt, std::nullopt, std::nullopt, std::nullopt),
-        "xloom::attn_lstm: R must be given, but it is left out. Give it 3 axes.", shape_error);
+        "xloom::attn_lstm: R must be given, but it is omitted. Give it 3 axes.", shape_error);
     CHECK_THROWS_WITH_AS(check(shape{8, 2}, shape{1, 2, 7}, shape{1, 6, 7}, shape{1, 7}),
         "xloom::attn_lstm: R must have 3 axes, but its shape is [8, 2]. Give it 3.", shape_error);
 }
@@ -130,9 +132,8 @@ TEST_CASE("check_attention names every constant of another shape")
 TEST_CASE("check_memory refuses a memory where there is no attention, and one of another size")
 {
     CHECK_THROWS_WITH_AS(check_memory(none, 1, 2, std::nullopt, std::nullopt, std::nullopt, true),
-        "xloom::attn_lstm: memory is for weights with attention, but QW, MW and V are left out and "
-        "memory_seq_lens is given. Give them, or "
-        "leave it out.",
+        "xloom::attn_lstm: memory is for weights with attention, but QW, MW and V are omitted and "
+        "memory_seq_lens is given. Give them, or leave it out.",
         shape_error);
     CHECK_THROWS_WITH_AS(check_memory(with_layer, 1, 2, shape{2, 4, 5}, shape{1, 2, 6}, shape{1, 2, 3}),
         "xloom::attn_lstm: the operands must have the shapes that D = 1, N = 2, S = 4, E = 6 and C = 5 give "

@@ -109,28 +109,24 @@ TEST_CASE("check_gather_nd wants an axis of data and of indices")
 TEST_CASE("check_gather_nd wants batch_dims below both ranks, and not negative")
 {
     CHECK_THROWS_WITH_AS(gathered({2, 3}, {2, 3, 1}, -1),
-        "xloom::gather_nd: batch_dims must lie in [0, min(q, r) - 1] = [0, 1], but it is -1 (data [2, 3], "
-        "indices [2, 3, 1]). Name fewer "
-        "axes.",
+        "xloom::gather_nd: batch_dims must be in [0, min(q, r) - 1] = [0, 1], but it is -1 (data [2, 3], "
+        "indices [2, 3, 1]). Name fewer axes.",
         option_error);
     CHECK_THROWS_WITH_AS(gathered({2, 3}, {2, 3, 1}, 2),
-        "xloom::gather_nd: batch_dims must lie in [0, min(q, r) - 1] = [0, 1], but it is 2 (data [2, 3], "
-        "indices [2, 3, 1]). Name fewer "
-        "axes.",
+        "xloom::gather_nd: batch_dims must be in [0, min(q, r) - 1] = [0, 1], but it is 2 (data [2, 3], "
+        "indices [2, 3, 1]). Name fewer axes.",
         option_error);
     CHECK_THROWS_WITH_AS(gathered({2, 3}, {2}, 1),
-        "xloom::gather_nd: batch_dims must lie in [0, min(q, r) - 1] = [0, 0], but it is 1 (data [2, 3], "
+        "xloom::gather_nd: batch_dims must be in [0, min(q, r) - 1] = [0, 0], but it is 1 (data [2, 3], "
         "indices [2]). Name fewer axes.",
         option_error);
     CHECK_THROWS_WITH_AS(gathered({2}, {2, 1}, std::numeric_limits<std::int64_t>::max()),
-        "xloom::gather_nd: batch_dims must lie in [0, min(q, r) - 1] = [0, 0], but it is 9223372036854775807 "
-        "(data [2], indices [2, 1]). "
-        "Name fewer axes.",
+        "xloom::gather_nd: batch_dims must be in [0, min(q, r) - 1] = [0, 0], but it is 9223372036854775807 "
+        "(data [2], indices [2, 1]). Name fewer axes.",
         option_error);
     CHECK_THROWS_WITH_AS(gathered({2}, {2, 1}, std::numeric_limits<std::int64_t>::min()),
-        "xloom::gather_nd: batch_dims must lie in [0, min(q, r) - 1] = [0, 0], but it is "
-        "-9223372036854775808 (data [2], indices [2, 1]). "
-        "Name fewer axes.",
+        "xloom::gather_nd: batch_dims must be in [0, min(q, r) - 1] = [0, 0], but it is -9223372036854775808 "
+        "(data [2], indices [2, 1]). Name fewer axes.",
         option_error);
 }
 

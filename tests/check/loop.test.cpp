@@ -70,8 +70,8 @@ TEST_CASE("check_loop counts the iterations that there may be")
 TEST_CASE("check_loop refuses a loop that nothing ends")
 {
     CHECK_THROWS_WITH_AS(limit(std::nullopt, std::nullopt, false),
-        "xloom::loop: a loop must be able to end, but max_trip_count and cond are both absent and stop has "
-        "no state. Give one of them.",
+        "xloom::loop: a loop must be able to end, but max_trip_count and cond are both absent and "
+        "options.stop can never be requested. Give one of them.",
         option_error);
 }
 
@@ -100,9 +100,8 @@ TEST_CASE("check_loop_outputs names every output that is too small")
 TEST_CASE("check_loop_outputs wants a leading axis")
 {
     CHECK_THROWS_WITH_AS(room<2>({{{3}, {}}}, 0),
-        "xloom::loop_into: each of scan_outputs must have an axis to walk along, but scan_outputs[1] has "
-        "rank 0. Give it an axis for the "
-        "iterations.",
+        "xloom::loop_into: each of scan_outputs must have at least one axis, but scan_outputs[1] has rank 0. "
+        "Give it an axis for the iterations.",
         shape_error);
 }
 

@@ -181,9 +181,8 @@ void refuse(std::vector<placed_operand> const& states, std::vector<placed_operan
     std::vector<placed_operand> const& outputs, char const* pairs)
 {
     std::string const text =
-        std::string(
-            "xloom::scan_into: what the body writes must have memory of its own, or be an input's own tensor "
-            "walked along the same axis in the same direction, but ") +
+        std::string("xloom::scan_into: a state or output must have exclusive memory, or be the tensor of an "
+                    "input, along the same axis in the same direction, but ") +
         pairs + ". Copy one of the two.";
     CHECK_THROWS_WITH_AS(
         check_overlap("xloom::scan_into", states, inputs, outputs), text.c_str(), overlap_error);

@@ -155,7 +155,7 @@ TEST_CASE("recurrent checks: weights")
     static_assert(!is_constant<no_W> && !is_constant<flat_R> && !is_constant<other_H> && !is_constant<no_H> &&
                   !is_constant<narrow>);
     CHECK_THROWS_WITH_AS(
-        no_W(), "xloom::op: W must be given, but it is left out. Give it 3 axes.", shape_error);
+        no_W(), "xloom::op: W must be given, but it is omitted. Give it 3 axes.", shape_error);
     CHECK_THROWS_WITH_AS(
         flat_R(), "xloom::op: R must have 3 axes, but its shape is [8, 2]. Give it 3.", shape_error);
     CHECK_THROWS_WITH_AS(other_H(),
@@ -233,7 +233,8 @@ TEST_CASE("recurrent checks: X, and a Y that could be counted")
         "shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(long_one(),
-        "xloom::op: Y must fit in memory, but X is [1152921504606846975, 1, 0], D = 2 and H = 2. Shorten X.",
+        "xloom::op: Y must fit in memory, but X is [1152921504606846975, 1, 0], D = 2 and H = 2. Reduce its "
+        "dimensions.",
         shape_error);
     CHECK(detail::check_X(op, {huge, 1, 0}, {1, 0, 1}, 0).T == huge);
 }
@@ -266,13 +267,12 @@ TEST_CASE("recurrent checks: lengths")
         "row.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({{8, 7, -1}}, 3, 7),
-        "xloom::op: lengths must lie in [0, S] = [0, 7], but memory_seq_lens[0] is 8 and memory_seq_lens[2] "
+        "xloom::op: lengths must be in [0, S] = [0, 7], but memory_seq_lens[0] is 8 and memory_seq_lens[2] "
         "is -1. Correct it.",
         index_error);
     CHECK_THROWS_WITH_AS(check({{1, 1, 1, 1, 1, 0}}, 6, 0),
-        "xloom::op: lengths must lie in [0, S] = [0, 0], but memory_seq_lens[0] is 1, memory_seq_lens[1] is "
-        "1, memory_seq_lens[2] is 1, "
-        "memory_seq_lens[3] is 1 and 1 more. Correct it.",
+        "xloom::op: lengths must be in [0, S] = [0, 0], but memory_seq_lens[0] is 1, memory_seq_lens[1] is "
+        "1, memory_seq_lens[2] is 1, memory_seq_lens[3] is 1 and 1 more. Correct it.",
         index_error);
 }
 

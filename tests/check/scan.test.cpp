@@ -156,36 +156,30 @@ TEST_CASE("check_scan names every direction that is none")
 TEST_CASE("check_scan names every axis that its input lacks")
 {
     CHECK_THROWS_WITH_AS(length_of<1>({{{3, 4}}}, 1, {.scan_input_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is 2 for "
-        "scan_inputs[0] of the shape [3, "
-        "4]. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is 2 for "
+        "scan_inputs[0] of the shape [3, 4]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(length_of<3>({{{3, 4}, {3}, {3}}}, 1, {.scan_input_axes = {-3, 0, 1}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is -3 "
-        "for "
-        "scan_inputs[0] of the shape [3, "
-        "4] and scan_input_axes[2] is 1 for scan_inputs[2] of the shape [3]. Name an axis that the tensor "
-        "has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is -3 for "
+        "scan_inputs[0] of the shape [3, 4] and scan_input_axes[2] is 1 for scan_inputs[2] of the shape [3]. "
+        "Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(
         length_of<1>({{{3}}}, 1, {.scan_input_axes = {std::numeric_limits<std::int64_t>::min()}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is "
-        "-9223372036854775808 for scan_inputs[0] "
-        "of the shape [3]. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is "
+        "-9223372036854775808 for scan_inputs[0] of the shape [3]. Name an axis that the tensor has.",
         shape_error);
 }
 
 TEST_CASE("check_scan names every input without an axis")
 {
     CHECK_THROWS_WITH_AS(length_of<1>({{{}}}),
-        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0. "
-        "Give it an axis for the "
-        "iterations.",
+        "xloom::scan: each of scan_inputs must have at least one axis, but scan_inputs[0] has rank 0. Give "
+        "it an axis for the iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(length_of<4>({{{}, {3}, {}, {}}}, 1, {.scan_input_axes = {0, 9, 0, 0}}),
-        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank 0, "
-        "scan_inputs[2] has rank 0 and "
-        "scan_inputs[3] has rank 0. Give it an axis for the iterations.",
+        "xloom::scan: each of scan_inputs must have at least one axis, but scan_inputs[0] has rank 0, "
+        "scan_inputs[2] has rank 0 and scan_inputs[3] has rank 0. Give it an axis for the iterations.",
         shape_error);
 }
 
@@ -256,16 +250,13 @@ TEST_CASE("check_scan_outputs wants an element for each iteration")
 TEST_CASE("check_scan_outputs wants the axis")
 {
     CHECK_THROWS_WITH_AS(check_scan_outputs("xloom::scan_into", std::array<shape, 2>{{{3}, {}}}, 3, {}),
-        "xloom::scan_into: each of scan_outputs must have an axis to walk along, but scan_outputs[1] has "
-        "rank 0. Give it an axis for the "
-        "iterations.",
+        "xloom::scan_into: each of scan_outputs must have at least one axis, but scan_outputs[1] has rank 0. "
+        "Give it an axis for the iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(
         check_scan_outputs("xloom::scan_into", std::array<shape, 1>{{{3, 4}}}, 3, {.scan_output_axes = {2}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is "
-        "2 "
-        "for scan_outputs[0] of the shape "
-        "[3, 4]. Name an axis that the tensor has.",
+        "xloom::scan_into: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[0] is "
+        "2 for scan_outputs[0] of the shape [3, 4]. Name an axis that the tensor has.",
         shape_error);
 }
 
@@ -280,16 +271,12 @@ TEST_CASE("stacked_shape puts a new axis among those of an element")
 TEST_CASE("stacked_shape counts axes on the rank of the result")
 {
     CHECK_THROWS_WITH_AS(stacked({4, 5}, 3, {.scan_output_axes = {3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is 3 "
-        "for "
-        "scan_outputs[0] of rank 3, with "
-        "elements of the shape [4, 5]. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[0] is 3 for "
+        "scan_outputs[0] of rank 3, with elements of the shape [4, 5]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(stacked({}, 3, {.scan_output_axes = {0, -2}}, 1),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[1] is -2 "
-        "for "
-        "scan_outputs[1] of rank 1, with "
-        "elements of the shape []. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[1] is -2 "
+        "for scan_outputs[1] of rank 1, with elements of the shape []. Name an axis that the tensor has.",
         shape_error);
 }
 

@@ -174,17 +174,16 @@ TEST_CASE("check_sequence_lens wants a length for each row")
 TEST_CASE("check_sequence_lens names every length that is out of range")
 {
     CHECK_THROWS_WITH_AS(check_lens<2>({2}, {5, 4}, {2, 4}),
-        "xloom::scan_batched: a sequence length must lie in [0, 4], but sequence_lens[0] is 5. Count only "
-        "the elements that the row has.",
+        "xloom::scan_batched: a sequence length must be in [0, 4], but sequence_lens[0] is 5. Count only the "
+        "elements that the row has.",
         index_error);
     CHECK_THROWS_WITH_AS(check_lens<3>({3}, {-1, 0, std::numeric_limits<std::int64_t>::max()}, {3, 4}),
-        "xloom::scan_batched: a sequence length must lie in [0, 4], but sequence_lens[0] is -1 and "
-        "sequence_lens[2] is "
-        "9223372036854775807. Count only the elements that the row has.",
+        "xloom::scan_batched: a sequence length must be in [0, 4], but sequence_lens[0] is -1 and "
+        "sequence_lens[2] is 9223372036854775807. Count only the elements that the row has.",
         index_error);
     CHECK_THROWS_WITH_AS(check_lens<1>({1}, {1}, {1, 0}),
-        "xloom::scan_batched: a sequence length must lie in [0, 0], but sequence_lens[0] is 1. Count only "
-        "the elements that the row has.",
+        "xloom::scan_batched: a sequence length must be in [0, 0], but sequence_lens[0] is 1. Count only the "
+        "elements that the row has.",
         index_error);
 }
 

@@ -159,33 +159,34 @@ TEST_CASE("check_scatter_nd wants updates of exactly that shape, no broadcasting
     CHECK_THROWS_WITH_AS(check({2, 3, 4}, {7, 2}, {7, 3, 4}),
         "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[2:] = [7, 4], but "
         "it is [7, 3, 4] (data [2, 3, "
-        "4], indices [7, 2]). Reshape it.",
+        "4], indices [7, 2]). Give updates that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({4}, {7, 1}, {1}),
         "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [7], but it "
         "is [1] (data [4], indices [7, "
-        "1]). Reshape it.",
+        "1]). Give updates that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({4}, {7, 1}, {}),
         "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [7], but it "
         "is [] (data [4], indices [7, "
-        "1]). Reshape it.",
+        "1]). Give updates that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({4, 5}, {2, 3, 0}, {2, 3}),
         "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[0:] = [2, 3, 4, 5], "
         "but it is [2, 3] (data [4, "
-        "5], indices [2, 3, 0]). Reshape it.",
+        "5], indices [2, 3, 0]). Give updates that shape.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({0}, {0, 1}, {1}),
         "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [0], but it "
         "is [1] (data [0], indices [0, "
-        "1]). Reshape it.",
+        "1]). Give updates that shape.",
         shape_error);
     // Two indices of rows are one tuple, which names one item.
     CHECK_THROWS_WITH_AS(check({4, 5}, {2}, {2, 5}),
         "xloom::scatter_nd: updates must have the shape indices.shape[:-1] ++ data.shape[2:] = [], but it is "
         "[2, 5] (data [4, 5], indices "
-        "[2]). Reshape it. indices [2] is one tuple of 2; pass xt::view(indices, xt::all(), xt::newaxis()) "
+        "[2]). Give updates that shape. indices [2] is one tuple of 2; pass xt::view(indices, xt::all(), "
+        "xt::newaxis()) "
         "if it names 2 slices.",
         shape_error);
 }
@@ -206,14 +207,11 @@ TEST_CASE("check_scatter_nd refuses empty tensors whose strides cannot be counte
 {
     CHECK_THROWS_WITH_AS(check({huge, 2, 0}, {1, 2}, {1, 0}),
         "xloom::scatter_nd: the size of a tensor must fit in memory, its strides too, but data is "
-        "[9223372036854775807, 2, 0] and updates "
-        "is "
-        "[1, 0]. Shorten an axis.",
+        "[9223372036854775807, 2, 0] and updates is [1, 0]. Reduce a dimension.",
         shape_error);
     CHECK_THROWS_WITH_AS(check({1, 0}, {huge, 3, 1}, {huge, 3, 0}),
         "xloom::scatter_nd: the size of a tensor must fit in memory, its strides too, but data is [1, 0] and "
-        "updates is "
-        "[9223372036854775807, 3, 0]. Shorten an axis.",
+        "updates is [9223372036854775807, 3, 0]. Reduce a dimension.",
         shape_error);
 }
 
@@ -221,14 +219,12 @@ TEST_CASE("check_scatter_nd refuses options that contradict each other")
 {
     CHECK_THROWS_WITH_AS(
         check({4}, {2, 1}, {2}, {.reduction = reduction::add, .duplicates = duplicates::first}),
-        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but "
-        "reduction is add. Choose "
+        "xloom::scatter_nd: duplicates::first requires reduction::none, but reduction is add. Choose "
         "duplicates::last, with which every update counts.",
         option_error);
     CHECK_THROWS_WITH_AS(
         check({4}, {2, 1}, {2}, {.reduction = reduction::mean, .duplicates = duplicates::first}),
-        "xloom::scatter_nd: that the first update counts means something for reduction none alone, but "
-        "reduction is mean. Choose "
+        "xloom::scatter_nd: duplicates::first requires reduction::none, but reduction is mean. Choose "
         "duplicates::last, with which every update counts.",
         option_error);
 }

@@ -13,7 +13,7 @@
 // 11: xloom::loop: the body returned a lazy xtensor expression or a view, which would refer to the body's dead local variables; return xloom::loop_step{...} without template arguments, or a container
 // 12: xloom::loop: the body must return xloom::loop_step{cond, state, scan_outputs}
 // 13: xloom::loop: a scan output must be a tensor or a scalar; carry a sequence as a state instead
-// 14: xloom::loop: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 14: xloom::loop: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 15: xloom::loop: a carried tensor must be replaced by a tensor, a scalar by a scalar, a sequence by a sequence
 // 60: xloom::loop: the body returned references, which could outlive the body's variables; return xloom::loop_step{...} without template arguments
 // 61: xloom::loop: a carried value may change its shape, but never its element type; convert what the body returns

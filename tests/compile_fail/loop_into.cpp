@@ -11,7 +11,7 @@
 // 9: xloom::loop_into: a scan output is written, so it must not be const
 // 10: xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // 11: xloom::loop_into: the body must return bool: whether to go on
-// 12: xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 12: xloom::loop_into: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 60: xloom::loop_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // clang-format on
 #include <xloom/loop_into.hpp>

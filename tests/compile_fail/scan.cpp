@@ -17,7 +17,7 @@
 // 15: xloom::scan: a scan input is a tensor with at least one axis; capture other values in the body
 // 16: xloom::scan: a scan input is a tensor with at least one axis; capture other values in the body
 // 17: xloom::scan: all scan inputs must have the same sequence length
-// 18: xloom::scan: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 18: xloom::scan: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 19: xloom::scan: the body must return xloom::scan_step{state, scan_outputs}
 // 20: xloom::scan: a scan output must be a tensor or a scalar
 // 21: xloom::scan: a scan output must be a tensor or a scalar

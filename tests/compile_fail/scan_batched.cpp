@@ -16,7 +16,7 @@
 // 14: xloom::scan_batched: a row of a state must keep its shape
 // 15: xloom::scan_batched: a row of a state that is a tensor must be replaced by a tensor, a scalar one by a scalar
 // 16: xloom::scan_batched: a scan output must be a tensor or a scalar
-// 17: xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 17: xloom::scan_batched: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 60: xloom::scan_batched: the body returned references, which could outlive the body's variables; return xloom::scan_step{...} without template arguments
 // 61: xloom::scan_batched: the items of a scan output must be default-constructible, copyable and no more aligned than xtensor aligns items; hold others by std::shared_ptr
 // clang-format on

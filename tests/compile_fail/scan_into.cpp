@@ -14,7 +14,7 @@
 // 12: xloom::scan_into: all scan inputs and outputs must have the same sequence length
 // 13: xloom::scan_into: all scan inputs and outputs must have the same sequence length
 // 14: xloom::scan_into: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop_into
-// 15: xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple stands inside a std::tuple
+// 15: xloom::scan_into: a pack is one value or a flat std::tuple of values, but a std::tuple is inside a std::tuple
 // 16: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // 60: xloom::scan_into: a scan output is written in place, so it must be a variable or a view of one; pass several as std::tie(y, z)
 // 61: xloom::scan_into: a state is updated in place, so it must be a variable or a view of one; pass several as std::tie(h, c)

@@ -165,8 +165,8 @@ TEST_CASE("attn_lstm: the calls that are made wrong below are right")
 
 TEST_CASE("attn_lstm wants W, R, MW, M and AW of rank 3")
 {
-    refuse_weights<shape_error>({.W = {}}, "W must be given, but it is left out. Give it 3 axes.");
-    refuse_weights<shape_error>({.R = {}}, "R must be given, but it is left out. Give it 3 axes.");
+    refuse_weights<shape_error>({.W = {}}, "W must be given, but it is omitted. Give it 3 axes.");
+    refuse_weights<shape_error>({.R = {}}, "R must be given, but it is omitted. Give it 3 axes.");
     refuse_weights<shape_error>(
         {.W = ones({8, 11})}, "W must have 3 axes, but its shape is [8, 11]. Give it 3.");
     refuse_weights<shape_error>(
@@ -245,35 +245,43 @@ TEST_CASE("attn_lstm wants a W that is wide enough for the attention")
 
 TEST_CASE("attn_lstm wants QW, MW, V and M together or not at all")
 {
-    refuse<shape_error>("xloom::attn_lstm: QW, MW, V and M go together, but QW is left out. Give all of "
-                        "them, or none for a plain LSTM.",
+    refuse<shape_error>(
+        "xloom::attn_lstm: QW, MW, V and M must be given together, but QW is omitted. Give all of them, "
+        "or none for a plain LSTM.",
         [] { attn_case{.QW = {}}.call(); });
-    refuse<shape_error>("xloom::attn_lstm: QW, MW, V and M go together, but MW is left out. Give all of "
-                        "them, or none for a plain LSTM.",
+    refuse<shape_error>(
+        "xloom::attn_lstm: QW, MW, V and M must be given together, but MW is omitted. Give all of them, "
+        "or none for a plain LSTM.",
         [] { attn_case{.MW = {}}.call(); });
-    refuse<shape_error>("xloom::attn_lstm: QW, MW, V and M go together, but V is left out. Give all of them, "
-                        "or none for a plain LSTM.",
+    refuse<shape_error>(
+        "xloom::attn_lstm: QW, MW, V and M must be given together, but V is omitted. Give all of them, "
+        "or none for a plain LSTM.",
         [] { attn_case{.V = {}}.call(); });
-    refuse<shape_error>("xloom::attn_lstm: QW, MW, V and M go together, but M is left out. Give all of them, "
-                        "or none for a plain LSTM.",
+    refuse<shape_error>(
+        "xloom::attn_lstm: QW, MW, V and M must be given together, but M is omitted. Give all of them, "
+        "or none for a plain LSTM.",
         [] { attn_case{.M = {}}.call(); });
-    refuse<shape_error>("xloom::attn_lstm: QW, MW, V and M go together, but QW and V are left out. Give all "
-                        "of them, or none for a plain LSTM.",
+    refuse<shape_error>(
+        "xloom::attn_lstm: QW, MW, V and M must be given together, but QW and V are omitted. Give all "
+        "of them, or none for a plain LSTM.",
         [] { attn_case{.QW = {}, .V = {}}.call(); });
-    refuse<shape_error>("xloom::attn_lstm: QW, MW, V and M go together, but QW, MW and V are left out. Give "
-                        "all of them, or none for a plain LSTM.",
+    refuse<shape_error>(
+        "xloom::attn_lstm: QW, MW, V and M must be given together, but QW, MW and V are omitted. Give "
+        "all of them, or none for a plain LSTM.",
         [] { attn_case{.QW = {}, .MW = {}, .V = {}}.call(); });
 
     auto const pack = [](attn_case const& wrong) {
         attn_lstm_weights<float>(wrong.constants(), wrong.options);
     };
-    refuse<shape_error>("xloom::attn_lstm_weights: QW, MW and V go together, but MW is left out. Give all of "
-                        "them, or none for a plain LSTM.",
+    refuse<shape_error>(
+        "xloom::attn_lstm_weights: QW, MW and V must be given together, but MW is omitted. Give all of "
+        "them, or none for a plain LSTM.",
         [&] { pack({.MW = {}}); });
-    refuse<shape_error>("xloom::attn_lstm_weights: QW, MW and V go together, but QW and V are left out. Give "
-                        "all of them, or none for a plain LSTM.",
+    refuse<shape_error>(
+        "xloom::attn_lstm_weights: QW, MW and V must be given together, but QW and V are omitted. Give "
+        "all of them, or none for a plain LSTM.",
         [&] { pack({.QW = {}, .V = {}}); });
-    refuse_packed<shape_error>({.M = {}}, "M must be given, but it is left out. Give it 3 axes.");
+    refuse_packed<shape_error>({.M = {}}, "M must be given, but it is omitted. Give it 3 axes.");
 }
 
 TEST_CASE("attn_lstm wants no part of an attention where there is none")
@@ -281,9 +289,9 @@ TEST_CASE("attn_lstm wants no part of an attention where there is none")
     attn_case wrong = plain_case();
     wrong.AW = ones({1, 8, 8});
     refuse_weights<shape_error>(wrong, "an attention layer needs attention, but AW is [1, 8, 8] and QW, MW "
-                                       "and V are left out. Give them, or leave AW out.");
+                                       "and V are omitted. Give them, or omit AW.");
     auto const text = [](std::string const& operand) {
-        return "memory is for weights with attention, but QW, MW and V are left out and " + operand +
+        return "memory is for weights with attention, but QW, MW and V are omitted and " + operand +
                " is given. Give them, or leave it out.";
     };
     wrong = plain_case();
@@ -351,17 +359,17 @@ TEST_CASE("attn_lstm wants a length in [0, T] and one in [0, S] for each row")
     refuse_call<shape_error>({.memory_seq_lens = {4, 4, 4}},
         "memory_seq_lens must have the shape [N] = [2], but it is [3]. Give a length for each row.");
     refuse_call<index_error>({.sequence_lens = {5, 6}},
-        "lengths must lie in [0, T] = [0, 5], but sequence_lens[1] is 6. Correct it.");
+        "lengths must be in [0, T] = [0, 5], but sequence_lens[1] is 6. Correct it.");
     refuse_call<index_error>({.memory_seq_lens = {-1, 5}},
-        "lengths must lie in [0, S] = [0, 4], but memory_seq_lens[0] is -1 and "
+        "lengths must be in [0, S] = [0, 4], but memory_seq_lens[0] is -1 and "
         "memory_seq_lens[1] is 5. Correct it.");
     attn_case wrong{.X = ones({5, 6, 3}),
         .sequence_lens = {5, 5, 5, 5, 5, 5},
         .M = ones({6, 4, 6}),
         .memory_seq_lens = {5, 4, 6, 7, 8, 9}};
-    refuse_call<index_error>(wrong, "lengths must lie in [0, S] = [0, 4], but memory_seq_lens[0] is 5, "
-                                    "memory_seq_lens[2] is 6, memory_seq_lens[3] is 7, "
-                                    "memory_seq_lens[4] is 8 and 1 more. Correct it.");
+    refuse_call<index_error>(wrong,
+        "lengths must be in [0, S] = [0, 4], but memory_seq_lens[0] is 5, memory_seq_lens[2] is 6, "
+        "memory_seq_lens[3] is 7, memory_seq_lens[4] is 8 and 1 more. Correct it.");
 }
 
 TEST_CASE("attn_lstm wants options as lstm does")
@@ -553,10 +561,10 @@ TEST_CASE("attn_lstm_cell wants weights with attention, a direction that there i
     refuse<option_error>("xloom::attn_lstm_cell: d must be less than D = 1, but d is 1. Choose one of the "
                          "weights' directions.",
         [&] { cell(weights, right.M, {}, {}, 1); });
-    refuse<option_error>("xloom::attn_lstm_cell: the weights must have attention, but QW, MW and V are left "
-                         "out. Use lstm_cell.",
+    refuse<option_error>("xloom::attn_lstm_cell: the weights must have attention, but QW, MW and V are "
+                         "omitted. Use lstm_cell.",
         [&] { cell(attn_lstm_weights<float>(plain.constants()), right.M); });
-    refuse<shape_error>("xloom::attn_lstm_cell: M must be given, but it is left out. Give it 3 axes.",
+    refuse<shape_error>("xloom::attn_lstm_cell: M must be given, but it is omitted. Give it 3 axes.",
         [&] { cell(weights, {}); });
 
     cell made(weights, right.M);
@@ -571,8 +579,8 @@ TEST_CASE("attn_lstm_cell wants weights with attention, a direction that there i
     refuse<shape_error>("xloom::attn_lstm_cell: memory_seq_lens must have the shape [N] = [2], but it is "
                         "[1]. Give a length for each row.",
         [&] { cell(weights, right.M, short_one); });
-    refuse<index_error>("xloom::attn_lstm_cell: lengths must lie in [0, S] = [0, 4], but memory_seq_lens[0] "
-                        "is 5. Correct it.",
+    refuse<index_error>(
+        "xloom::attn_lstm_cell: lengths must be in [0, S] = [0, 4], but memory_seq_lens[0] is 5. Correct it.",
         [&] { made.set_memory(right.M, long_ones); });
     CHECK((made.batch_size() == 2 && made.memory_steps() == 4));
 }

@@ -37,7 +37,7 @@ void refuse(std::string const& text, Data const& operand, Indices const& indices
 /// The sentence about indices outside, around the facts.
 std::string outside(std::string const& facts)
 {
-    return "an index into an axis of length d must lie in [-d, d - 1], but " + facts +
+    return "an index into an axis of length d must be in [-d, d - 1], but " + facts +
            ". Correct it, or choose bounds::drop or bounds::clip.";
 }
 
@@ -65,11 +65,11 @@ TEST_CASE("gather_nd refuses shapes that do not fit together")
 
 TEST_CASE("gather_nd refuses batch_dims that an operand has not")
 {
-    refuse<option_error>("batch_dims must lie in [0, min(q, r) - 1] = [0, 0], but it is 1 (data [4], indices "
+    refuse<option_error>("batch_dims must be in [0, min(q, r) - 1] = [0, 0], but it is 1 (data [4], indices "
                          "[1, 1]). Name fewer axes.",
         data, tuples{{0}}, {.batch_dims = 1});
-    refuse<option_error>("batch_dims must lie in [0, min(q, r) - 1] = [0, 0], but it is -1 (data [4], "
-                         "indices [1, 1]). Name fewer axes.",
+    refuse<option_error>("batch_dims must be in [0, min(q, r) - 1] = [0, 0], but it is -1 (data [4], indices "
+                         "[1, 1]). Name fewer axes.",
         data, tuples{{0}}, {.batch_dims = -1});
 }
 

@@ -216,14 +216,14 @@ TEST_CASE("what a body makes of an operand may have more axes than max_rank: its
     CHECK_THROWS_WITH_AS(scan([&](auto const&, float) { return scan_step{x}; }, row, steps),
         ("xloom::scan: states must keep their shapes in every iteration, but states[0] was [2] and the body "
          "made it " +
-            ones + " at iteration 0. Compute it in the shape it had.")
+            ones + " at iteration 0. Return a value of the original shape.")
             .c_str(),
         body_error);
     xt::xarray<float> y{{1, 2}, {3, 4}};
     CHECK_THROWS_WITH_AS(scan_into([&](float, auto& y_t) { y_t = x; }, std::tuple(), steps, y),
         ("xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
          "[2] and the body made it " +
-            ones + " at iteration 0. Compute it in the shape it had.")
+            ones + " at iteration 0. Return a value of the original shape.")
             .c_str(),
         body_error);
 }
@@ -321,30 +321,24 @@ TEST_CASE("texts list four facts at most, and count the rest")
     xt::xtensor<int, 1> const lens = 2 * xt::ones<int>({20'000});
     auto const body = [](int n, int) { return scan_step{n}; };
     CHECK_THROWS_WITH_AS(scan_batched(body, h, x, lens),
-        "xloom::scan_batched: a sequence length must lie in [0, 1], but sequence_lens[0] is 2, "
-        "sequence_lens[1] is 2, sequence_lens[2] is "
-        "2, sequence_lens[3] is 2 and 19996 more. Count only the elements that the row has.",
+        "xloom::scan_batched: a sequence length must be in [0, 1], but sequence_lens[0] is 2, "
+        "sequence_lens[1] is 2, sequence_lens[2] is 2, sequence_lens[3] is 2 and 19996 more. Count only the "
+        "elements that the row has.",
         index_error);
 
     using list = std::vector<xt::xarray<float>>;
     auto const step = [](auto, auto) { return scan_step{list(), list()}; };
     xt::xarray<float> const scalar = 1.0f, row{1, 2}, longer{1, 2, 3};
     CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, scalar), 0),
-        "xloom::scan_list: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank "
-        "0, scan_inputs[1] has rank 0, "
-        "scan_inputs[2] has rank 0, scan_inputs[3] has rank 0 and 2 more. Give it an axis for the "
-        "iterations.",
+        "xloom::scan_list: each of scan_inputs must have at least one axis, but scan_inputs[0] has rank 0, "
+        "scan_inputs[1] has rank 0, scan_inputs[2] has rank 0, scan_inputs[3] has rank 0 and 2 more. Give it "
+        "an axis for the iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(5, row), 0, {.scan_input_axes = axes(5, 1)}),
-        "xloom::scan_list: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is "
-        "1 for "
-        "scan_inputs[0] of the shape "
-        "[2], scan_input_axes[1] is 1 for scan_inputs[1] of the shape [2], scan_input_axes[2] is 1 for "
-        "scan_inputs[2] "
-        "of the shape [2], "
-        "scan_input_axes[3] is 1 for scan_inputs[3] of the shape [2] and 1 more. Name an axis that the "
-        "tensor "
-        "has.",
+        "xloom::scan_list: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is 1 "
+        "for scan_inputs[0] of the shape [2], scan_input_axes[1] is 1 for scan_inputs[1] of the shape [2], "
+        "scan_input_axes[2] is 1 for scan_inputs[2] of the shape [2], scan_input_axes[3] is 1 for "
+        "scan_inputs[3] of the shape [2] and 1 more. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_list(step, list{}, list(6, row), 0,
                              {.scan_input_directions = scan_directions(6, static_cast<scan_direction>(7))}),

@@ -25,8 +25,8 @@ TEST_CASE("loop refuses to run for ever")
         return loop_step{true, n};
     };
     CHECK_THROWS_WITH_AS(loop(never, 0, {.cond = std::nullopt}),
-        "xloom::loop: a loop must be able to end, but max_trip_count and cond are both absent and stop has "
-        "no state. Give one of them.",
+        "xloom::loop: a loop must be able to end, but max_trip_count and cond are both absent and "
+        "options.stop can never be requested. Give one of them.",
         option_error);
     std::stop_source stop;
     stop.request_stop();
@@ -40,16 +40,14 @@ TEST_CASE("loop refuses a body that changes an output element's shape")
     };
     CHECK_THROWS_WITH_AS(loop(body, 0, {.max_trip_count = 4}),
         "xloom::loop: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [4] "
-        "and the body made it [5] at "
-        "iteration 2. Compute it in the shape it had.",
+        "and the body made it [5] at iteration 2. Return a value of the original shape.",
         body_error);
     auto const late = [](std::int64_t i, bool, int n) {
         return loop_step{true, n, xt::xarray<float>(xt::ones<float>({i < 40 ? 4 : 5}))};
     };
     CHECK_THROWS_WITH_AS(loop(late, 0),
         "xloom::loop: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was [4] "
-        "and the body made it [5] at "
-        "iteration 40. Compute it in the shape it had.",
+        "and the body made it [5] at iteration 40. Return a value of the original shape.",
         body_error);
 }
 

@@ -39,9 +39,8 @@ TEST_CASE("loop_into refuses to run for ever")
 {
     int n = 0;
     CHECK_THROWS_WITH_AS(loop_into(never, n, std::tuple{}, {.cond = std::nullopt}),
-        "xloom::loop_into: a loop must be able to end, but max_trip_count and cond are both absent and stop "
-        "has no state. Give one of "
-        "them.",
+        "xloom::loop_into: a loop must be able to end, but max_trip_count and cond are both absent and "
+        "options.stop can never be requested. Give one of them.",
         option_error);
 }
 
@@ -57,9 +56,8 @@ TEST_CASE("loop_into refuses outputs without room for the iterations that are ce
         shape_error);
     xt::xarray<float> scalar = 0.0f;
     CHECK_THROWS_WITH_AS(loop_into(never, n, scalar, {.max_trip_count = 4}),
-        "xloom::loop_into: each of scan_outputs must have an axis to walk along, but scan_outputs[0] has "
-        "rank 0. Give it an axis for the "
-        "iterations.",
+        "xloom::loop_into: each of scan_outputs must have at least one axis, but scan_outputs[0] has rank 0. "
+        "Give it an axis for the iterations.",
         shape_error);
     CHECK(y == zeros(3, 4));
     CHECK(n == 0);
@@ -67,9 +65,9 @@ TEST_CASE("loop_into refuses outputs without room for the iterations that are ce
 
 TEST_CASE("loop_into runs until the room is used up, where the number of iterations is not certain")
 {
-    char const* const text = "xloom::loop_into: a scan output must have room for every iteration, but "
-                             "scan_outputs[0] has room for 3 and "
-                             "the loop goes on at iteration 3. Give it a longer leading axis.";
+    char const* const text =
+        "xloom::loop_into: a scan output must have room for every iteration, but scan_outputs[0] has room "
+        "for 3 and the loop continues at iteration 3. Give it a longer leading axis.";
     matrix const filled{{1, 1}, {2, 2}, {3, 3}};
     matrix y = zeros(3, 2);
     matrix z = zeros(4, 2);
@@ -97,8 +95,7 @@ TEST_CASE("loop_into refuses the first iteration where there is no room at all")
     int n = 0;
     CHECK_THROWS_WITH_AS(loop_into(never, n, none),
         "xloom::loop_into: a scan output must have room for every iteration, but scan_outputs[0] has room "
-        "for 0 and the loop goes on at "
-        "iteration 0. Give it a longer leading axis.",
+        "for 0 and the loop continues at iteration 0. Give it a longer leading axis.",
         shape_error);
     CHECK(loop_into(never, n, none, {.cond = false}).trip_count == 0);
 }
@@ -117,8 +114,7 @@ TEST_CASE("loop_into refuses a body that assigns another shape to an output elem
     };
     CHECK_THROWS_WITH_AS(loop_into(body, n, std::tie(y, z)),
         "xloom::loop_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was "
-        "[4] and the body made it [1] at "
-        "iteration 1. Compute it in the shape it had.",
+        "[4] and the body made it [1] at iteration 1. Return a value of the original shape.",
         body_error);
     CHECK(n == 2);
 }
@@ -141,8 +137,7 @@ TEST_CASE("a wrong assignment to an outer loop's output, made in an inner body, 
     };
     CHECK_THROWS_WITH_AS(loop_into(outer, n, y, {.max_trip_count = 2}),
         "xloom::loop_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
-        "[3, 4] and the body made it [7] "
-        "at iteration 1. Compute it in the shape it had.",
+        "[3, 4] and the body made it [7] at iteration 1. Return a value of the original shape.",
         body_error);
 }
 
@@ -151,21 +146,18 @@ TEST_CASE("loop_into refuses operands that overlap")
     matrix y = zeros(3, 4);
     vector v = xt::zeros<float>({4});
     CHECK_THROWS_WITH_AS(loop_into(never, std::tie(v, v), std::tie(y, y), {.max_trip_count = 3}),
-        "xloom::loop_into: what the body writes must have memory of its own, or be an input's own tensor "
-        "walked along the same axis in the "
-        "same direction, but states[0] overlaps states[1] and scan_outputs[0] overlaps scan_outputs[1]. Copy "
-        "one of the two.",
+        "xloom::loop_into: a state or output must have exclusive memory, or be the tensor of an input, along "
+        "the same axis in the same direction, but states[0] overlaps states[1] and scan_outputs[0] overlaps "
+        "scan_outputs[1]. Copy one of the two.",
         overlap_error);
     CHECK_THROWS_WITH_AS(loop_into(never, y(1, 2), y, {.max_trip_count = 3}),
-        "xloom::loop_into: what the body writes must have memory of its own, or be an input's own tensor "
-        "walked along the same axis in the "
-        "same direction, but states[0] overlaps scan_outputs[0]. Copy one of the two.",
+        "xloom::loop_into: a state or output must have exclusive memory, or be the tensor of an input, along "
+        "the same axis in the same direction, but states[0] overlaps scan_outputs[0]. Copy one of the two.",
         overlap_error);
     std::vector<vector> sequence;
     CHECK_THROWS_WITH_AS(loop_into(never, std::tie(sequence, sequence), std::tuple{}, {.max_trip_count = 3}),
-        "xloom::loop_into: what the body writes must have memory of its own, or be an input's own tensor "
-        "walked along the same axis in the "
-        "same direction, but states[0] overlaps states[1]. Copy one of the two.",
+        "xloom::loop_into: a state or output must have exclusive memory, or be the tensor of an input, along "
+        "the same axis in the same direction, but states[0] overlaps states[1]. Copy one of the two.",
         overlap_error);
 }
 

@@ -26,9 +26,8 @@ matrix ones(std::size_t n, std::size_t m) { return xt::ones<float>({n, m}); }
 
 std::string overlap_text(char const* pairs)
 {
-    return std::string("xloom::scan_into: what the body writes must have memory of its own, or be an input's "
-                       "own tensor walked along the "
-                       "same axis in the same direction, but ") +
+    return std::string("xloom::scan_into: a state or output must have exclusive memory, or be the tensor of "
+                       "an input, along the same axis in the same direction, but ") +
            pairs + ". Copy one of the two.";
 }
 

@@ -171,8 +171,8 @@ TEST_CASE_TEMPLATE(
 
 TEST_CASE_TEMPLATE("recurrent operators want W and R of rank 3", Case, lstm_case, gru_case, rnn_case)
 {
-    refuse_weights<shape_error>(Case{.W = {}}, "W must be given, but it is left out. Give it 3 axes.");
-    refuse_weights<shape_error>(Case{.R = {}}, "R must be given, but it is left out. Give it 3 axes.");
+    refuse_weights<shape_error>(Case{.W = {}}, "W must be given, but it is omitted. Give it 3 axes.");
+    refuse_weights<shape_error>(Case{.R = {}}, "R must be given, but it is omitted. Give it 3 axes.");
     refuse_weights<shape_error>(
         Case{.W = ones({8, 3})}, "W must have 3 axes, but its shape is [8, 3]. Give it 3.");
     refuse_weights<shape_error>(
@@ -185,7 +185,7 @@ TEST_CASE("recurrent operators want weights whose sizes can be counted, be they 
     auto const W = xt::xtensor<float, 3>::from_shape({1, 0, 1}),
                R = xt::xtensor<float, 3>::from_shape({1, 0, huge});
     std::string const text = "the weights must fit in memory, but W is [1, 0, 1] and R is [1, 0, "
-                             "4611686018427387904]. Shorten them.";
+                             "4611686018427387904]. Reduce them.";
     refuse<shape_error>("xloom::lstm_weights: " + text, [&] { lstm_weights<float>({.W = W, .R = R}); });
     refuse<shape_error>("xloom::gru_weights: " + text, [&] { gru_weights<float>({.W = W, .R = R}); });
     refuse<shape_error>("xloom::rnn_weights: " + text, [&] { rnn_weights<float>({.W = W, .R = R}); });
@@ -372,14 +372,13 @@ TEST_CASE_TEMPLATE(
     refuse_call<shape_error>(Case{.sequence_lens = {5}},
         "sequence_lens must have the shape [N] = [2], but it is [1]. Give a length for each row.");
     refuse_call<index_error>(Case{.sequence_lens = {5, 6}},
-        "lengths must lie in [0, T] = [0, 5], but sequence_lens[1] is 6. Correct it.");
+        "lengths must be in [0, T] = [0, 5], but sequence_lens[1] is 6. Correct it.");
     refuse_call<index_error>(Case{.sequence_lens = {-1, 9}},
-        "lengths must lie in [0, T] = [0, 5], but sequence_lens[0] is -1 and "
+        "lengths must be in [0, T] = [0, 5], but sequence_lens[0] is -1 and "
         "sequence_lens[1] is 9. Correct it.");
     refuse_call<index_error>(Case{.X = ones({5, 7, 3}), .sequence_lens = {6, 7, 5, 8, 9, 10, -3}},
-        "lengths must lie in [0, T] = [0, 5], but sequence_lens[0] is 6, sequence_lens[1] is 7, "
-        "sequence_lens[3] is 8, sequence_lens[4] "
-        "is 9 and 2 more. Correct it.");
+        "lengths must be in [0, T] = [0, 5], but sequence_lens[0] is 6, sequence_lens[1] is 7, "
+        "sequence_lens[3] is 8, sequence_lens[4] is 9 and 2 more. Correct it.");
 }
 
 TEST_CASE("lengths may not have two axes")

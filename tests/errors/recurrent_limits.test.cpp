@@ -120,19 +120,18 @@ TEST_CASE("recurrent limits: weights that repeat one number more often than can 
     constexpr std::size_t wide = std::size_t{1} << 56;
     floats const W = ones({1, 4, wide}), R = ones({1, 4, 1});
     refuse("xloom::lstm_weights: the weights must fit in memory, but W is [1, 4, 72057594037927936] and R is "
-           "[1, 4, 1]. Shorten them.",
+           "[1, 4, 1]. Reduce them.",
         [&] { lstm_weights<float>({.W = W, .R = R}); });
 
     // Four rows of A numbers would be 2^64.
     constexpr std::size_t A = std::size_t{1} << 62;
     floats const narrow = ones({1, 4, 1}), QW = ones({1, 1, A}), MW = ones({1, 0, A}), V = ones({1, A});
     refuse("xloom::attn_lstm_weights: the weights must fit in memory, but R is [1, 4, 1] and MW is [1, 0, "
-           "4611686018427387904]. Shorten them.",
+           "4611686018427387904]. Reduce them.",
         [&] { attn_lstm_weights<float>({.W = narrow, .R = R, .QW = QW, .MW = MW, .V = V}); });
     floats const thin = ones({1, 1, 1}), one = ones({1, 1}), AW = ones({1, 2, A});
     refuse("xloom::attn_lstm_weights: the weights must fit in memory, but R is [1, 4, 1], MW is [1, 1, 1] "
-           "and AW is [1, 2, "
-           "4611686018427387904]. Shorten them.",
+           "and AW is [1, 2, 4611686018427387904]. Reduce them.",
         [&] { attn_lstm_weights<float>({.W = narrow, .R = R, .QW = thin, .MW = thin, .V = one, .AW = AW}); });
 }
 
@@ -141,7 +140,7 @@ TEST_CASE("recurrent limits: a packed_matrix of more columns than can be counted
     for (floats const& B :
         {ones({0, std::size_t{1} << 62}), ones({std::size_t{1} << 33, std::size_t{1} << 33})})
         refuse("xloom::packed_matrix: B must fit in memory, but it is " + detail::concat(B.layout.dims) +
-                   ". Shorten it.",
+                   ". Reduce its dimensions.",
             [&] { packed_matrix<float>{B}; });
 }
 

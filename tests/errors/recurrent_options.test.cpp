@@ -98,9 +98,8 @@ TEST_CASE("recurrent operators name a list of numbers that is too long")
 TEST_CASE("recurrent operators tell lengths beyond std::int64_t as they are")
 {
     xt::xtensor<std::uint64_t, 1> const lengths{18446744073709551615u, 9223372036854775808u};
-    std::string const text = "lengths must lie in [0, T] = [0, 5], but sequence_lens[0] is "
-                             "18446744073709551615 and sequence_lens[1] is "
-                             "9223372036854775808. Correct it.";
+    std::string const text = "lengths must be in [0, T] = [0, 5], but sequence_lens[0] is "
+                             "18446744073709551615 and sequence_lens[1] is 9223372036854775808. Correct it.";
     constants const four(4), three(3);
     refuse<index_error>(
         "xloom::lstm: " + text, [&] { lstm(X, {.W = four.W, .R = four.R, .sequence_lens = lengths}); });
@@ -108,7 +107,7 @@ TEST_CASE("recurrent operators tell lengths beyond std::int64_t as they are")
         "xloom::gru: " + text, [&] { gru(X, {.W = three.W, .R = three.R, .sequence_lens = lengths}); });
     xt::xtensor<std::int8_t, 1> const small{-1, 5};
     refuse<index_error>(
-        "xloom::lstm: lengths must lie in [0, T] = [0, 5], but sequence_lens[0] is -1. Correct it.",
+        "xloom::lstm: lengths must be in [0, T] = [0, 5], but sequence_lens[0] is -1. Correct it.",
         [&] { lstm(X, {.W = four.W, .R = four.R, .sequence_lens = small}); });
 }
 

@@ -95,41 +95,33 @@ TEST_CASE("scan refuses an input of rank 0")
 {
     xt::xarray<float> const scalar = 2.0f;
     CHECK_THROWS_WITH_AS(scan(never{}, h, std::tie(x, scalar)),
-        "xloom::scan: each of scan_inputs must have an axis to walk along, but scan_inputs[1] has rank 0. "
-        "Give it an axis for the "
-        "iterations.",
+        "xloom::scan: each of scan_inputs must have at least one axis, but scan_inputs[1] has rank 0. Give "
+        "it an axis for the iterations.",
         shape_error);
 }
 
 TEST_CASE("scan refuses an axis that its input lacks")
 {
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_input_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is 2 for "
-        "scan_inputs[0] of the shape [3, "
-        "4]. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is 2 for "
+        "scan_inputs[0] of the shape [3, 4]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan(never{}, h, x, {.scan_input_axes = {-3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is -3 "
-        "for "
-        "scan_inputs[0] of the shape [3, "
-        "4]. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is -3 for "
+        "scan_inputs[0] of the shape [3, 4]. Name an axis that the tensor has.",
         shape_error);
 }
 
 TEST_CASE("scan refuses an axis that its output lacks, counted on the output's rank")
 {
     CHECK_THROWS_WITH_AS(scan(sum, h, x, {.scan_output_axes = {2}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is 2 "
-        "for "
-        "scan_outputs[0] of rank 2. Name "
-        "an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[0] is 2 for "
+        "scan_outputs[0] of rank 2. Name an axis that the tensor has.",
         shape_error);
     xt::xtensor<float, 2> const none = xt::zeros<float>({0, 4});
     CHECK_THROWS_WITH_AS(scan(sum, h, none, {.scan_output_axes = {-3}}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is -3 "
-        "for "
-        "scan_outputs[0] of rank 2. Name "
-        "an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[0] is -3 "
+        "for scan_outputs[0] of rank 2. Name an axis that the tensor has.",
         shape_error);
 }
 
@@ -142,21 +134,16 @@ TEST_CASE("scan refuses an axis that its output lacks before the body runs, wher
     };
     for (std::size_t const length : {std::size_t{0}, std::size_t{3}}) {
         CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.scan_output_axes = {1, -3, 16}, .length = length}),
-            "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is "
-            "1 for "
-            "scan_outputs[0] of rank 1, "
-            "scan_output_axes[1] is -3 for scan_outputs[1] of rank 2 and scan_output_axes[2] is 16 for "
-            "scan_outputs[2] "
-            "of rank at most 16. Name an "
-            "axis that the tensor has.",
+            "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[0] is 1 "
+            "for scan_outputs[0] of rank 1, scan_output_axes[1] is -3 for scan_outputs[1] of rank 2 and "
+            "scan_output_axes[2] is 16 for scan_outputs[2] of rank at most 16. Name an axis that the tensor "
+            "has.",
             shape_error);
     }
     CHECK(calls == 0);
     CHECK_THROWS_WITH_AS(scan(body, 0, std::tuple{}, {.scan_output_axes = {0, 1, 2}, .length = 3}),
-        "xloom::scan: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[2] is 2 "
-        "for "
-        "scan_outputs[2] of rank 2, with "
-        "elements of the shape [1]. Name an axis that the tensor has.",
+        "xloom::scan: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[2] is 2 for "
+        "scan_outputs[2] of rank 2, with elements of the shape [1]. Name an axis that the tensor has.",
         shape_error);
     CHECK(calls == 1);
 }
@@ -277,13 +264,11 @@ TEST_CASE("scan refuses a body that changes a state's shape, in whatever iterati
 {
     CHECK_THROWS_WITH_AS(scan(reshaped_state(0), h, x),
         "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body "
-        "made it [5] at iteration 0. "
-        "Compute it in the shape it had.",
+        "made it [5] at iteration 0. Return a value of the original shape.",
         body_error);
     CHECK_THROWS_WITH_AS(scan(reshaped_state(2), h, x),
         "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body "
-        "made it [5] at iteration 2. "
-        "Compute it in the shape it had.",
+        "made it [5] at iteration 2. Return a value of the original shape.",
         body_error);
 }
 
@@ -296,14 +281,12 @@ TEST_CASE("scan names the state that changed its shape, or its rank")
     };
     CHECK_THROWS_WITH_AS(scan(flatten, std::tuple{0, wide}, x),
         "xloom::scan: states must keep their shapes in every iteration, but states[1] was [2, 2] and the "
-        "body made it [4] at iteration 1. "
-        "Compute it in the shape it had.",
+        "body made it [4] at iteration 1. Return a value of the original shape.",
         body_error);
     xt::xtensor_fixed<float, xt::xshape<4>> const fixed{};
     CHECK_THROWS_WITH_AS(scan(reshaped_state(1), fixed, x),
         "xloom::scan: states must keep their shapes in every iteration, but states[0] was [4] and the body "
-        "made it [5] at iteration 1. "
-        "Compute it in the shape it had.",
+        "made it [5] at iteration 1. Return a value of the original shape.",
         body_error);
 }
 
@@ -314,14 +297,12 @@ TEST_CASE("scan refuses a body that changes an output element's shape")
     };
     CHECK_THROWS_WITH_AS(scan(growing, std::size_t{2}, x),
         "xloom::scan: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [2, 2] "
-        "and the body made it [3, 3] "
-        "at iteration 1. Compute it in the shape it had.",
+        "and the body made it [3, 3] at iteration 1. Return a value of the original shape.",
         body_error);
     CHECK_THROWS_WITH_AS(scan(growing, std::size_t{2}, x,
                              {.scan_output_axes = {0, -1}, .scan_output_directions = {forward, reverse}}),
         "xloom::scan: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was [2, 2] "
-        "and the body made it [3, 3] "
-        "at iteration 1. Compute it in the shape it had.",
+        "and the body made it [3, 3] at iteration 1. Return a value of the original shape.",
         body_error);
 }
 

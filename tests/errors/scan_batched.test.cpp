@@ -81,18 +81,16 @@ TEST_CASE("scan_batched refuses wrong sequence_lens")
         "1]. Give it the shape [2].",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, lengths{4, -1}),
-        "xloom::scan_batched: a sequence length must lie in [0, 3], but sequence_lens[0] is 4 and "
-        "sequence_lens[1] is -1. Count only the "
-        "elements that the row has.",
+        "xloom::scan_batched: a sequence length must be in [0, 3], but sequence_lens[0] is 4 and "
+        "sequence_lens[1] is -1. Count only the elements that the row has.",
         index_error);
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, xt::xtensor<std::uint8_t, 1>{3, 255}),
-        "xloom::scan_batched: a sequence length must lie in [0, 3], but sequence_lens[1] is 255. Count only "
+        "xloom::scan_batched: a sequence length must be in [0, 3], but sequence_lens[1] is 255. Count only "
         "the elements that the row has.",
         index_error);
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, xt::xtensor<std::uint64_t, 1>{18446744073709551615u, 3}),
-        "xloom::scan_batched: a sequence length must lie in [0, 3], but sequence_lens[0] is "
-        "18446744073709551615. Count only the elements "
-        "that the row has.",
+        "xloom::scan_batched: a sequence length must be in [0, 3], but sequence_lens[0] is "
+        "18446744073709551615. Count only the elements that the row has.",
         index_error);
 }
 
@@ -145,8 +143,7 @@ TEST_CASE("scan_batched says in which row a body changed a state's shape")
     };
     CHECK_THROWS_WITH_AS(scan_batched(body, h, x, lengths{2, 3}),
         "xloom::scan_batched: states must keep their shapes in every iteration, but states[0] was [4] and "
-        "the body made it [5] at "
-        "iteration 1 of row 1. Compute it in the shape it had.",
+        "the body made it [5] at iteration 1 of row 1. Return a value of the original shape.",
         body_error);
 }
 
@@ -158,8 +155,7 @@ TEST_CASE("scan_batched says in which row a body changed an output element's sha
     };
     CHECK_THROWS_WITH_AS(scan_batched(body, h, x, lengths{2, 3}),
         "xloom::scan_batched: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] "
-        "was [4] and the body made it [5] "
-        "at iteration 0 of row 1. Compute it in the shape it had.",
+        "was [4] and the body made it [5] at iteration 0 of row 1. Return a value of the original shape.",
         body_error);
 }
 

@@ -34,15 +34,12 @@ TEST_CASE("scan_into refuses what scan refuses of inputs and options")
         shape_error);
     xt::xarray<float> const scalar = 2.0f;
     CHECK_THROWS_WITH_AS(scan_into(never, h, scalar),
-        "xloom::scan_into: each of scan_inputs must have an axis to walk along, but scan_inputs[0] has rank "
-        "0. Give it an axis for the "
-        "iterations.",
+        "xloom::scan_into: each of scan_inputs must have at least one axis, but scan_inputs[0] has rank 0. "
+        "Give it an axis for the iterations.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.scan_input_axes = {-3}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_input_axes[0] is "
-        "-3 "
-        "for scan_inputs[0] of the shape "
-        "[3, 4]. Name an axis that the tensor has.",
+        "xloom::scan_into: an axis of a tensor of rank r must be in [-r, r - 1], but scan_input_axes[0] is "
+        "-3 for scan_inputs[0] of the shape [3, 4]. Name an axis that the tensor has.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.scan_output_axes = {0, 0}}),
         "xloom::scan_into: scan_output_axes must be empty or have one entry for each of the 1 scan outputs, "
@@ -113,16 +110,13 @@ TEST_CASE("scan_into refuses an axis that its output lacks")
     matrix const x = ones(3, 4);
     matrix y = ones(3, 4);
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, y, {.scan_output_axes = {2}}),
-        "xloom::scan_into: an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[0] is "
-        "2 "
-        "for scan_outputs[0] of the shape "
-        "[3, 4]. Name an axis that the tensor has.",
+        "xloom::scan_into: an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[0] is "
+        "2 for scan_outputs[0] of the shape [3, 4]. Name an axis that the tensor has.",
         shape_error);
     xt::xarray<float> scalar = 2.0f;
     CHECK_THROWS_WITH_AS(scan_into(never, h, x, scalar),
-        "xloom::scan_into: each of scan_outputs must have an axis to walk along, but scan_outputs[0] has "
-        "rank 0. Give it an axis for the "
-        "iterations.",
+        "xloom::scan_into: each of scan_outputs must have at least one axis, but scan_outputs[0] has rank 0. "
+        "Give it an axis for the iterations.",
         shape_error);
 }
 
@@ -139,8 +133,7 @@ TEST_CASE("scan_into refuses a body that resizes a state")
     int n = 0;
     CHECK_THROWS_WITH_AS(scan_into(resize, std::tie(n, h), x),
         "xloom::scan_into: states must keep their shapes in every iteration, but states[1] was [4] and the "
-        "body made it [7] at iteration "
-        "1. Compute it in the shape it had.",
+        "body made it [7] at iteration 1. Return a value of the original shape.",
         body_error);
     xt::xarray<float> dynamic = ones(4);
     n = 0;
@@ -150,8 +143,7 @@ TEST_CASE("scan_into refuses a body that resizes a state")
                              },
                              std::tie(n, dynamic), x),
         "xloom::scan_into: states must keep their shapes in every iteration, but states[1] was [4] and the "
-        "body made it [2, 2] at "
-        "iteration 0. Compute it in the shape it had.",
+        "body made it [2, 2] at iteration 0. Return a value of the original shape.",
         body_error);
 }
 
@@ -173,9 +165,9 @@ TEST_CASE("scan_into refuses a body that assigns another shape to an output elem
     auto const longer = [](auto& y_t) { xt::noalias(y_t) = xt::ones<float>({5}); };
     auto const assigned = [](auto& y_t) { y_t = ones(5); };
     auto const copy = [](auto y_t) { xt::noalias(y_t) = ones(5); };
-    char const* const text = "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but "
-                             "scan_outputs[1] was [4] and "
-                             "the body made it [5] at iteration 2. Compute it in the shape it had.";
+    char const* const text =
+        "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was "
+        "[4] and the body made it [5] at iteration 2. Return a value of the original shape.";
     matrix y = ones(3, 4);
     CHECK_THROWS_WITH_AS(run(y, longer), text, body_error);
     CHECK_THROWS_WITH_AS(run(y, assigned), text, body_error);
@@ -186,8 +178,7 @@ TEST_CASE("scan_into refuses a body that assigns another shape to an output elem
     CHECK_THROWS_WITH_AS(run(transposed, longer, {.scan_output_axes = {0, 1}}), text, body_error);
     CHECK_THROWS_WITH_AS(run(dynamic, [](auto& y_t) { xt::noalias(y_t) = ones(2, 2); }),
         "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was "
-        "[4] and the body made it [2, 2] "
-        "at iteration 2. Compute it in the shape it had.",
+        "[4] and the body made it [2, 2] at iteration 2. Return a value of the original shape.",
         body_error);
     xt::xtensor_fixed<float, xt::xshape<3, 4>> fixed{};
     CHECK_THROWS_WITH_AS(run(fixed, [](auto& y_t) { xt::noalias(y_t) = ones(5); }), text, body_error);
@@ -217,21 +208,18 @@ TEST_CASE("a wrong assignment to an outer scan's output, made in an inner body, 
     };
     CHECK_THROWS_WITH_AS(run([](int, auto& y_t, auto&) { xt::noalias(y_t) = ones(5, 5); }),
         "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
-        "[2, 4] and the body made it [5, "
-        "5] at iteration 1. Compute it in the shape it had.",
+        "[2, 4] and the body made it [5, 5] at iteration 1. Return a value of the original shape.",
         body_error);
     CHECK_THROWS_WITH_AS(run([](int, auto y_t, auto&) { xt::noalias(y_t) = ones(5, 5); }),
         "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
-        "[2, 4] and the body made it [5, "
-        "5] at iteration 1. Compute it in the shape it had.",
+        "[2, 4] and the body made it [5, 5] at iteration 1. Return a value of the original shape.",
         body_error);
     CHECK_THROWS_WITH_AS(run([](int s, auto&, auto& y_ts) {
         if (s == 0)
             xt::noalias(y_ts) = ones(5);
     }),
         "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
-        "[4] and the body made it [5] at "
-        "iteration 0. Compute it in the shape it had.",
+        "[4] and the body made it [5] at iteration 0. Return a value of the original shape.",
         body_error);
 }
 
@@ -245,8 +233,7 @@ TEST_CASE("a wrong assignment names the right one of outputs whose elements all 
         scan_into([](int&, auto const&, auto&, auto& second) { xt::noalias(second) = ones(1); }, n, x,
             std::tie(none, nothing)),
         "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[1] was "
-        "[0] and the body made it [1] at "
-        "iteration 0. Compute it in the shape it had.",
+        "[0] and the body made it [1] at iteration 0. Return a value of the original shape.",
         body_error);
 }
 
@@ -268,8 +255,7 @@ TEST_CASE("a pure scan inside scan_into passes on what its body does to the oute
                              },
                              n, x, y),
         "xloom::scan_into: scan_outputs must keep their shapes in every iteration, but scan_outputs[0] was "
-        "[4] and the body made it [9] at "
-        "iteration 2. Compute it in the shape it had.",
+        "[4] and the body made it [9] at iteration 2. Return a value of the original shape.",
         body_error);
 }
 

@@ -50,7 +50,7 @@ matrix const table = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, -0.0, nan, 12}};
 /// The sentence about indices outside, around the facts.
 std::string outside(std::string const& facts)
 {
-    return "an index into an axis of length d must lie in [-d, d - 1], but " + facts +
+    return "an index into an axis of length d must be in [-d, d - 1], but " + facts +
            ". Correct it, or choose bounds::drop or bounds::clip.";
 }
 
@@ -67,11 +67,11 @@ TEST_CASE("scatter_nd refuses shapes that do not fit together")
         data, xt::xtensor<std::int64_t, 1>{0, 1}, vector{1, 2});
     refuse<shape_error>("updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [2], but it is "
                         "[3] (data [4], indices [2, 1]). "
-                        "Reshape it.",
+                        "Give updates that shape.",
         data, tuples{{0}, {1}}, vector{1, 2, 3});
     refuse<shape_error>("updates must have the shape indices.shape[:-1] ++ data.shape[1:] = [2], but it is "
                         "[] (data [4], indices [2, 1]). "
-                        "Reshape it.",
+                        "Give updates that shape.",
         data, tuples{{0}, {1}}, 1.0);
     refuse<shape_error>("data and indices must have at least one axis, but indices has the shape []. Give it "
                         "an axis of length 1.",

@@ -33,7 +33,7 @@ void refuse(std::string const& text, Data const& data, More const&... more)
 
 std::string meaningless(char const* reduction, char const* element)
 {
-    return std::string("a reduction must mean something for data's elements, but reduction is ") + reduction +
+    return std::string("a reduction must be defined for data's elements, but reduction is ") + reduction +
            " and data holds " + element + ". Choose another.";
 }
 
@@ -73,15 +73,15 @@ TEST_CASE("scatter_nd refuses a reduction that is none")
 
 TEST_CASE("scatter_nd refuses two reductions at once")
 {
-    refuse("where a callable reduces, options.reduction must be none, but it is add. Leave it out.",
-        vector{1, 2}, reduce_max, named(reduction::add));
-    refuse("where a callable reduces, options.reduction must be none, but it is mean. Leave it out.",
-        vector{1, 2}, std::minus<>{}, named(reduction::mean));
+    refuse("where a callable reduces, options.reduction must be none, but it is add. Omit it.", vector{1, 2},
+        reduce_max, named(reduction::add));
+    refuse("where a callable reduces, options.reduction must be none, but it is mean. Omit it.", vector{1, 2},
+        std::minus<>{}, named(reduction::mean));
 }
 
 TEST_CASE("scatter_nd refuses that only the first of the updates that are reduced counts")
 {
-    std::string const law = "that the first update counts means something for reduction none alone, but ";
+    std::string const law = "duplicates::first requires reduction::none, but ";
     std::string const hint = ". Choose duplicates::last, with which every update counts.";
     refuse(law + "reduction is add" + hint, vector{1, 2},
         scatter_nd_options{.reduction = reduction::add, .duplicates = duplicates::first});

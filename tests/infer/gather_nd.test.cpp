@@ -194,24 +194,21 @@ TEST_CASE("infer_gather_nd: shapes")
         "indices is []. Give each an axis.",
         shape_error);
     CHECK_THROWS_WITH_AS(long_tuple(),
-        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, "
-        "but data is [2, N], indices "
-        "is [4, 3] and batch_dims is 0. Index fewer axes.",
+        "xloom::infer_gather_nd: indices' last dimension must be between 0 and data's rank less batch_dims, "
+        "but data is [2, N], indices is [4, 3] and batch_dims is 0. Index fewer axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(long_batched(),
-        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, "
-        "but data is [2, 3, 4], "
-        "indices is [2, 3] and batch_dims is 1. Index fewer axes.",
+        "xloom::infer_gather_nd: indices' last dimension must be between 0 and data's rank less batch_dims, "
+        "but data is [2, 3, 4], indices is [2, 3] and batch_dims is 1. Index fewer axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(longest_tuple(),
-        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, "
-        "but data is [2, 3], indices "
-        "is [9223372036854775807] and batch_dims is 9223372036854775807. Index fewer axes.",
+        "xloom::infer_gather_nd: indices' last dimension must be between 0 and data's rank less batch_dims, "
+        "but data is [2, 3], indices is [9223372036854775807] and batch_dims is 9223372036854775807. Index "
+        "fewer axes.",
         shape_error);
     CHECK_THROWS_WITH_AS(negative_tuple(),
-        "xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's rank less batch_dims, "
-        "but data is [2, 3], indices "
-        "is [4, -1] and batch_dims is 0. Index fewer axes.",
+        "xloom::infer_gather_nd: indices' last dimension must be between 0 and data's rank less batch_dims, "
+        "but data is [2, 3], indices is [4, -1] and batch_dims is 0. Index fewer axes.",
         shape_error);
 
     constexpr auto over_max_rank = [] {

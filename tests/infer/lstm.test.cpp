@@ -254,11 +254,11 @@ TEST_CASE("infer_lstm: output_sequence and opset")
     static_assert(!is_constant<at_7> && !is_constant<newest> && !is_constant<too_old>);
     CHECK_THROWS_WITH_AS(at_7(),
         "xloom::infer_lstm: from opset 7 on there is no output_sequence, but opset is 7 and output_sequence "
-        "is true. Leave it out.",
+        "is true. Omit it.",
         option_error);
     CHECK_THROWS_WITH_AS(newest(),
         "xloom::infer_lstm: from opset 7 on there is no output_sequence, but opset is 28 and output_sequence "
-        "is true. Leave it out.",
+        "is true. Omit it.",
         option_error);
     CHECK_THROWS_WITH_AS(too_old(),
         "xloom::operator_version: LSTM begins with opset 1, but opset is 0. Give a newer opset.",

@@ -236,7 +236,7 @@ TEST_CASE("infer_rnn: attributes")
         option_error);
     CHECK_THROWS_WITH_AS(sequence_at_7(),
         "xloom::infer_rnn: from opset 7 on there is no output_sequence, but opset is 7 and output_sequence "
-        "is true. Leave it out.",
+        "is true. Omit it.",
         option_error);
     CHECK_THROWS_WITH_AS(too_old(),
         "xloom::operator_version: RNN begins with opset 1, but opset is 0. Give a newer opset.",

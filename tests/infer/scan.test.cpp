@@ -364,9 +364,8 @@ TEST_CASE("infer_scan: axes")
     };
     static_assert(!is_constant<input_axis>);
     CHECK_THROWS_WITH_AS(input_axis(),
-        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_input_axes[0] is 2 and the "
-        "rank is 2. Name an axis that "
-        "exists.",
+        "xloom::infer_scan: an axis must be in [-r, r-1] for rank r, but scan_input_axes[0] is 2 and the "
+        "rank is 2. Name an axis that exists.",
         shape_error);
 
     constexpr auto scalar_input = [] {
@@ -375,9 +374,8 @@ TEST_CASE("infer_scan: axes")
     };
     static_assert(!is_constant<scalar_input>);
     CHECK_THROWS_WITH_AS(scalar_input(),
-        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_input_axes[0] is 0 and the "
-        "rank is 0. Name an axis that "
-        "exists.",
+        "xloom::infer_scan: an axis must be in [-r, r-1] for rank r, but scan_input_axes[0] is 0 and the "
+        "rank is 0. Name an axis that exists.",
         shape_error);
 
     constexpr auto output_axis = [] {
@@ -386,9 +384,8 @@ TEST_CASE("infer_scan: axes")
     };
     static_assert(!is_constant<output_axis>);
     CHECK_THROWS_WITH_AS(output_axis(),
-        "xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but scan_output_axes[0] is -3 and the "
-        "rank is 2. Name an axis that "
-        "exists.",
+        "xloom::infer_scan: an axis must be in [-r, r-1] for rank r, but scan_output_axes[0] is -3 and the "
+        "rank is 2. Name an axis that exists.",
         shape_error);
 
     constexpr auto input_axes_count = [] {

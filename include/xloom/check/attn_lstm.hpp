@@ -28,8 +28,8 @@ constexpr bool check_together(std::string_view op, std::string_view names,
         for (auto const& operand : operands)
             if (!operand.second)
                 missing.add(operand.first);
-        fail<shape_error>(op, ": ", names, " go together, but ", missing,
-            missing.size() == 1 ? " is" : " are", " left out. Give all of them, or none for a plain LSTM.");
+        fail<shape_error>(op, ": ", names, " must be given together, but ", missing,
+            missing.size() == 1 ? " is" : " are", " omitted. Give all of them, or none for a plain LSTM.");
     }
     return given != 0;
 }
@@ -47,7 +47,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     if (!attends) {
         if (AW)
             fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
-                " and QW, MW and V are left out. Give them, or leave AW out.");
+                " and QW, MW and V are omitted. Give them, or omit AW.");
         return {};
     }
     check_given(op, "MW", MW, 3);
@@ -58,7 +58,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
         fail<shape_error>(op, ": the weights must fit in memory, but ",
             AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW)
                : concat("R is ", *R, " and MW is ", *MW),
-            ". Shorten them.");
+            ". Reduce them.");
     check_shapes(op,
         std::array{
             shape_requirement{"QW", "[D, H, A]", {D, H, A}, QW},
@@ -91,7 +91,7 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
             {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
             if (is_given)
                 fail<shape_error>(op,
-                    ": memory is for weights with attention, but QW, MW and V are left out and ",
+                    ": memory is for weights with attention, but QW, MW and V are omitted and ",
                     M                   ? "M"
                     : has_lengths       ? "memory_seq_lens"
                     : initial_attention ? "initial_attention"

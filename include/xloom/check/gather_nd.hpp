@@ -23,7 +23,7 @@ namespace xloom::detail {
     detail::check_not_scalar(op, "indices", indices);
     std::size_t const least_rank = data.size() < indices.size() ? data.size() : indices.size();
     if (options.batch_dims < 0 || static_cast<std::uint64_t>(options.batch_dims) >= least_rank)
-        detail::fail<option_error>(op, ": batch_dims must lie in [0, min(q, r) - 1] = [0, ", least_rank - 1,
+        detail::fail<option_error>(op, ": batch_dims must be in [0, min(q, r) - 1] = [0, ", least_rank - 1,
             "], but it is ", options.batch_dims, " (data ", data, ", indices ", indices,
             "). Name fewer axes.");
     auto const b = static_cast<std::size_t>(options.batch_dims);

@@ -21,7 +21,7 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
 {
     if (!max_trip_count && !cond && !can_be_stopped)
         detail::fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
-                                       "absent and stop has no state. Give one of them.");
+                                       "absent and options.stop can never be requested. Give one of them.");
     if (!max_trip_count)
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
@@ -49,7 +49,7 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
     std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
 {
     fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
-        describe_room(outputs, iteration + 1), " and the loop goes on at iteration ", iteration,
+        describe_room(outputs, iteration + 1), " and the loop continues at iteration ", iteration,
         ". Give it a longer leading axis.");
 }
 

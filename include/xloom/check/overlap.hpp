@@ -17,15 +17,15 @@ struct placed_operand {
 };
 
 /// True if both are the same tensor, or views of the same items in the same order.
-constexpr bool is_same_place(memory_block const& a, memory_block const& b)
+constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
 {
     return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
            a.layout.strides == b.layout.strides;
 }
 
-constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
+constexpr bool is_same_traversal(placed_operand const& a, placed_operand const& b)
 {
-    return is_same_place(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
+    return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
 }
 
 /// Requires that no two items of an operand that is written share memory.
@@ -66,7 +66,7 @@ constexpr void find_shared_memory(std::span<placed_operand const> states,
             if (overlap(outputs[i].memory, outputs[j].memory))
                 found(shared_memory{"scan_outputs", i, "scan_outputs", j});
         for (std::size_t j = 0; j < inputs.size(); ++j)
-            if (overlap(outputs[i].memory, inputs[j].memory) && !is_walked_alike(outputs[i], inputs[j]))
+            if (overlap(outputs[i].memory, inputs[j].memory) && !is_same_traversal(outputs[i], inputs[j]))
                 found(shared_memory{"scan_outputs", i, "scan_inputs", j});
     }
 }
@@ -93,9 +93,8 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
         states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
     if (is_shared)
         detail::fail<overlap_error>(op,
-            ": what the body writes must have memory of its own, or be an input's own tensor walked along "
-            "the same axis in the same "
-            "direction, but ",
+            ": a state or output must have exclusive memory, or be the tensor of an input, along the same "
+            "axis in the same direction, but ",
             detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 

@@ -65,7 +65,7 @@ constexpr recurrent_widths check_weights(std::string_view op, Options const& opt
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
     if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
         fail<shape_error>(
-            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
+            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
     if (width < attention_columns)
         fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", attention_columns,
             ", but W is ", *W, ". Give W [D, 4H, I + C].");
@@ -174,7 +174,7 @@ constexpr batch_sizes check_X(
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
         fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
-            ". Shorten X.");
+            ". Reduce its dimensions.");
     check_rows(op, sizes, batch.N);
     return batch;
 }
@@ -236,7 +236,7 @@ void check_lengths(std::string_view op, std::string_view operand, Lengths const&
             wrong.add(operand, "[", n, "] is ", lengths.text(n));
     if (!wrong.empty())
         fail<index_error>(
-            op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
+            op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
 /// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.
@@ -256,7 +256,7 @@ inline void check_apart(
         check_unique(op, output.operand, output.block.layout, "Copy it first.");
         for (named_block const& input : inputs)
             if (overlap(output.block, input.block) &&
-                !(input.operand == output.may_alias && is_same_place(output.block, input.block)))
+                !(input.operand == output.may_alias && is_same_memory(output.block, input.block)))
                 fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
                     " overlaps ", input.operand, ". Copy one of the two.");
         for (std::size_t j = 0; j < k; ++j)

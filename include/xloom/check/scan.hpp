@@ -88,10 +88,10 @@ constexpr void check_time_axes(std::string_view op, std::string_view name, std::
         is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
     }
     if (!has_axis)
-        fail<shape_error>(op, ": each of ", name, " must have an axis to walk along, but ",
+        fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
             describe_scalars(name, operands), ". Give it an axis for the iterations.");
     if (!is_in_range)
-        fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
             describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
 }
 
@@ -235,7 +235,7 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
         is_in_range = is_in_range && is_axis(detail::axis_option(options.scan_output_axes, i),
                                          detail::stacked_rank(element_ranks[i]));
     if (!is_in_range)
-        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
+        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
             detail::describe_output_axes(element_ranks, options.scan_output_axes),
             ". Name an axis that the tensor has.");
 }
@@ -254,8 +254,8 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
             ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
         detail::fail<shape_error>(op,
-            ": an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[", i, "] is ",
-            axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
+            ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[", i, "] is ", axis,
+            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
             ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
@@ -271,7 +271,7 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
 {
     fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
         "] was ", was, " and the body made it ", is, " at iteration ", iteration,
-        row ? concat(" of row ", *row) : std::string(), ". Compute it in the shape it had.");
+        row ? concat(" of row ", *row) : std::string(), ". Return a value of the original shape.");
 }
 
 } // namespace xloom::detail

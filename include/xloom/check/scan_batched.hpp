@@ -134,7 +134,7 @@ constexpr void check_sequence_lens(
         return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length);
     };
     if (std::any_of(lens.begin(), lens.end(), is_wrong))
-        fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ",
+        fail<index_error>(op, ": a sequence length must be in [0, ", extent.length, "], but ",
             describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 

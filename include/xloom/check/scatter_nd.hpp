@@ -58,14 +58,13 @@ inline std::string describe_one_tuple(shape const& indices)
     if (updates != expected)
         detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
             ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ", indices,
-            "). Reshape it.", detail::describe_one_tuple(indices));
+            "). Give updates that shape.", detail::describe_one_tuple(indices));
     if (!has_strides(data) || !has_strides(updates))
         detail::fail<shape_error>(op,
             ": the size of a tensor must fit in memory, its strides too, but data is ", data,
-            " and updates is ", updates, ". Shorten an axis.");
+            " and updates is ", updates, ". Reduce a dimension.");
     if (options.duplicates == duplicates::first && options.reduction != reduction::none)
-        detail::fail<option_error>(op,
-            ": that the first update counts means something for reduction none alone, but reduction is ",
+        detail::fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
 }
 

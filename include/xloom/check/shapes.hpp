@@ -86,7 +86,7 @@ constexpr void check_given(
     std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
 {
     if (!dims)
-        fail<shape_error>(op, ": ", operand, " must be given, but it is left out. Give it ", rank, " axes.");
+        fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
     if (dims->size() != rank)
         fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
             ". Give it ", rank, ".");

@@ -1,6 +1,6 @@
 #pragma once
-// Communication between ranks: processes that share no memory. Threads of one process are a matter of execution
-// policies (core/policy.hpp).
+// Communication between ranks, which are processes that share no memory. Threads of one process belong to
+// execution policies (core/policy.hpp).
 
 #include <algorithm>
 #include <concepts>
@@ -11,12 +11,12 @@
 
 namespace xloom {
 
-/// A communicator in the terms of MPI. size() ranks take part, and rank() is the index of this one; every rank
-/// calls the same functions in the same order. all_gather(mine, all) copies the bytes of every rank to every
-/// rank, in the order of ranks: mine.size() is equal on all, and all.size() is size() * mine.size().
+/// A communicator in the terms of MPI. size() ranks take part, and rank() is the index of this one; every
+/// rank calls the same functions in the same order. all_gather(mine, all) copies the bytes of every rank to
+/// every rank, in the order of ranks: mine.size() is equal on all, and all.size() is size() * mine.size().
 ///
-/// Sums and scans over ranks gather their parts and combine them in that order, so that all ranks compute the
-/// same bits; a reduction by the communicator could combine them in any order.
+/// Sums and scans over ranks gather their parts and combine them in that order, so that all ranks compute
+/// the same bits; a reduction by the communicator could combine them in any order.
 template <class C>
 concept communicator = requires(C const& c, std::span<std::byte const> mine, std::span<std::byte> all) {
     {

@@ -39,8 +39,8 @@ constexpr void require_indexable(
             " and indices is ", indices, ". Give each an axis.");
     dim const& k = indices[indices.rank() - 1];
     if (k.has_value() && (k.value() < 0 || k.value() > static_cast<std::int64_t>(data.rank()) - batch_dims))
-        fail<shape_error>("xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's "
-                          "rank less batch_dims, but data is ",
+        fail<shape_error>("xloom::infer_gather_nd: indices' last dimension must be between 0 and data's rank "
+                          "less batch_dims, but data is ",
             data, ", indices is ", indices, " and batch_dims is ", batch_dims, ". Index fewer axes.");
 }
 

@@ -47,7 +47,7 @@ constexpr void require_attributes(
     if (version >= 7 && attributes.output_sequence)
         fail<option_error>("xloom::", function,
             ": from opset 7 on there is no output_sequence, but opset is ", attributes.opset,
-            " and output_sequence is true. Leave it out.");
+            " and output_sequence is true. Omit it.");
 }
 
 /// Rejects an X whose element type is unknown, and one whose rank is known and not 3.

@@ -93,7 +93,7 @@ constexpr std::size_t scan_axis(
 {
     std::int64_t const axis = given ? (*given)[i] : 0;
     if (!is_axis(axis, rank))
-        fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[",
+        fail<shape_error>("xloom::infer_scan: an axis must be in [-r, r-1] for rank r, but ", attribute, "[",
             i, "] is ", axis, " and the rank is ", rank, ". Name an axis that exists.");
     return wrap_axis(axis, rank);
 }

@@ -141,12 +141,12 @@ public:
     T const* bias() const noexcept { return lstm_.bias(); }
     std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
 
-    /// Sets the rows' memories. If `to_the_end`, the attention of a row's last step is computed too, although
-    /// no step reads it.
-    void attend_to(attending_row<T, Item> const* rows, bool to_the_end) noexcept
+    /// Sets the rows' memories. If `has_last_step`, the attention of a row's last step is computed too,
+    /// although no step reads it.
+    void attend_to(attending_row<T, Item> const* rows, bool has_last_step) noexcept
     {
         rows_ = rows;
-        to_the_end_ = to_the_end;
+        has_last_step_ = has_last_step;
     }
 
     /// Performs step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them
@@ -160,7 +160,7 @@ public:
         }
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
-            attend(to_the_end_ ? rows : continuing, t);
+            attend_all(has_last_step_ ? rows : continuing, t);
     }
 
 private:
@@ -168,14 +168,14 @@ private:
     std::size_t context_step() const noexcept { return row_step<T>(p_.E); }
     std::size_t query_step() const noexcept { return row_step<T>(p_.A); }
 
-    void attend(std::size_t rows, std::size_t t) const
+    void attend_all(std::size_t rows, std::size_t t) const
     {
         auto const h = lstm_.h_of_all(rows);
         rows_of<T const> const zeros{p_.zeros, 0};
         multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row) {
             clear_padding(query_ + row * query_step(), p_.A);
-            look(row, t);
+            attend(row, t);
         }
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
@@ -186,7 +186,7 @@ private:
     }
 
     /// Computes the alignment and the context of one row.
-    void look(std::size_t row, std::size_t t) const
+    void attend(std::size_t row, std::size_t t) const
     {
         attending_row<T, Item> const& at = rows_[row];
         std::size_t const length = at.memory.keys.length;
@@ -214,7 +214,7 @@ private:
     T* scores_;
     T* interleaved_;
     attending_row<T, Item> const* rows_ = nullptr;
-    bool to_the_end_ = false;
+    bool has_last_step_ = false;
 };
 
 } // namespace xloom::kernel

@@ -185,13 +185,14 @@ template <class T, class Rows>
 void multiply_one(
     Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
-    constexpr std::size_t width = panel_batches<T>, together = (7 + width) / width;
+    constexpr std::size_t width = panel_batches<T>, group_size = (7 + width) / width;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
-    blocks const turns{(batches + width - 1) / width, together};
-    for (std::size_t i = 0; i < turns.count(); ++i) {
-        std::size_t const turn = order == panel_order::backwards ? turns.count() - 1 - i : i;
-        std::size_t const panel = turns.begin(turn), end = (std::min)(turns.begin(turn + 1) * width, batches);
-        with_count<1, together * width>(end - panel * width,
+    blocks const groups{(batches + width - 1) / width, group_size};
+    for (std::size_t i = 0; i < groups.count(); ++i) {
+        std::size_t const group = order == panel_order::backwards ? groups.count() - 1 - i : i;
+        std::size_t const panel = groups.begin(group),
+                          end = (std::min)(groups.begin(group + 1) * width, batches);
+        with_count<1, group_size * width>(end - panel * width,
             [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, no_prefetch()); });
     }
 }
@@ -226,7 +227,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                       count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards,
-               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
+               is_prefetched = panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const panel = is_backwards ? count - 1 - i : i,
                           next = is_backwards ? panel - 1 : panel + 1;
@@ -239,7 +240,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                 });
             };
             std::optional<prefetch_next_panel<T>> share;
-            if (fetches && panel < whole && next < whole)
+            if (is_prefetched && panel < whole && next < whole)
                 share = share_of(b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
             if (share)
                 multiply_part(std::integral_constant<std::size_t, width>(), *share);

@@ -27,7 +27,7 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 template <class T>
 struct offset_block {
     std::ptrdiff_t const* offsets;
-    std::ptrdiff_t const* coming;
+    std::ptrdiff_t const* next;
     std::size_t first; ///< the position of the first tuple
     std::size_t size;
     T* data;
@@ -39,7 +39,7 @@ struct offset_block {
     void for_each(F const& f) const
     {
         for (std::size_t i = 0; i < size; ++i) {
-            kernel::prefetch_slice(data, coming[i], length);
+            kernel::prefetch_slice(data, next[i], length);
             if (offsets[i] != dropped_offset)
                 f(offsets[i], first + i);
         }

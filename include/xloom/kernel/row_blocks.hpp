@@ -13,15 +13,15 @@ namespace xloom::kernel {
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// A partition of `things` into as few blocks of at most `most` as possible, of nearly equal sizes. If most
-/// >= 3 and there are two things or more, no block has size 1.
+/// A partition of `length` items into as few blocks of at most `most` as possible, of nearly equal sizes. If
+/// most >= 3 and there are two rows or more, no block has size 1.
 struct blocks {
-    std::size_t things, most;
+    std::size_t length, most;
 
-    constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
+    constexpr std::size_t count() const noexcept { return (length + most - 1) / most; }
     constexpr std::size_t begin(std::size_t block) const noexcept
     {
-        return xloom::detail::begin_of_part(block, count(), things);
+        return xloom::detail::begin_of_part(block, count(), length);
     }
 };
 

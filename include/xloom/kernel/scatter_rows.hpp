@@ -10,18 +10,19 @@ namespace xloom::kernel {
 
 namespace detail {
 
-/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `coming` for
-/// each one computed.
+/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `next_update`
+/// for each one computed.
 ///
 /// Why one at a time: slices are contiguous but updates are not, and prefetches issued all at once delay each
 /// other.
 template <class T, class Reduce>
-void apply_to_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
+void apply_to_row(
+    T const* old, T const* update, T const* next_update, T* to, std::size_t count, Reduce& reduce)
 {
     constexpr std::size_t line = elements_per_cache_line<T>;
     std::size_t i = 0;
     for (; i + line <= count; i += line) {
-        __builtin_prefetch(coming + i, 0, 2);
+        __builtin_prefetch(next_update + i, 0, 2);
         T items[line];
         for (std::size_t j = 0; j < line; ++j)
             items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));

@@ -52,22 +52,22 @@ struct time_axis {
     /// contiguous row-major buffer.
     strided_copy pack_copy(std::size_t count) const
     {
-        auto const [dims, apart, packed] = several(count);
-        return {dims, apart, packed};
+        auto const [dims, strided, packed] = several(count);
+        return {dims, strided, packed};
     }
 
     /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
     /// which is passed to it.
     strided_copy unpack_copy(std::size_t count) const
     {
-        auto const [dims, apart, packed] = several(count);
-        return {dims, packed, apart};
+        auto const [dims, strided, packed] = several(count);
+        return {dims, packed, strided};
     }
 
 private:
     struct both_layouts {
         shape dims;
-        strides apart;
+        strides strided;
         strides packed;
     };
 

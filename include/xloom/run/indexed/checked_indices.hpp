@@ -67,7 +67,7 @@ private:
             return;
         kernel::index_stats const found = kernel::find_index_stats(tuples_);
         if (!found.in_range)
-            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ",
+            fail<index_error>(op, ": an index into an axis of length d must be in [-d, d - 1], but ",
                 describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
         tuples_.has_negative = found.has_negative;
     }

@@ -26,7 +26,7 @@ public:
     {}
 
     shape const& output_shape() const { return output_shape_; }
-    bool may_leave_out() const { return options_.bounds == bounds::drop; }
+    bool may_drop() const { return options_.bounds == bounds::drop; }
 
     /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
     template <class Policy>

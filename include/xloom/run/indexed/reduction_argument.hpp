@@ -87,20 +87,18 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
             fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
                 static_cast<int>(options.reduction), ". Choose one.");
         if (!has_reduction<T>(options.reduction))
-            fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ",
+            fail<option_error>(op, ": a reduction must be defined for data's elements, but reduction is ",
                 name_of(options.reduction), " and data holds ", element_name<T>(), ". Choose another.");
     } else {
         if (options.reduction != reduction::none)
             fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
-                name_of(options.reduction), ". Leave it out.");
+                name_of(options.reduction), ". Omit it.");
         if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
-            fail<option_error>(op, ": accumulate_in_float goes with the reductions of xloom alone, but a "
-                                   "callable of yours reduces. Leave it "
-                                   "out, or convert data and updates to float.");
+            fail<option_error>(op, ": accumulate_in_float requires a reduction of xloom, but a callable "
+                                   "reduces. Omit it, or convert data and updates to float.");
         if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
-            fail<option_error>(op, ": that the first update counts means something for reduction none alone, "
-                                   "but a callable reduces. Choose "
-                                   "duplicates::last, with which every update counts.");
+            fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
+                                   "Choose duplicates::last, with which every update counts.");
     }
 }
 

@@ -11,7 +11,7 @@ namespace xloom::detail {
 /// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
 /// items, row-major, no fixed shape.
 template <class Data, class Reduce>
-inline constexpr bool can_go_by_row =
+inline constexpr bool can_fuse =
     is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
     !is_fixed_shape<shape_type_t<owned_t<Data>>>;
 
@@ -27,7 +27,7 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 /// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
 /// of `threads` has at least 8 slices.
 template <class Call>
-bool is_going_by_row_worth(Call const& call, std::size_t threads)
+bool is_fusing_worthwhile(Call const& call, std::size_t threads)
 {
     std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
     std::size_t const slices = call.slices(), updates = call.tuples().count;
@@ -37,7 +37,7 @@ bool is_going_by_row_worth(Call const& call, std::size_t threads)
 
 /// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.
 template <class T, class Call, class Reduce, class Policy>
-void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
+void run_fused(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
 {
     std::size_t const slices = call.slices(), size = call.slice_size();
     kernel::updates_by_slice const order(call.reader(), slices);
@@ -83,11 +83,11 @@ template <class Call, tensor Data, class Reduce, class Policy>
 owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
-    if constexpr (can_go_by_row<Data, Reduce>)
+    if constexpr (can_fuse<Data, Reduce>)
         if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
-            is_going_by_row_worth(call, policy.concurrency())) {
+            is_fusing_worthwhile(call, policy.concurrency())) {
             owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
-            run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
+            run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
                 reduce, policy);
             return result;
         }

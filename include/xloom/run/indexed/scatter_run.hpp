@@ -33,7 +33,7 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
 
 /// True if sorting updates by owner is expected to be faster, where one owner applies the fraction `load` of
 /// all updates.
-constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
+constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, double load)
 {
     double const sorting = tuning::sorting_cost / static_cast<double>(parts);
     double const applying = tuning::applying_cost + static_cast<double>(slice_size);
@@ -52,9 +52,9 @@ public:
             parts_ = parts_for(policy, read.count() * slice_size);
             if (parts_ == 1 || can_be_cut())
                 return;
-            if (is_sorting_worth(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
+            if (is_sorting_worthwhile(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
                 owner_of_.emplace((std::max)(slice_size, tuning::thread_distance), parts_, read);
-            if (!owner_of_ || !is_sorting_worth(parts_, slice_size, owner_of_->load()))
+            if (!owner_of_ || !is_sorting_worthwhile(parts_, slice_size, owner_of_->load()))
                 parts_ = 1;
         }
     }

@@ -163,13 +163,13 @@ template <class State>
     requires std::is_arithmetic_v<State>
 class local_state<State> {
 public:
-    explicit local_state(State& state) : home_(state), value_(state) {}
+    explicit local_state(State& state) : target_(state), value_(state) {}
     local_state(local_state const&) = delete;
-    ~local_state() { home_ = value_; }
+    ~local_state() { target_ = value_; }
     State& get() { return value_; }
 
 private:
-    State& home_;
+    State& target_;
     State value_;
 };
 

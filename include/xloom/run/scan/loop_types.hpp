@@ -26,7 +26,7 @@ consteval bool is_valid_loop()
 {
     if constexpr (!is_flat<State>)
         static_assert(never<State>, "xloom::loop: a pack is one value or a flat std::tuple of values, but a "
-                                    "std::tuple stands inside a std::tuple");
+                                    "std::tuple is inside a std::tuple");
     else if constexpr (!loop_call<Body, State>::is_valid)
         static_assert(never<Body>,
             "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
@@ -57,7 +57,7 @@ consteval bool is_valid_loop_into()
     using outputs = leaves_t<Outputs>;
     if constexpr (!is_flat<bare<States>> || !is_flat<bare<Outputs>>)
         static_assert(never<States>, "xloom::loop_into: a pack is one value or a flat std::tuple of values, "
-                                     "but a std::tuple stands inside a std::tuple");
+                                     "but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<is_loop_state, states>)
         static_assert(never<States>, "xloom::loop_into: a carried value must be a variable that can be "
                                      "written, but a lazy xtensor expression was passed");

@@ -40,7 +40,7 @@ consteval bool is_valid_scan_batched()
 {
     if constexpr (!is_flat<State> || !is_flat<Inputs>)
         static_assert(never<State>, "xloom::scan_batched: a pack is one value or a flat std::tuple of "
-                                    "values, but a std::tuple stands inside a std::tuple");
+                                    "values, but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
         static_assert(never<State>, "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
     else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)

@@ -23,7 +23,7 @@ consteval bool is_valid_scan()
 {
     if constexpr (!is_flat<State> || !is_flat<Inputs>)
         static_assert(never<State>, "xloom::scan: a pack is one value or a flat std::tuple of values, but a "
-                                    "std::tuple stands inside a std::tuple");
+                                    "std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<is_scan_state, leaves_t<State>>)
         static_assert(never<State>,
             "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
@@ -62,7 +62,7 @@ consteval bool is_valid_scan_into()
     using outputs = leaves_t<Outputs>;
     if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
         static_assert(never<States>, "xloom::scan_into: a pack is one value or a flat std::tuple of values, "
-                                     "but a std::tuple stands inside a std::tuple");
+                                     "but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<is_scan_state, states>)
         static_assert(never<States>, "xloom::scan_into: a state is a tensor or a scalar; carry sequences and "
                                      "optionals with xloom::loop_into");
