@@ -234,14 +234,19 @@ void check_memory_given(attn_lstm_inputs<Item> const& in)
 template <class Item>
 attn_lstm_constants<Item> constants_of(attn_lstm_inputs<Item> const& in)
 {
-    return {in.W, in.R, in.B, in.P, in.QW, in.MW, in.V, in.AW};
+    return {.W = in.W, .R = in.R, .B = in.B, .P = in.P, .QW = in.QW, .MW = in.MW, .V = in.V, .AW = in.AW};
 }
 
 template <class Item>
 attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 {
-    return {in.sequence_lens, in.initial_h, in.initial_c, in.M, in.memory_seq_lens, in.initial_attention,
-        in.initial_alignment};
+    return {.sequence_lens = in.sequence_lens,
+        .initial_h = in.initial_h,
+        .initial_c = in.initial_c,
+        .M = in.M,
+        .memory_seq_lens = in.memory_seq_lens,
+        .initial_attention = in.initial_attention,
+        .initial_alignment = in.initial_alignment};
 }
 
 } // namespace detail

@@ -50,8 +50,17 @@ kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const
         if (P != nullptr && gate < 3)
             load_row(in.P, d, gate * H, H, P + gate * step);
     }
-    return {I, H, step, W.packed(), R.packed(), bias, P, gate_of<T>(functions[3 * d], options.clip),
-        gate_of<T>(functions[3 * d + 1], options.clip), functions[3 * d + 2], options.input_forget};
+    return {.I = I,
+        .H = H,
+        .gate_step = step,
+        .W = W.packed(),
+        .R = R.packed(),
+        .bias = bias,
+        .P = P,
+        .f = gate_of<T>(functions[3 * d], options.clip),
+        .g = gate_of<T>(functions[3 * d + 1], options.clip),
+        .h = functions[3 * d + 2],
+        .input_forget = options.input_forget};
 }
 
 } // namespace xloom::detail

@@ -42,7 +42,13 @@ kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& 
         pack_panels(across(in.R, d, 0, 0), H, H, R);
         load_bias(in.B, d, 0, H, H, bias);
     }
-    return {I, H, step, W.packed(), R.packed(), bias, gate_of<T>(functions[d], options.clip)};
+    return {.I = I,
+        .H = H,
+        .gate_step = step,
+        .W = W.packed(),
+        .R = R.packed(),
+        .bias = bias,
+        .f = gate_of<T>(functions[d], options.clip)};
 }
 
 } // namespace xloom::detail
