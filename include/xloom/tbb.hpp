@@ -20,7 +20,7 @@ namespace xloom {
 /// ```cpp
 /// xt::xtensor<int, 1> const x = {1, 2, 3};
 /// xt::xtensor<int, 2> const indices = {{0}, {2}};
-/// xloom::gather_nd(x, indices, xloom::tbb_policy(2)); // = [1, 3]
+/// xloom::gather_nd(x, indices, {}, xloom::tbb_policy(2)); // = [1, 3]
 /// ```
 class tbb_policy {
 public:

@@ -2492,15 +2492,15 @@ namespace xloom::kernel {
 template <class T>
 inline constexpr std::size_t block_rows = panel_batches<T> == 3 ? 4 : 6;
 
-/// A partition of `things` into as few blocks of at most `most` as possible, of nearly equal sizes. If most
-/// >= 3 and there are two things or more, no block has size 1.
+/// A partition of `length` items into as few blocks of at most `most` as possible, of nearly equal sizes. If
+/// most >= 3 and there are two rows or more, no block has size 1.
 struct blocks {
-    std::size_t things, most;
+    std::size_t length, most;
 
-    constexpr std::size_t count() const noexcept { return (things + most - 1) / most; }
+    constexpr std::size_t count() const noexcept { return (length + most - 1) / most; }
     constexpr std::size_t begin(std::size_t block) const noexcept
     {
-        return xloom::detail::begin_of_part(block, count(), things);
+        return xloom::detail::begin_of_part(block, count(), length);
     }
 };
 
@@ -2727,13 +2727,14 @@ template <class T, class Rows>
 void multiply_one(
     Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums, panel_order order) noexcept
 {
-    constexpr std::size_t width = panel_batches<T>, together = (7 + width) / width;
+    constexpr std::size_t width = panel_batches<T>, group_size = (7 + width) / width;
     std::size_t const batches = whole_batches<T>(b.columns) / batch_size<T>;
-    blocks const turns{(batches + width - 1) / width, together};
-    for (std::size_t i = 0; i < turns.count(); ++i) {
-        std::size_t const turn = order == panel_order::backwards ? turns.count() - 1 - i : i;
-        std::size_t const panel = turns.begin(turn), end = (std::min)(turns.begin(turn + 1) * width, batches);
-        with_count<1, together * width>(end - panel * width,
+    blocks const groups{(batches + width - 1) / width, group_size};
+    for (std::size_t i = 0; i < groups.count(); ++i) {
+        std::size_t const group = order == panel_order::backwards ? groups.count() - 1 - i : i;
+        std::size_t const panel = groups.begin(group),
+                          end = (std::min)(groups.begin(group + 1) * width, batches);
+        with_count<1, group_size * width>(end - panel * width,
             [&](auto count) { multiply_tile<1, count>(a, b, panel, start, sums, no_prefetch()); });
     }
 }
@@ -2768,7 +2769,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                       count = (batches + width - 1) / width, whole = batches / width;
     blocks const parts{rows, block_rows<T>};
     bool const is_backwards = order == panel_order::backwards,
-               fetches = panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
+               is_prefetched = panel_items<T>(b.depth, b.columns) * sizeof(T) > tuning::l2_cache_size;
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t const panel = is_backwards ? count - 1 - i : i,
                           next = is_backwards ? panel - 1 : panel + 1;
@@ -2781,7 +2782,7 @@ void multiply_many(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const
                 });
             };
             std::optional<prefetch_next_panel<T>> share;
-            if (fetches && panel < whole && next < whole)
+            if (is_prefetched && panel < whole && next < whole)
                 share = share_of(b.items + next * panel_width<T> * b.depth, b.depth, part, parts.count());
             if (share)
                 multiply_part(std::integral_constant<std::size_t, width>(), *share);
@@ -3249,12 +3250,12 @@ public:
     T const* bias() const noexcept { return lstm_.bias(); }
     std::size_t sums_step() const noexcept { return lstm_.sums_step(); }
 
-    /// Sets the rows' memories. If `to_the_end`, the attention of a row's last step is computed too, although
-    /// no step reads it.
-    void attend_to(attending_row<T, Item> const* rows, bool to_the_end) noexcept
+    /// Sets the rows' memories. If `has_last_step`, the attention of a row's last step is computed too,
+    /// although no step reads it.
+    void attend_to(attending_row<T, Item> const* rows, bool has_last_step) noexcept
     {
         rows_ = rows;
-        to_the_end_ = to_the_end;
+        has_last_step_ = has_last_step;
     }
 
     /// Performs step t of the first `rows` rows, whose sums hold W x + bias; the first `continuing` of them
@@ -3268,7 +3269,7 @@ public:
         }
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
-            attend(to_the_end_ ? rows : continuing, t);
+            attend_all(has_last_step_ ? rows : continuing, t);
     }
 
 private:
@@ -3276,14 +3277,14 @@ private:
     std::size_t context_step() const noexcept { return row_step<T>(p_.E); }
     std::size_t query_step() const noexcept { return row_step<T>(p_.A); }
 
-    void attend(std::size_t rows, std::size_t t) const
+    void attend_all(std::size_t rows, std::size_t t) const
     {
         auto const h = lstm_.h_of_all(rows);
         rows_of<T const> const zeros{p_.zeros, 0};
         multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row) {
             clear_padding(query_ + row * query_step(), p_.A);
-            look(row, t);
+            attend(row, t);
         }
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
@@ -3294,7 +3295,7 @@ private:
     }
 
     /// Computes the alignment and the context of one row.
-    void look(std::size_t row, std::size_t t) const
+    void attend(std::size_t row, std::size_t t) const
     {
         attending_row<T, Item> const& at = rows_[row];
         std::size_t const length = at.memory.keys.length;
@@ -3322,7 +3323,7 @@ private:
     T* scores_;
     T* interleaved_;
     attending_row<T, Item> const* rows_ = nullptr;
-    bool to_the_end_ = false;
+    bool has_last_step_ = false;
 };
 
 } // namespace xloom::kernel
@@ -3791,15 +3792,15 @@ struct placed_operand {
 };
 
 /// True if both are the same tensor, or views of the same items in the same order.
-constexpr bool is_same_place(memory_block const& a, memory_block const& b)
+constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
 {
     return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
            a.layout.strides == b.layout.strides;
 }
 
-constexpr bool is_walked_alike(placed_operand const& a, placed_operand const& b)
+constexpr bool is_same_traversal(placed_operand const& a, placed_operand const& b)
 {
-    return is_same_place(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
+    return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
 }
 
 /// Requires that no two items of an operand that is written share memory.
@@ -3840,7 +3841,7 @@ constexpr void find_shared_memory(std::span<placed_operand const> states,
             if (overlap(outputs[i].memory, outputs[j].memory))
                 found(shared_memory{"scan_outputs", i, "scan_outputs", j});
         for (std::size_t j = 0; j < inputs.size(); ++j)
-            if (overlap(outputs[i].memory, inputs[j].memory) && !is_walked_alike(outputs[i], inputs[j]))
+            if (overlap(outputs[i].memory, inputs[j].memory) && !is_same_traversal(outputs[i], inputs[j]))
                 found(shared_memory{"scan_outputs", i, "scan_inputs", j});
     }
 }
@@ -3867,9 +3868,8 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
         states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
     if (is_shared)
         detail::fail<overlap_error>(op,
-            ": what the body writes must have memory of its own, or be an input's own tensor walked along "
-            "the same axis in the same "
-            "direction, but ",
+            ": a state or output must have exclusive memory, or be the tensor of an input, along the same "
+            "axis in the same direction, but ",
             detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
@@ -3954,7 +3954,7 @@ constexpr void check_given(
     std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
 {
     if (!dims)
-        fail<shape_error>(op, ": ", operand, " must be given, but it is left out. Give it ", rank, " axes.");
+        fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
     if (dims->size() != rank)
         fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
             ". Give it ", rank, ".");
@@ -4052,7 +4052,7 @@ constexpr recurrent_widths check_weights(std::string_view op, Options const& opt
         fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
     if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
         fail<shape_error>(
-            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Shorten them.");
+            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
     if (width < attention_columns)
         fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", attention_columns,
             ", but W is ", *W, ". Give W [D, 4H, I + C].");
@@ -4161,7 +4161,7 @@ constexpr batch_sizes check_X(
     batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
     if (!has_output(sizes, batch))
         fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
-            ". Shorten X.");
+            ". Reduce its dimensions.");
     check_rows(op, sizes, batch.N);
     return batch;
 }
@@ -4223,7 +4223,7 @@ void check_lengths(std::string_view op, std::string_view operand, Lengths const&
             wrong.add(operand, "[", n, "] is ", lengths.text(n));
     if (!wrong.empty())
         fail<index_error>(
-            op, ": lengths must lie in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
+            op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
 /// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.
@@ -4243,7 +4243,7 @@ inline void check_apart(
         check_unique(op, output.operand, output.block.layout, "Copy it first.");
         for (named_block const& input : inputs)
             if (overlap(output.block, input.block) &&
-                !(input.operand == output.may_alias && is_same_place(output.block, input.block)))
+                !(input.operand == output.may_alias && is_same_memory(output.block, input.block)))
                 fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
                     " overlaps ", input.operand, ". Copy one of the two.");
         for (std::size_t j = 0; j < k; ++j)
@@ -6137,8 +6137,8 @@ constexpr bool check_together(std::string_view op, std::string_view names,
         for (auto const& operand : operands)
             if (!operand.second)
                 missing.add(operand.first);
-        fail<shape_error>(op, ": ", names, " go together, but ", missing,
-            missing.size() == 1 ? " is" : " are", " left out. Give all of them, or none for a plain LSTM.");
+        fail<shape_error>(op, ": ", names, " must be given together, but ", missing,
+            missing.size() == 1 ? " is" : " are", " omitted. Give all of them, or none for a plain LSTM.");
     }
     return given != 0;
 }
@@ -6156,7 +6156,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
     if (!attends) {
         if (AW)
             fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
-                " and QW, MW and V are left out. Give them, or leave AW out.");
+                " and QW, MW and V are omitted. Give them, or omit AW.");
         return {};
     }
     check_given(op, "MW", MW, 3);
@@ -6167,7 +6167,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
         fail<shape_error>(op, ": the weights must fit in memory, but ",
             AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW)
                : concat("R is ", *R, " and MW is ", *MW),
-            ". Shorten them.");
+            ". Reduce them.");
     check_shapes(op,
         std::array{
             shape_requirement{"QW", "[D, H, A]", {D, H, A}, QW},
@@ -6200,7 +6200,7 @@ constexpr std::size_t check_memory(std::string_view op, attention_widths const& 
             {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
             if (is_given)
                 fail<shape_error>(op,
-                    ": memory is for weights with attention, but QW, MW and V are left out and ",
+                    ": memory is for weights with attention, but QW, MW and V are omitted and ",
                     M                   ? "M"
                     : has_lengths       ? "memory_seq_lens"
                     : initial_attention ? "initial_attention"
@@ -6273,8 +6273,17 @@ kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const
         if (P != nullptr && gate < 3)
             load_row(in.P, d, gate * H, H, P + gate * step);
     }
-    return {I, H, step, W.packed(), R.packed(), bias, P, gate_of<T>(functions[3 * d], options.clip),
-        gate_of<T>(functions[3 * d + 1], options.clip), functions[3 * d + 2], options.input_forget};
+    return {.I = I,
+        .H = H,
+        .gate_step = step,
+        .W = W.packed(),
+        .R = R.packed(),
+        .bias = bias,
+        .P = P,
+        .f = gate_of<T>(functions[3 * d], options.clip),
+        .g = gate_of<T>(functions[3 * d + 1], options.clip),
+        .h = functions[3 * d + 2],
+        .input_forget = options.input_forget};
 }
 
 } // namespace xloom::detail
@@ -6579,14 +6588,19 @@ void check_memory_given(attn_lstm_inputs<Item> const& in)
 template <class Item>
 attn_lstm_constants<Item> constants_of(attn_lstm_inputs<Item> const& in)
 {
-    return {in.W, in.R, in.B, in.P, in.QW, in.MW, in.V, in.AW};
+    return {.W = in.W, .R = in.R, .B = in.B, .P = in.P, .QW = in.QW, .MW = in.MW, .V = in.V, .AW = in.AW};
 }
 
 template <class Item>
 attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 {
-    return {in.sequence_lens, in.initial_h, in.initial_c, in.M, in.memory_seq_lens, in.initial_attention,
-        in.initial_alignment};
+    return {.sequence_lens = in.sequence_lens,
+        .initial_h = in.initial_h,
+        .initial_c = in.initial_c,
+        .M = in.M,
+        .memory_seq_lens = in.memory_seq_lens,
+        .initial_attention = in.initial_attention,
+        .initial_alignment = in.initial_alignment};
 }
 
 } // namespace detail
@@ -6962,7 +6976,7 @@ public:
                 d, ". Choose one of the weights' directions.");
         if (!weights_.attention().attends)
             detail::fail<option_error>(
-                name, ": the weights must have attention, but QW, MW and V are left out. Use lstm_cell.");
+                name, ": the weights must have attention, but QW, MW and V are omitted. Use lstm_cell.");
         set_memory(M, memory_seq_lens);
     }
 
@@ -7457,14 +7471,13 @@ inline std::string describe_one_tuple(shape const& indices)
     if (updates != expected)
         detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
             ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ", indices,
-            "). Reshape it.", detail::describe_one_tuple(indices));
+            "). Give updates that shape.", detail::describe_one_tuple(indices));
     if (!has_strides(data) || !has_strides(updates))
         detail::fail<shape_error>(op,
             ": the size of a tensor must fit in memory, its strides too, but data is ", data,
-            " and updates is ", updates, ". Shorten an axis.");
+            " and updates is ", updates, ". Reduce a dimension.");
     if (options.duplicates == duplicates::first && options.reduction != reduction::none)
-        detail::fail<option_error>(op,
-            ": that the first update counts means something for reduction none alone, but reduction is ",
+        detail::fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
 }
 
@@ -7515,7 +7528,7 @@ namespace xloom::detail {
     detail::check_not_scalar(op, "indices", indices);
     std::size_t const least_rank = data.size() < indices.size() ? data.size() : indices.size();
     if (options.batch_dims < 0 || static_cast<std::uint64_t>(options.batch_dims) >= least_rank)
-        detail::fail<option_error>(op, ": batch_dims must lie in [0, min(q, r) - 1] = [0, ", least_rank - 1,
+        detail::fail<option_error>(op, ": batch_dims must be in [0, min(q, r) - 1] = [0, ", least_rank - 1,
             "], but it is ", options.batch_dims, " (data ", data, ", indices ", indices,
             "). Name fewer axes.");
     auto const b = static_cast<std::size_t>(options.batch_dims);
@@ -7857,7 +7870,7 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
 template <class T>
 struct offset_block {
     std::ptrdiff_t const* offsets;
-    std::ptrdiff_t const* coming;
+    std::ptrdiff_t const* next;
     std::size_t first; ///< the position of the first tuple
     std::size_t size;
     T* data;
@@ -7869,7 +7882,7 @@ struct offset_block {
     void for_each(F const& f) const
     {
         for (std::size_t i = 0; i < size; ++i) {
-            kernel::prefetch_slice(data, coming[i], length);
+            kernel::prefetch_slice(data, next[i], length);
             if (offsets[i] != dropped_offset)
                 f(offsets[i], first + i);
         }
@@ -8152,7 +8165,7 @@ private:
             return;
         kernel::index_stats const found = kernel::find_index_stats(tuples_);
         if (!found.in_range)
-            fail<index_error>(op, ": an index into an axis of length d must lie in [-d, d - 1], but ",
+            fail<index_error>(op, ": an index into an axis of length d must be in [-d, d - 1], but ",
                 describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
         tuples_.has_negative = found.has_negative;
     }
@@ -8209,7 +8222,7 @@ public:
     {}
 
     shape const& output_shape() const { return output_shape_; }
-    bool may_leave_out() const { return options_.bounds == bounds::drop; }
+    bool may_drop() const { return options_.bounds == bounds::drop; }
 
     /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
     template <class Policy>
@@ -8373,9 +8386,8 @@ void gather_to(Call const& call, Output& output, Policy const& policy)
     auto* const items = enable_tensor<Output>::data(output);
     if (is_row_major(layout))
         return call.run(items, policy);
-    auto copy = call.may_leave_out()
-                    ? pack_items<item_t<Output>>(items, layout)
-                    : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
+    auto copy = call.may_drop() ? pack_items<item_t<Output>>(items, layout)
+                                : xt::xtensor<item_t<Output>, 1>::from_shape({element_count(layout.dims)});
     call.run(copy.data(), policy);
     unpack_items(copy, items, layout);
 }
@@ -8399,7 +8411,7 @@ auto gather_nd(
             fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
-        if (call.may_leave_out())
+        if (call.may_drop())
             std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
         gather_to(call, result, policy);
         return result;
@@ -9779,7 +9791,7 @@ constexpr void require_attributes(
     if (version >= 7 && attributes.output_sequence)
         fail<option_error>("xloom::", function,
             ": from opset 7 on there is no output_sequence, but opset is ", attributes.opset,
-            " and output_sequence is true. Leave it out.");
+            " and output_sequence is true. Omit it.");
 }
 
 /// Rejects an X whose element type is unknown, and one whose rank is known and not 3.
@@ -10118,8 +10130,8 @@ constexpr void require_indexable(
             " and indices is ", indices, ". Give each an axis.");
     dim const& k = indices[indices.rank() - 1];
     if (k.has_value() && (k.value() < 0 || k.value() > static_cast<std::int64_t>(data.rank()) - batch_dims))
-        fail<shape_error>("xloom::infer_gather_nd: indices' last dimension must lie between 0 and data's "
-                          "rank less batch_dims, but data is ",
+        fail<shape_error>("xloom::infer_gather_nd: indices' last dimension must be between 0 and data's rank "
+                          "less batch_dims, but data is ",
             data, ", indices is ", indices, " and batch_dims is ", batch_dims, ". Index fewer axes.");
 }
 
@@ -10888,7 +10900,7 @@ constexpr std::size_t scan_axis(
 {
     std::int64_t const axis = given ? (*given)[i] : 0;
     if (!is_axis(axis, rank))
-        fail<shape_error>("xloom::infer_scan: an axis must lie in [-r, r-1] for rank r, but ", attribute, "[",
+        fail<shape_error>("xloom::infer_scan: an axis must be in [-r, r-1] for rank r, but ", attribute, "[",
             i, "] is ", axis, " and the rank is ", rank, ". Name an axis that exists.");
     return wrap_axis(axis, rank);
 }
@@ -11271,22 +11283,22 @@ struct time_axis {
     /// contiguous row-major buffer.
     strided_copy pack_copy(std::size_t count) const
     {
-        auto const [dims, apart, packed] = several(count);
-        return {dims, apart, packed};
+        auto const [dims, strided, packed] = several(count);
+        return {dims, strided, packed};
     }
 
     /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
     /// which is passed to it.
     strided_copy unpack_copy(std::size_t count) const
     {
-        auto const [dims, apart, packed] = several(count);
-        return {dims, packed, apart};
+        auto const [dims, strided, packed] = several(count);
+        return {dims, packed, strided};
     }
 
 private:
     struct both_layouts {
         shape dims;
-        strides apart;
+        strides strided;
         strides packed;
     };
 
@@ -11572,13 +11584,13 @@ template <class State>
     requires std::is_arithmetic_v<State>
 class local_state<State> {
 public:
-    explicit local_state(State& state) : home_(state), value_(state) {}
+    explicit local_state(State& state) : target_(state), value_(state) {}
     local_state(local_state const&) = delete;
-    ~local_state() { home_ = value_; }
+    ~local_state() { target_ = value_; }
     State& get() { return value_; }
 
 private:
-    State& home_;
+    State& target_;
     State value_;
 };
 
@@ -11735,10 +11747,10 @@ constexpr void check_time_axes(std::string_view op, std::string_view name, std::
         is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
     }
     if (!has_axis)
-        fail<shape_error>(op, ": each of ", name, " must have an axis to walk along, but ",
+        fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
             describe_scalars(name, operands), ". Give it an axis for the iterations.");
     if (!is_in_range)
-        fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
             describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
 }
 
@@ -11882,7 +11894,7 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
         is_in_range = is_in_range && is_axis(detail::axis_option(options.scan_output_axes, i),
                                          detail::stacked_rank(element_ranks[i]));
     if (!is_in_range)
-        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must lie in [-r, r - 1], but ",
+        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
             detail::describe_output_axes(element_ranks, options.scan_output_axes),
             ". Name an axis that the tensor has.");
 }
@@ -11901,8 +11913,8 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
             ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
         detail::fail<shape_error>(op,
-            ": an axis of a tensor of rank r must lie in [-r, r - 1], but scan_output_axes[", i, "] is ",
-            axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
+            ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[", i, "] is ", axis,
+            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
             ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
@@ -11918,7 +11930,7 @@ constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& e
 {
     fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
         "] was ", was, " and the body made it ", is, " at iteration ", iteration,
-        row ? concat(" of row ", *row) : std::string(), ". Compute it in the shape it had.");
+        row ? concat(" of row ", *row) : std::string(), ". Return a value of the original shape.");
 }
 
 } // namespace xloom::detail
@@ -12345,7 +12357,7 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
 {
     if (!max_trip_count && !cond && !can_be_stopped)
         detail::fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
-                                       "absent and stop has no state. Give one of them.");
+                                       "absent and options.stop can never be requested. Give one of them.");
     if (!max_trip_count)
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
@@ -12373,7 +12385,7 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
     std::string_view op, std::span<shape const> outputs, std::int64_t iteration)
 {
     fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
-        describe_room(outputs, iteration + 1), " and the loop goes on at iteration ", iteration,
+        describe_room(outputs, iteration + 1), " and the loop continues at iteration ", iteration,
         ". Give it a longer leading axis.");
 }
 
@@ -12739,7 +12751,7 @@ consteval bool is_valid_loop()
 {
     if constexpr (!is_flat<State>)
         static_assert(never<State>, "xloom::loop: a pack is one value or a flat std::tuple of values, but a "
-                                    "std::tuple stands inside a std::tuple");
+                                    "std::tuple is inside a std::tuple");
     else if constexpr (!loop_call<Body, State>::is_valid)
         static_assert(never<Body>,
             "xloom::loop: the body must be callable as body(iteration, cond, carried value const&...)");
@@ -12770,7 +12782,7 @@ consteval bool is_valid_loop_into()
     using outputs = leaves_t<Outputs>;
     if constexpr (!is_flat<bare<States>> || !is_flat<bare<Outputs>>)
         static_assert(never<States>, "xloom::loop_into: a pack is one value or a flat std::tuple of values, "
-                                     "but a std::tuple stands inside a std::tuple");
+                                     "but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<is_loop_state, states>)
         static_assert(never<States>, "xloom::loop_into: a carried value must be a variable that can be "
                                      "written, but a lazy xtensor expression was passed");
@@ -13744,7 +13756,8 @@ private:
         detail::check_given(op, "B", detail::shape_if_given(B), 2);
         std::size_t const K = B.shape()[0], J = B.shape()[1];
         if (!has_strides({K, J}, detail::padded_bytes))
-            detail::fail<shape_error>(op, ": B must fit in memory, but it is ", B.shape(), ". Shorten it.");
+            detail::fail<shape_error>(
+                op, ": B must fit in memory, but it is ", B.shape(), ". Reduce its dimensions.");
         detail::check_shapes(op,
             std::array{detail::shape_requirement{"bias", "[J]", {J}, detail::shape_if_given(bias)}},
             [&] { return detail::concat("K = ", K, " and J = ", J); });
@@ -13863,7 +13876,13 @@ kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& 
         pack_panels(across(in.R, d, 0, 0), H, H, R);
         load_bias(in.B, d, 0, H, H, bias);
     }
-    return {I, H, step, W.packed(), R.packed(), bias, gate_of<T>(functions[d], options.clip)};
+    return {.I = I,
+        .H = H,
+        .gate_step = step,
+        .W = W.packed(),
+        .R = R.packed(),
+        .bias = bias,
+        .f = gate_of<T>(functions[d], options.clip)};
 }
 
 } // namespace xloom::detail
@@ -14172,7 +14191,7 @@ consteval bool is_valid_scan()
 {
     if constexpr (!is_flat<State> || !is_flat<Inputs>)
         static_assert(never<State>, "xloom::scan: a pack is one value or a flat std::tuple of values, but a "
-                                    "std::tuple stands inside a std::tuple");
+                                    "std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<is_scan_state, leaves_t<State>>)
         static_assert(never<State>,
             "xloom::scan: a state is a tensor or a scalar; carry sequences and optionals with xloom::loop");
@@ -14211,7 +14230,7 @@ consteval bool is_valid_scan_into()
     using outputs = leaves_t<Outputs>;
     if constexpr (!is_flat<bare<States>> || !is_flat<Inputs> || !is_flat<bare<Outputs>>)
         static_assert(never<States>, "xloom::scan_into: a pack is one value or a flat std::tuple of values, "
-                                     "but a std::tuple stands inside a std::tuple");
+                                     "but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<is_scan_state, states>)
         static_assert(never<States>, "xloom::scan_into: a state is a tensor or a scalar; carry sequences and "
                                      "optionals with xloom::loop_into");
@@ -14391,7 +14410,7 @@ constexpr void check_sequence_lens(
         return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length);
     };
     if (std::any_of(lens.begin(), lens.end(), is_wrong))
-        fail<index_error>(op, ": a sequence length must lie in [0, ", extent.length, "], but ",
+        fail<index_error>(op, ": a sequence length must be in [0, ", extent.length, "], but ",
             describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 
@@ -14588,7 +14607,7 @@ consteval bool is_valid_scan_batched()
 {
     if constexpr (!is_flat<State> || !is_flat<Inputs>)
         static_assert(never<State>, "xloom::scan_batched: a pack is one value or a flat std::tuple of "
-                                    "values, but a std::tuple stands inside a std::tuple");
+                                    "values, but a std::tuple is inside a std::tuple");
     else if constexpr (!every_leaf<has_batch_axis, leaves_t<State>>)
         static_assert(never<State>, "xloom::scan_batched: a state is a tensor whose axis 0 is the batch");
     else if constexpr (!every_leaf<is_no_foreign_memory, Inputs>)
@@ -14767,7 +14786,7 @@ std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_pla
     std::array<bool, K> holds_input{};
     detail::for_each_leaf(outputs, [&](auto k, auto& output) {
         detail::for_each_leaf(inputs, [&](auto m, auto& input) {
-            if (detail::is_walked_alike(output_places[k], input_places[m])) {
+            if (detail::is_same_traversal(output_places[k], input_places[m])) {
                 holds_input[k] = true;
                 detail::share_element(input, output);
             }
@@ -15257,18 +15276,19 @@ namespace xloom::kernel {
 
 namespace detail {
 
-/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `coming` for
-/// each one computed.
+/// Computes to = reduce(old, update), where `to` may be `old`, and prefetches a cache line of `next_update`
+/// for each one computed.
 ///
 /// Why one at a time: slices are contiguous but updates are not, and prefetches issued all at once delay each
 /// other.
 template <class T, class Reduce>
-void apply_to_row(T const* old, T const* update, T const* coming, T* to, std::size_t count, Reduce& reduce)
+void apply_to_row(
+    T const* old, T const* update, T const* next_update, T* to, std::size_t count, Reduce& reduce)
 {
     constexpr std::size_t line = elements_per_cache_line<T>;
     std::size_t i = 0;
     for (; i + line <= count; i += line) {
-        __builtin_prefetch(coming + i, 0, 2);
+        __builtin_prefetch(next_update + i, 0, 2);
         T items[line];
         for (std::size_t j = 0; j < line; ++j)
             items[j] = static_cast<T>(reduce(T(old[i + j]), update[i + j]));
@@ -15777,20 +15797,18 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
             fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
                 static_cast<int>(options.reduction), ". Choose one.");
         if (!has_reduction<T>(options.reduction))
-            fail<option_error>(op, ": a reduction must mean something for data's elements, but reduction is ",
+            fail<option_error>(op, ": a reduction must be defined for data's elements, but reduction is ",
                 name_of(options.reduction), " and data holds ", element_name<T>(), ". Choose another.");
     } else {
         if (options.reduction != reduction::none)
             fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
-                name_of(options.reduction), ". Leave it out.");
+                name_of(options.reduction), ". Omit it.");
         if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
-            fail<option_error>(op, ": accumulate_in_float goes with the reductions of xloom alone, but a "
-                                   "callable of yours reduces. Leave it "
-                                   "out, or convert data and updates to float.");
+            fail<option_error>(op, ": accumulate_in_float requires a reduction of xloom, but a callable "
+                                   "reduces. Omit it, or convert data and updates to float.");
         if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
-            fail<option_error>(op, ": that the first update counts means something for reduction none alone, "
-                                   "but a callable reduces. Choose "
-                                   "duplicates::last, with which every update counts.");
+            fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
+                                   "Choose duplicates::last, with which every update counts.");
     }
 }
 
@@ -15996,7 +16014,7 @@ inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t b
 
 /// True if sorting updates by owner is expected to be faster, where one owner applies the fraction `load` of
 /// all updates.
-constexpr bool is_sorting_worth(std::size_t parts, std::size_t slice_size, double load)
+constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, double load)
 {
     double const sorting = tuning::sorting_cost / static_cast<double>(parts);
     double const applying = tuning::applying_cost + static_cast<double>(slice_size);
@@ -16015,9 +16033,9 @@ public:
             parts_ = parts_for(policy, read.count() * slice_size);
             if (parts_ == 1 || can_be_cut())
                 return;
-            if (is_sorting_worth(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
+            if (is_sorting_worthwhile(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
                 owner_of_.emplace((std::max)(slice_size, tuning::thread_distance), parts_, read);
-            if (!owner_of_ || !is_sorting_worth(parts_, slice_size, owner_of_->load()))
+            if (!owner_of_ || !is_sorting_worthwhile(parts_, slice_size, owner_of_->load()))
                 parts_ = 1;
         }
     }
@@ -16173,7 +16191,7 @@ namespace xloom::detail {
 /// True if the result can be filled slice by slice in uninitialised storage: a built-in reduction, trivial
 /// items, row-major, no fixed shape.
 template <class Data, class Reduce>
-inline constexpr bool can_go_by_row =
+inline constexpr bool can_fuse =
     is_built_in<Reduce> && std::is_trivial_v<item_t<Data>> && is_always_row_major<owned_t<Data>> &&
     !is_fixed_shape<shape_type_t<owned_t<Data>>>;
 
@@ -16189,7 +16207,7 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
 /// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
 /// of `threads` has at least 8 slices.
 template <class Call>
-bool is_going_by_row_worth(Call const& call, std::size_t threads)
+bool is_fusing_worthwhile(Call const& call, std::size_t threads)
 {
     std::size_t const slice_bytes = call.slice_size() * sizeof(typename Call::item);
     std::size_t const slices = call.slices(), updates = call.tuples().count;
@@ -16199,7 +16217,7 @@ bool is_going_by_row_worth(Call const& call, std::size_t threads)
 
 /// Copies slices from `data` to `output` and applies their updates; each thread processes a range of slices.
 template <class T, class Call, class Reduce, class Policy>
-void run_by_row(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
+void run_fused(Call const& call, T const* data, T* output, Reduce& reduce, Policy const& policy)
 {
     std::size_t const slices = call.slices(), size = call.slice_size();
     kernel::updates_by_slice const order(call.reader(), slices);
@@ -16245,11 +16263,11 @@ template <class Call, tensor Data, class Reduce, class Policy>
 owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
-    if constexpr (can_go_by_row<Data, Reduce>)
+    if constexpr (can_fuse<Data, Reduce>)
         if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
-            is_going_by_row_worth(call, policy.concurrency())) {
+            is_fusing_worthwhile(call, policy.concurrency())) {
             owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
-            run_by_row(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
+            run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
                 reduce, policy);
             return result;
         }
@@ -16502,7 +16520,7 @@ namespace xloom {
 /// ```cpp
 /// xt::xtensor<int, 1> const x = {1, 2, 3};
 /// xt::xtensor<int, 2> const indices = {{0}, {2}};
-/// xloom::gather_nd(x, indices, xloom::tbb_policy(2)); // = [1, 3]
+/// xloom::gather_nd(x, indices, {}, xloom::tbb_policy(2)); // = [1, 3]
 /// ```
 class tbb_policy {
 public:

@@ -82,7 +82,7 @@ struct in_parts {
 TEST_CASE("the meter sees aligned memory")
 {
     std::size_t const before = allocations();
-    aligned_vector<float> const some(100);
+    xloom::detail::aligned_vector<float> const some(100);
     CHECK(allocations() == before + 1);
 }
 
