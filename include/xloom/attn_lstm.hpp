@@ -343,6 +343,8 @@ attn_lstm_result<Item> attn_lstm(Input const&, attn_lstm_weights<Item> const&,
         "xloom::attn_lstm: the arguments are attn_lstm(X, weights, start[, score][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last, and a score behind the options or the policy.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
 attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
     Policy const&, attn_lstm_options const& = {})
@@ -351,6 +353,8 @@ attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_in
         "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last, and a score behind the options or the policy.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score>
 attn_lstm_result<Item> attn_lstm(
@@ -360,6 +364,8 @@ attn_lstm_result<Item> attn_lstm(
         "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last, and a score behind the options or the policy.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score, execution_policy Policy>
 attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,

@@ -144,6 +144,8 @@ gru_result<Item> gru(
     static_assert(detail::never<Policy>, "xloom::gru: the arguments are gru(X, weights[, start][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
 gru_result<Item> gru(
     Input const&, std::type_identity_t<gru_inputs<Item>> const&, Policy const&, gru_options const& = {})

@@ -248,6 +248,8 @@ lstm_result<Item> lstm(Input const&, lstm_weights<Item> const&, Policy const&,
         detail::never<Policy>, "xloom::lstm: the arguments are lstm(X, weights[, start][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
 lstm_result<Item> lstm(
     Input const&, std::type_identity_t<lstm_inputs<Item>> const&, Policy const&, lstm_options const& = {})

@@ -153,6 +153,8 @@ rnn_result<Item> rnn(
     static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, weights[, start][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
 rnn_result<Item> rnn(
     Input const&, std::type_identity_t<rnn_inputs<Item>> const&, Policy const&, rnn_options const& = {})

@@ -6697,6 +6697,8 @@ attn_lstm_result<Item> attn_lstm(Input const&, attn_lstm_weights<Item> const&,
         "xloom::attn_lstm: the arguments are attn_lstm(X, weights, start[, score][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last, and a score behind the options or the policy.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
 attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
     Policy const&, attn_lstm_options const& = {})
@@ -6705,6 +6707,8 @@ attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_in
         "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last, and a score behind the options or the policy.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score>
 attn_lstm_result<Item> attn_lstm(
@@ -6714,6 +6718,8 @@ attn_lstm_result<Item> attn_lstm(
         "xloom::attn_lstm: the arguments are attn_lstm(X, inputs[, score][, options][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last, and a score behind the options or the policy.
 template <class Input, class Item = detail::first_item_t<Input>,
     attention_score<detail::compute_t<Item>> Score, execution_policy Policy>
 attn_lstm_result<Item> attn_lstm(Input const&, std::type_identity_t<attn_lstm_inputs<Item>> const&,
@@ -8890,6 +8896,8 @@ gru_result<Item> gru(
     static_assert(detail::never<Policy>, "xloom::gru: the arguments are gru(X, weights[, start][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
 gru_result<Item> gru(
     Input const&, std::type_identity_t<gru_inputs<Item>> const&, Policy const&, gru_options const& = {})
@@ -13500,6 +13508,8 @@ lstm_result<Item> lstm(Input const&, lstm_weights<Item> const&, Policy const&,
         detail::never<Policy>, "xloom::lstm: the arguments are lstm(X, weights[, start][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
 lstm_result<Item> lstm(
     Input const&, std::type_identity_t<lstm_inputs<Item>> const&, Policy const&, lstm_options const& = {})
@@ -14035,6 +14045,8 @@ rnn_result<Item> rnn(
     static_assert(detail::never<Policy>, "xloom::rnn: the arguments are rnn(X, weights[, start][, policy])");
     return {};
 }
+
+/// Rejects a policy that is not last.
 template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy>
 rnn_result<Item> rnn(
     Input const&, std::type_identity_t<rnn_inputs<Item>> const&, Policy const&, rnn_options const& = {})

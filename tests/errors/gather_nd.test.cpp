@@ -128,13 +128,14 @@ TEST_CASE("gather_nd finds bounds::assume broken")
 TEST_CASE("gather_nd refuses to give another rank than the output's")
 {
     CHECK_THROWS_WITH_AS(gather_nd<1>(table, tuples{{0}, {1}}),
-        "xloom::gather_nd: the output must have the rank that was asked for, but its shape is [2, 4] and the "
-        "rank asked for is 1. Ask for "
-        "2.",
+        "xloom::gather_nd: the output must have the requested rank, but its shape is [2, 4] and the "
+        "requested "
+        "rank is 1. Request 2.",
         shape_error);
     CHECK_THROWS_WITH_AS(gather_nd<2>(table, xt::xtensor<std::int64_t, 1>{0, 1}),
-        "xloom::gather_nd: the output must have the rank that was asked for, but its shape is [] and the "
-        "rank asked for is 2. Ask for 0.",
+        "xloom::gather_nd: the output must have the requested rank, but its shape is [] and the requested "
+        "rank "
+        "is 2. Request 0.",
         shape_error);
 }
 

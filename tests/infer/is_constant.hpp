@@ -3,5 +3,13 @@
 
 #include <type_traits>
 
+/// Calls a function and destroys its result, as clang 14 does not do with one in a template argument.
 template <auto Call>
-concept is_constant = requires { typename std::bool_constant<(static_cast<void>(Call()), true)>; };
+constexpr bool completes()
+{
+    static_cast<void>(Call());
+    return true;
+}
+
+template <auto Call>
+concept is_constant = requires { typename std::bool_constant<completes<Call>()>; };

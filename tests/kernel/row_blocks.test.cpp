@@ -19,24 +19,24 @@ TEST_CASE("blocks: as few as there can be, of nearly one size")
                   blocks{5, 4}.count() == 2);
     static_assert(blocks{5, 4}.begin(0) == 0 && blocks{5, 4}.begin(1) == 3 && blocks{5, 4}.begin(2) == 5);
     constexpr blocks many{std::size_t(-1) / 2, 4};
-    static_assert(many.begin(many.count() - 1) == many.things - 3 && many.begin(many.count()) == many.things);
+    static_assert(many.begin(many.count() - 1) == many.length - 3 && many.begin(many.count()) == many.length);
     for (std::size_t const most : std::initializer_list<std::size_t>{1, 2, 3, 4, 6})
-        for (std::size_t things = 1; things < 50; ++things) {
-            blocks const parts{things, most};
-            std::size_t smallest = things, largest = 0;
+        for (std::size_t length = 1; length < 50; ++length) {
+            blocks const parts{length, most};
+            std::size_t smallest = length, largest = 0;
             for (std::size_t i = 0; i < parts.count(); ++i) {
                 std::size_t const size = parts.begin(i + 1) - parts.begin(i);
                 smallest = std::min(smallest, size);
                 largest = std::max(largest, size);
             }
-            CAPTURE(things);
+            CAPTURE(length);
             CAPTURE(most);
             CHECK(parts.begin(0) == 0);
-            CHECK(parts.begin(parts.count()) == things);
+            CHECK(parts.begin(parts.count()) == length);
             CHECK(largest <= most);
             CHECK(largest - smallest <= 1);
-            CHECK((parts.count() - 1) * most < things); // one block less would not do
-            if (most >= 3 && things >= 2)
+            CHECK((parts.count() - 1) * most < length); // one block less would not do
+            if (most >= 3 && length >= 2)
                 CHECK(smallest >= 2);
         }
 }
