@@ -3566,16 +3566,6 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
     return position;
 }
 
-} // namespace xloom
-
-namespace xloom::detail {
-
-/// A shape and, for each axis, the stride in elements (any sign, 0 allowed).
-struct strided_layout {
-    shape dims{};
-    xloom::strides strides{};
-};
-
 /// Returns the strides of a contiguous row-major tensor.
 constexpr strides row_major_strides(shape const& dims)
 {
@@ -3587,6 +3577,16 @@ constexpr strides row_major_strides(shape const& dims)
     }
     return result;
 }
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// A shape and, for each axis, the stride in elements (any sign, 0 allowed).
+struct strided_layout {
+    shape dims{};
+    xloom::strides strides{};
+};
 
 /// True if the elements are contiguous in row-major order.
 constexpr bool is_row_major(strided_layout const& layout)

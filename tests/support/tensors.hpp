@@ -13,7 +13,7 @@ Tensor make_tensor(textbook::tensor const& values)
     Tensor result = door::make(xloom::shape(values.shape.begin(), values.shape.end()));
     xloom::detail::strided_layout const layout = xloom::detail::layout_of(result);
     xloom::kernel::strided_copy const copy(
-        layout.dims, xloom::detail::row_major_strides(layout.dims), layout.strides);
+        layout.dims, xloom::row_major_strides(layout.dims), layout.strides);
     std::vector<typename door::value_type> items(values.items.begin(), values.items.end());
     copy(items.data(), door::data(result));
     return result;
@@ -28,7 +28,7 @@ bool equals(Tensor const& tensor, textbook::tensor const& expected)
     if (layout.dims != xloom::shape(expected.shape.begin(), expected.shape.end()))
         return false;
     std::vector<typename door::value_type> items(expected.items.size());
-    xloom::kernel::strided_copy(layout.dims, layout.strides, xloom::detail::row_major_strides(layout.dims))(
+    xloom::kernel::strided_copy(layout.dims, layout.strides, xloom::row_major_strides(layout.dims))(
         door::data(tensor), items.data());
     for (std::size_t i = 0; i < items.size(); ++i)
         if (static_cast<double>(items[i]) != expected.items[i])

@@ -11,18 +11,6 @@ struct strided_layout {
     xloom::strides strides{};
 };
 
-/// Returns the strides of a contiguous row-major tensor.
-constexpr strides row_major_strides(shape const& dims)
-{
-    strides result(dims.size(), 0);
-    std::ptrdiff_t step = 1;
-    for (std::size_t axis = dims.size(); axis-- > 0;) {
-        result[axis] = step;
-        step *= static_cast<std::ptrdiff_t>(dims[axis]);
-    }
-    return result;
-}
-
 /// True if the elements are contiguous in row-major order.
 constexpr bool is_row_major(strided_layout const& layout)
 {

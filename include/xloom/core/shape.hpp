@@ -118,4 +118,16 @@ constexpr shape unravel(std::size_t flat, shape const& dims)
     return position;
 }
 
+/// Returns the strides of a contiguous row-major tensor.
+constexpr strides row_major_strides(shape const& dims)
+{
+    strides result(dims.size(), 0);
+    std::ptrdiff_t step = 1;
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+        result[axis] = step;
+        step *= static_cast<std::ptrdiff_t>(dims[axis]);
+    }
+    return result;
+}
+
 } // namespace xloom
