@@ -149,11 +149,10 @@ struct lstm {
     template <class T, class Node>
     static xloom::lstm_weights<T> pack(Node const& node, options const& attributes)
     {
-        return {"xloom::lstm",
-            {.W = operand<T>(node, 1),
-                .R = operand<T>(node, 2),
-                .B = operand<T>(node, 3),
-                .P = operand<T>(node, 7)},
+        return {{.W = operand<T>(node, 1),
+                    .R = operand<T>(node, 2),
+                    .B = operand<T>(node, 3),
+                    .P = operand<T>(node, 7)},
             attributes};
     }
     template <class T>
@@ -174,8 +173,7 @@ struct gru {
     template <class T, class Node>
     static xloom::gru_weights<T> pack(Node const& node, options const& attributes)
     {
-        return {"xloom::gru", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)},
-            attributes};
+        return {{.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
     }
     template <class T>
     static values run(call const& node, xloom::gru_weights<T> const& weights)
@@ -193,8 +191,7 @@ struct rnn {
     template <class T, class Node>
     static xloom::rnn_weights<T> pack(Node const& node, options const& attributes)
     {
-        return {"xloom::rnn", {.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)},
-            attributes};
+        return {{.W = operand<T>(node, 1), .R = operand<T>(node, 2), .B = operand<T>(node, 3)}, attributes};
     }
     template <class T>
     static values run(call const& node, xloom::rnn_weights<T> const& weights)
@@ -212,15 +209,14 @@ struct attn_lstm {
     template <class T, class Node>
     static xloom::attn_lstm_weights<T> pack(Node const& node, options const& attributes)
     {
-        return {"xloom::attn_lstm",
-            {.W = operand<T>(node, 1),
-                .R = operand<T>(node, 2),
-                .B = operand<T>(node, 3),
-                .P = operand<T>(node, 7),
-                .QW = operand<T>(node, 8),
-                .MW = operand<T>(node, 9),
-                .V = operand<T>(node, 10),
-                .AW = operand<T>(node, 13)},
+        return {{.W = operand<T>(node, 1),
+                    .R = operand<T>(node, 2),
+                    .B = operand<T>(node, 3),
+                    .P = operand<T>(node, 7),
+                    .QW = operand<T>(node, 8),
+                    .MW = operand<T>(node, 9),
+                    .V = operand<T>(node, 10),
+                    .AW = operand<T>(node, 13)},
             attributes};
     }
     template <class T>
