@@ -8167,10 +8167,11 @@ private:
 #else
         bool const is_checked = rule_ == bounds::check || rule_ == bounds::assume;
 #endif
-        if (!is_checked)
+        // Single indices without a negative one have the fastest loops, which repay this pass.
+        if (!is_checked && !(rule_ == bounds::assume && tuples_.width() == 1))
             return;
         kernel::index_stats const found = kernel::find_index_stats(tuples_);
-        if (!found.in_range)
+        if (is_checked && !found.in_range)
             fail<index_error>(op, ": an index into an axis of length d must be in [-d, d - 1], but ",
                 describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
         tuples_.has_negative = found.has_negative;
