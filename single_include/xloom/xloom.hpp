@@ -5209,12 +5209,20 @@ auto evaluated_inputs(Pack const& inputs)
         detail::leaves(inputs));
 }
 
-/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank.
+/// True unless the type of an operand shows that its rank is at most max_rank.
+template <class X>
+inline constexpr bool may_exceed_max_rank = lazy<X>;
+template <tensor X>
+inline constexpr bool may_exceed_max_rank<X> = (enable_tensor<bare<X>>::rank > max_rank); // or dynamic_rank
+
+/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank. Costs nothing in a loop
+/// whose types show it.
 template <class... Xs>
 void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
 {
-    detail::for_each_leaf(
-        operands, [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
+        detail::for_each_leaf(operands,
+            [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
 }
 template <class X>
 void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
