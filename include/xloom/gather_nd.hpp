@@ -106,12 +106,11 @@ auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const
     return detail::gather_nd<Rank>(data, indices, options, policy);
 }
 
-/// Rejects a policy that is not behind the options.
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
 template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
 auto gather_nd(Data const&, Indices const&, Policy const&, gather_nd_options const& = {})
 {
-    static_assert(detail::never<Policy>,
-        "xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])");
+    static_cast<void>(detail::is_valid_gather_nd<Rank, Data, Indices, gather_nd_options>());
     return detail::owned_t<Data>();
 }
 
@@ -142,12 +141,11 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
     detail::gather_nd_into(data, indices, std::forward<Output>(output), options, policy);
 }
 
-/// Rejects a policy that is not behind the options.
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
 template <class Data, class Indices, class Output, execution_policy Policy>
 void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, gather_nd_options const& = {})
 {
-    static_assert(detail::never<Policy>, "xloom::gather_nd_into: the arguments are gather_nd_into(data, "
-                                         "indices, output[, options][, policy])");
+    static_cast<void>(detail::is_valid_gather_nd_into<Data, Indices, Output, gather_nd_options>());
 }
 
 } // namespace xloom

@@ -121,13 +121,12 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
         detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
-/// Rejects a policy without options before it.
+/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
 template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
 auto scatter_nd(
     Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
-    static_assert(detail::never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
-                                         "updates[, reduce][, options][, policy])");
+    static_cast<void>(detail::is_valid_scatter_nd<false, Data, Indices, Updates, Policy, Policy>());
     return detail::owned_t<Data>();
 }
 
@@ -156,13 +155,12 @@ void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates
         detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
-/// Rejects a policy without options before it.
+/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
 template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
 void scatter_nd_into(
     Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
-    static_assert(detail::never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
-                                         "updates[, reduce][, options][, policy])");
+    static_cast<void>(detail::is_valid_scatter_nd<true, Data, Indices, Updates, Policy, Policy>());
 }
 
 } // namespace xloom

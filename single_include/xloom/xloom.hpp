@@ -8484,12 +8484,11 @@ auto gather_nd(Data const& data, Indices const& indices, gather_nd_options const
     return detail::gather_nd<Rank>(data, indices, options, policy);
 }
 
-/// Rejects a policy that is not behind the options.
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
 template <std::size_t Rank = dynamic_rank, class Data, class Indices, execution_policy Policy>
 auto gather_nd(Data const&, Indices const&, Policy const&, gather_nd_options const& = {})
 {
-    static_assert(detail::never<Policy>,
-        "xloom::gather_nd: the arguments are gather_nd(data, indices[, options][, policy])");
+    static_cast<void>(detail::is_valid_gather_nd<Rank, Data, Indices, gather_nd_options>());
     return detail::owned_t<Data>();
 }
 
@@ -8520,12 +8519,11 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
     detail::gather_nd_into(data, indices, std::forward<Output>(output), options, policy);
 }
 
-/// Rejects a policy that is not behind the options.
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
 template <class Data, class Indices, class Output, execution_policy Policy>
 void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, gather_nd_options const& = {})
 {
-    static_assert(detail::never<Policy>, "xloom::gather_nd_into: the arguments are gather_nd_into(data, "
-                                         "indices, output[, options][, policy])");
+    static_cast<void>(detail::is_valid_gather_nd_into<Data, Indices, Output, gather_nd_options>());
 }
 
 } // namespace xloom
@@ -16457,13 +16455,12 @@ auto scatter_nd(Data&& data, Indices const& indices, Updates const& updates, Red
         detail::scatter_nd_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
-/// Rejects a policy without options before it.
+/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
 template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
 auto scatter_nd(
     Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
-    static_assert(detail::never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
-                                         "updates[, reduce][, options][, policy])");
+    static_cast<void>(detail::is_valid_scatter_nd<false, Data, Indices, Updates, Policy, Policy>());
     return detail::owned_t<Data>();
 }
 
@@ -16492,13 +16489,12 @@ void scatter_nd_into(Data&& data, Indices const& indices, Updates const& updates
         detail::scatter_nd_into_name, std::forward<Data>(data), indices, updates, reduce, options, policy);
 }
 
-/// Rejects a policy without options before it.
+/// Rejects a policy in the place of the options, with the error of one in the place of the reduction.
 template <class Data, class Indices, class Updates, detail::not_options Reduce, execution_policy Policy>
 void scatter_nd_into(
     Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
-    static_assert(detail::never<Policy>, "xloom::scatter_nd: the arguments are scatter_nd(data, indices, "
-                                         "updates[, reduce][, options][, policy])");
+    static_cast<void>(detail::is_valid_scatter_nd<true, Data, Indices, Updates, Policy, Policy>());
 }
 
 } // namespace xloom
