@@ -97,41 +97,17 @@ struct attn_lstm_options {
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
-class attn_lstm_weights
-    : public detail::packed_weights<kernel::attn_lstm_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+class attn_lstm_weights : public detail::packed_weights<detail::attn_lstm_family, detail::compute_t<Item>> {
 public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
-        : attn_lstm_weights(detail::operator_name{"xloom::attn_lstm_weights"}, constants, options)
+        : attn_lstm_weights({"xloom::attn_lstm_weights"}, constants, options)
     {}
     attn_lstm_weights(detail::operator_name const& op, attn_lstm_constants<Item> const& constants,
         attn_lstm_options const& options)
-        : attn_lstm_weights(
-              op.text, constants, options, detail::check_attention_constants(op.text, constants))
+        : attn_lstm_weights::packed_weights(op, constants, options)
     {}
 
-    detail::attention_widths const& attention() const noexcept { return attention_; }
-
-private:
-    attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants,
-        attn_lstm_options const& options, detail::attention_widths const& attention)
-        : attn_lstm_weights(constants, options, attention,
-              detail::checked_weights{detail::check_lstm_constants(op, constants, options, attention.C),
-                  detail::check_activations(
-                      op, options, detail::lstm_activations, activation_dialect::microsoft)})
-    {}
-    attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options,
-        detail::attention_widths const& attention, detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::attn_lstm_parameters<T>>(checked.sizes, options,
-              [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_attn_lstm<T>(
-                      constants, checked.sizes, attention, options, checked.functions, d, memory);
-              }),
-          attention_(attention)
-    {}
-
-    detail::attention_widths attention_;
+    detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
 };
 
 namespace detail {

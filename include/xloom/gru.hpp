@@ -65,28 +65,14 @@ struct gru_options {
 /// Errors    shape_error, option_error: as gru.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class gru_weights : public detail::packed_weights<kernel::gru_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+class gru_weights : public detail::packed_weights<detail::gru_family, detail::compute_t<Item>> {
 public:
     gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
-        : gru_weights(detail::operator_name{"xloom::gru_weights"}, constants, options)
+        : gru_weights({"xloom::gru_weights"}, constants, options)
     {}
     gru_weights(
         detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
-        : gru_weights(constants, options,
-              detail::checked_weights{detail::check_gru_constants(op.text, constants, options),
-                  detail::check_activations(
-                      op.text, options, detail::gru_activations, activation_dialect::onnx)})
-    {}
-
-private:
-    gru_weights(gru_constants<Item> const& constants, gru_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::gru_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_gru<T>(constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : gru_weights::packed_weights(op, constants, options)
     {}
 };
 

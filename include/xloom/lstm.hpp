@@ -74,29 +74,14 @@ struct lstm_options {
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_weights : public detail::packed_weights<kernel::lstm_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+class lstm_weights : public detail::packed_weights<detail::lstm_family, detail::compute_t<Item>> {
 public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
-        : lstm_weights(detail::operator_name{"xloom::lstm_weights"}, constants, options)
+        : lstm_weights({"xloom::lstm_weights"}, constants, options)
     {}
     lstm_weights(
         detail::operator_name const& op, lstm_constants<Item> const& constants, lstm_options const& options)
-        : lstm_weights(constants, options,
-              detail::checked_weights{detail::check_lstm_constants(op.text, constants, options),
-                  detail::check_activations(
-                      op.text, options, detail::lstm_activations, activation_dialect::onnx)})
-    {}
-
-private:
-    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::lstm_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_lstm<T>(
-                      constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : lstm_weights::packed_weights(op, constants, options)
     {}
 };
 

@@ -57,49 +57,20 @@ struct rnn_options {
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-namespace detail {
-
-/// Returns the options with one Tanh in place of [Tanh, Tanh] if there is one direction: ONNX's schema has
-/// that default for one direction too.
-inline rnn_options without_schema_default(rnn_options options)
-{
-    auto& names = options.activations;
-    if (options.direction != direction::bidirectional && names.size() == 2 &&
-        is_same_name(names[0], "Tanh") && is_same_name(names[1], "Tanh"))
-        names.resize(1);
-    return options;
-}
-
-} // namespace detail
-
 /// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
 /// moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class rnn_weights : public detail::packed_weights<kernel::rnn_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+class rnn_weights : public detail::packed_weights<detail::rnn_family, detail::compute_t<Item>> {
 public:
     rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
-        : rnn_weights(detail::operator_name{"xloom::rnn_weights"}, constants, options)
+        : rnn_weights({"xloom::rnn_weights"}, constants, options)
     {}
     rnn_weights(
         detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
-        : rnn_weights(constants, options,
-              detail::checked_weights{detail::check_rnn_constants(op.text, constants, options),
-                  detail::check_activations(op.text, detail::without_schema_default(options),
-                      detail::rnn_activations, activation_dialect::onnx)})
-    {}
-
-private:
-    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::rnn_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_rnn<T>(constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : rnn_weights::packed_weights(op, constants, options)
     {}
 };
 

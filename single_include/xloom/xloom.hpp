@@ -5817,35 +5817,44 @@ struct operator_name {
 };
 
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
-template <class Parameters>
+/// Family provides parameters<T>, check(op, constants, options), which returns checked_weights or a class
+/// derived from it, and pack(constants, checked, options, d, memory), which returns parameters of direction
+/// d.
+template <class Family, class T>
 class packed_weights {
 public:
     xloom::direction direction() const noexcept { return direction_; }
     std::int64_t layout() const noexcept { return layout_; }
-    recurrent_widths const& sizes() const noexcept { return sizes_; }
+    recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
 
 protected:
-    template <class Options, class Pack>
-    packed_weights(recurrent_widths const& sizes, Options const& options, Pack const& pack)
+    template <class Constants, class Options>
+    packed_weights(operator_name const& op, Constants const& constants, Options const& options)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
-          sizes_(sizes),
-          parameters_(sizes.D, pack)
+          checked_(Family::check(op.text, constants, options)),
+          parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
+              return Family::template pack<T>(constants, checked_, options, d, memory);
+          })
     {}
 
+    auto const& checked() const noexcept { return checked_; }
+
 private:
-    template <class P>
-    friend P const& parameters_of(packed_weights<P> const& weights, std::size_t d) noexcept;
+    template <class F, class U>
+    friend typename F::template parameters<U> const& parameters_of(
+        packed_weights<F, U> const& weights, std::size_t d) noexcept;
 
     xloom::direction direction_;
     std::int64_t layout_;
-    recurrent_widths sizes_;
-    shared_parameters<Parameters> parameters_;
+    typename Family::checked checked_;
+    shared_parameters<typename Family::template parameters<T>> parameters_;
 };
 
 /// Returns the kernel's parameters of direction d.
-template <class Parameters>
-Parameters const& parameters_of(packed_weights<Parameters> const& weights, std::size_t d) noexcept
+template <class Family, class T>
+typename Family::template parameters<T> const& parameters_of(
+    packed_weights<Family, T> const& weights, std::size_t d) noexcept
 {
     return weights.parameters_[d];
 }
@@ -6265,38 +6274,58 @@ recurrent_widths check_lstm_constants(
     return sizes;
 }
 
-/// Packs direction d, with the first I columns of W. `functions` are f, g and h of each direction.
-template <class T, class Constants, class Options>
-kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes,
-    Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
-{
-    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
-    T* const bias = memory.take(4 * step);
-    T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
-    for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-        pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
-        pack_panels(across(in.R, d, gate * H, 0), H, H, R, 0, gate * step);
-        load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
-        if (P != nullptr && gate < 3)
-            load_row(in.P, d, gate * H, H, P + gate * step);
+/// The weights of an LSTM, as packed_weights needs them.
+struct lstm_family {
+    using checked = checked_weights;
+    template <class T>
+    using parameters = kernel::lstm_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check(std::string_view op, Constants const& in, Options const& options)
+    {
+        return {check_lstm_constants(op, in, options),
+            check_activations(op, options, lstm_activations, activation_dialect::onnx)};
     }
-    return {.I = I,
-        .H = H,
-        .gate_step = step,
-        .W = W.packed(),
-        .R = R.packed(),
-        .bias = bias,
-        .P = P,
-        .f = gate_of<T>(functions[3 * d], options.clip),
-        .g = gate_of<T>(functions[3 * d + 1], options.clip),
-        .h = functions[3 * d + 2],
-        .input_forget = options.input_forget};
-}
+
+    /// Packs direction d, with the first I columns of W. The functions are f, g and h of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
+        T* const bias = memory.take(4 * step);
+        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
+            pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
+            pack_panels(across(in.R, d, gate * H, 0), H, H, R, 0, gate * step);
+            load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
+            if (P != nullptr && gate < 3)
+                load_row(in.P, d, gate * H, H, P + gate * step);
+        }
+        return {.I = I,
+            .H = H,
+            .gate_step = step,
+            .W = W.packed(),
+            .R = R.packed(),
+            .bias = bias,
+            .P = P,
+            .f = gate_of<T>(functions[3 * d], options.clip),
+            .g = gate_of<T>(functions[3 * d + 1], options.clip),
+            .h = functions[3 * d + 2],
+            .input_forget = options.input_forget};
+    }
+};
 
 } // namespace xloom::detail
 
 namespace xloom::detail {
+
+/// The results of the checks of an AttnLSTM's constants and options.
+struct checked_attention : checked_weights {
+    attention_widths attention;
+};
 
 template <class Constants>
 attention_widths check_attention_constants(std::string_view op, Constants const& in)
@@ -6325,47 +6354,63 @@ kernel::score_weights<T> pack_score_weights(
     return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};
 }
 
-/// Packs direction d.
-template <class T, class Constants, class Options>
-kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes,
-    attention_widths const& attention, Options const& options, activation_list const& functions,
-    std::size_t d, kernel::arena<T>& memory)
-{
-    auto const& [A, E, C, attends, has_layer] = attention;
-    kernel::attn_lstm_parameters<T> p{};
-    p.lstm = pack_lstm<T>(in, sizes, options, functions, d, memory);
-    p.attends = attends;
-    if (!attends)
-        return p;
-    p.has_layer = has_layer;
-    p.A = A;
-    p.E = E;
-    p.C = C;
-    std::size_t const H = sizes.H, step = p.lstm.gate_step;
-    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
-               MW = take_panels(E, A, memory);
-    if (!memory.only_counts()) {
-        for (std::size_t gate = 0; gate < 4; ++gate)
-            pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
-        pack_panels(along(in.QW, d, 0), H, A, QW);
-        pack_panels(along(in.MW, d, 0), E, A, MW);
+/// The weights of an AttnLSTM, as packed_weights needs them.
+struct attn_lstm_family {
+    using checked = checked_attention;
+    template <class T>
+    using parameters = kernel::attn_lstm_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check(std::string_view op, Constants const& in, Options const& options)
+    {
+        attention_widths const attention = check_attention_constants(op, in);
+        return {{check_lstm_constants(op, in, options, attention.C),
+                    check_activations(op, options, lstm_activations, activation_dialect::microsoft)},
+            attention};
     }
-    if (has_layer) {
-        auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
+
+    /// Packs direction d.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        recurrent_widths const& sizes = checked.sizes;
+        auto const& [A, E, C, attends, has_layer] = checked.attention;
+        kernel::attn_lstm_parameters<T> p{};
+        p.lstm = lstm_family::pack<T>(in, checked, options, d, memory);
+        p.attends = attends;
+        if (!attends)
+            return p;
+        p.has_layer = has_layer;
+        p.A = A;
+        p.E = E;
+        p.C = C;
+        std::size_t const H = sizes.H, step = p.lstm.gate_step;
+        auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
+                   MW = take_panels(E, A, memory);
         if (!memory.only_counts()) {
-            pack_panels(along(in.AW, d, 0), H, C, AW_h);
-            pack_panels(along(in.AW, d, H), E, C, AW_context);
+            for (std::size_t gate = 0; gate < 4; ++gate)
+                pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
+            pack_panels(along(in.QW, d, 0), H, A, QW);
+            pack_panels(along(in.MW, d, 0), E, A, MW);
         }
-        p.AW_h = AW_h.packed();
-        p.AW_context = AW_context.packed();
+        if (has_layer) {
+            auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
+            if (!memory.only_counts()) {
+                pack_panels(along(in.AW, d, 0), H, C, AW_h);
+                pack_panels(along(in.AW, d, H), E, C, AW_context);
+            }
+            p.AW_h = AW_h.packed();
+            p.AW_context = AW_context.packed();
+        }
+        p.W_attention = W.packed();
+        p.QW = QW.packed();
+        p.MW = MW.packed();
+        p.V = pack_score_weights<T>(in.V, d, A, memory);
+        p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
+        return p;
     }
-    p.W_attention = W.packed();
-    p.QW = QW.packed();
-    p.MW = MW.packed();
-    p.V = pack_score_weights<T>(in.V, d, A, memory);
-    p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
-    return p;
-}
+};
 
 } // namespace xloom::detail
 
@@ -6459,41 +6504,17 @@ struct attn_lstm_options {
 /// Errors    shape_error, option_error: as attn_lstm.
 /// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
 template <class Item>
-class attn_lstm_weights
-    : public detail::packed_weights<kernel::attn_lstm_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+class attn_lstm_weights : public detail::packed_weights<detail::attn_lstm_family, detail::compute_t<Item>> {
 public:
     attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
-        : attn_lstm_weights(detail::operator_name{"xloom::attn_lstm_weights"}, constants, options)
+        : attn_lstm_weights({"xloom::attn_lstm_weights"}, constants, options)
     {}
     attn_lstm_weights(detail::operator_name const& op, attn_lstm_constants<Item> const& constants,
         attn_lstm_options const& options)
-        : attn_lstm_weights(
-              op.text, constants, options, detail::check_attention_constants(op.text, constants))
+        : attn_lstm_weights::packed_weights(op, constants, options)
     {}
 
-    detail::attention_widths const& attention() const noexcept { return attention_; }
-
-private:
-    attn_lstm_weights(std::string_view op, attn_lstm_constants<Item> const& constants,
-        attn_lstm_options const& options, detail::attention_widths const& attention)
-        : attn_lstm_weights(constants, options, attention,
-              detail::checked_weights{detail::check_lstm_constants(op, constants, options, attention.C),
-                  detail::check_activations(
-                      op, options, detail::lstm_activations, activation_dialect::microsoft)})
-    {}
-    attn_lstm_weights(attn_lstm_constants<Item> const& constants, attn_lstm_options const& options,
-        detail::attention_widths const& attention, detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::attn_lstm_parameters<T>>(checked.sizes, options,
-              [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_attn_lstm<T>(
-                      constants, checked.sizes, attention, options, checked.functions, d, memory);
-              }),
-          attention_(attention)
-    {}
-
-    detail::attention_widths attention_;
+    detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
 };
 
 namespace detail {
@@ -8642,45 +8663,60 @@ recurrent_widths check_gru_constants(std::string_view op, Constants const& in, O
     return sizes;
 }
 
-/// Packs direction d. `functions` are f and g of each direction.
-template <class T, class Constants, class Options>
-kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& sizes, Options const& options,
-    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
-{
-    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    kernel::gru_parameters<T> p{};
-    p.I = I;
-    p.H = H;
-    p.gate_step = step;
-    std::size_t const z = 0, r = 1, h = 2;
-    auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory),
-               R_h = take_panels(H, step, memory);
-    T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
-    if (!memory.only_counts()) {
-        for (std::size_t const gate : {z, r, h})
-            pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
-        for (std::size_t const gate : {z, r}) {
-            pack_panels(across(in.R, d, gate * H, 0), H, H, R_zr, 0, gate * step);
-            load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
-        }
-        pack_panels(across(in.R, d, h * H, 0), H, H, R_h);
-        if (in.B.is_given() && options.linear_before_reset) {
-            load_row(in.B, d, h * H, H, bias + h * step);
-            load_row(in.B, d, (3 + h) * H, H, Rb_h);
-        } else {
-            load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * step);
-        }
+/// The weights of a GRU, as packed_weights needs them.
+struct gru_family {
+    using checked = checked_weights;
+    template <class T>
+    using parameters = kernel::gru_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check(std::string_view op, Constants const& in, Options const& options)
+    {
+        return {check_gru_constants(op, in, options),
+            check_activations(op, options, gru_activations, activation_dialect::onnx)};
     }
-    p.W = W.packed();
-    p.R_zr = R_zr.packed();
-    p.R_h = R_h.packed();
-    p.bias = bias;
-    p.Rb_h = Rb_h;
-    p.f = gate_of<T>(functions[2 * d], options.clip);
-    p.g = gate_of<T>(functions[2 * d + 1], options.clip);
-    p.linear_before_reset = options.linear_before_reset;
-    return p;
-}
+
+    /// Packs direction d. The functions are f and g of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        kernel::gru_parameters<T> p{};
+        p.I = I;
+        p.H = H;
+        p.gate_step = step;
+        std::size_t const z = 0, r = 1, h = 2;
+        auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory),
+                   R_h = take_panels(H, step, memory);
+        T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
+        if (!memory.only_counts()) {
+            for (std::size_t const gate : {z, r, h})
+                pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
+            for (std::size_t const gate : {z, r}) {
+                pack_panels(across(in.R, d, gate * H, 0), H, H, R_zr, 0, gate * step);
+                load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
+            }
+            pack_panels(across(in.R, d, h * H, 0), H, H, R_h);
+            if (in.B.is_given() && options.linear_before_reset) {
+                load_row(in.B, d, h * H, H, bias + h * step);
+                load_row(in.B, d, (3 + h) * H, H, Rb_h);
+            } else {
+                load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * step);
+            }
+        }
+        p.W = W.packed();
+        p.R_zr = R_zr.packed();
+        p.R_h = R_h.packed();
+        p.bias = bias;
+        p.Rb_h = Rb_h;
+        p.f = gate_of<T>(functions[2 * d], options.clip);
+        p.g = gate_of<T>(functions[2 * d + 1], options.clip);
+        p.linear_before_reset = options.linear_before_reset;
+        return p;
+    }
+};
 
 } // namespace xloom::detail
 
@@ -8824,28 +8860,14 @@ struct gru_options {
 /// Errors    shape_error, option_error: as gru.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class gru_weights : public detail::packed_weights<kernel::gru_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+class gru_weights : public detail::packed_weights<detail::gru_family, detail::compute_t<Item>> {
 public:
     gru_weights(gru_constants<Item> const& constants, gru_options const& options = {})
-        : gru_weights(detail::operator_name{"xloom::gru_weights"}, constants, options)
+        : gru_weights({"xloom::gru_weights"}, constants, options)
     {}
     gru_weights(
         detail::operator_name const& op, gru_constants<Item> const& constants, gru_options const& options)
-        : gru_weights(constants, options,
-              detail::checked_weights{detail::check_gru_constants(op.text, constants, options),
-                  detail::check_activations(
-                      op.text, options, detail::gru_activations, activation_dialect::onnx)})
-    {}
-
-private:
-    gru_weights(gru_constants<Item> const& constants, gru_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::gru_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_gru<T>(constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : gru_weights::packed_weights(op, constants, options)
     {}
 };
 
@@ -13341,29 +13363,14 @@ struct lstm_options {
 /// Errors    shape_error, option_error: as lstm.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class lstm_weights : public detail::packed_weights<kernel::lstm_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+class lstm_weights : public detail::packed_weights<detail::lstm_family, detail::compute_t<Item>> {
 public:
     lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
-        : lstm_weights(detail::operator_name{"xloom::lstm_weights"}, constants, options)
+        : lstm_weights({"xloom::lstm_weights"}, constants, options)
     {}
     lstm_weights(
         detail::operator_name const& op, lstm_constants<Item> const& constants, lstm_options const& options)
-        : lstm_weights(constants, options,
-              detail::checked_weights{detail::check_lstm_constants(op.text, constants, options),
-                  detail::check_activations(
-                      op.text, options, detail::lstm_activations, activation_dialect::onnx)})
-    {}
-
-private:
-    lstm_weights(lstm_constants<Item> const& constants, lstm_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::lstm_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_lstm<T>(
-                      constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : lstm_weights::packed_weights(op, constants, options)
     {}
 };
 
@@ -13880,27 +13887,54 @@ recurrent_widths check_rnn_constants(std::string_view op, Constants const& in, O
     return sizes;
 }
 
-/// Packs direction d. `functions` are f of each direction.
-template <class T, class Constants, class Options>
-kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& sizes, Options const& options,
-    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+/// Returns the options with one Tanh in place of [Tanh, Tanh] if there is one direction: ONNX's schema has
+/// that default for one direction too.
+template <class Options>
+Options without_schema_default(Options options)
 {
-    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    auto const W = take_panels(I, step, memory), R = take_panels(H, step, memory);
-    T* const bias = memory.take(step);
-    if (!memory.only_counts()) {
-        pack_panels(across(in.W, d, 0, 0), I, H, W);
-        pack_panels(across(in.R, d, 0, 0), H, H, R);
-        load_bias(in.B, d, 0, H, H, bias);
-    }
-    return {.I = I,
-        .H = H,
-        .gate_step = step,
-        .W = W.packed(),
-        .R = R.packed(),
-        .bias = bias,
-        .f = gate_of<T>(functions[d], options.clip)};
+    auto& names = options.activations;
+    if (options.direction != direction::bidirectional && names.size() == 2 &&
+        is_same_name(names[0], "Tanh") && is_same_name(names[1], "Tanh"))
+        names.resize(1);
+    return options;
 }
+
+/// The weights of an RNN, as packed_weights needs them.
+struct rnn_family {
+    using checked = checked_weights;
+    template <class T>
+    using parameters = kernel::rnn_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check(std::string_view op, Constants const& in, Options const& options)
+    {
+        return {check_rnn_constants(op, in, options), check_activations(op, without_schema_default(options),
+                                                          rnn_activations, activation_dialect::onnx)};
+    }
+
+    /// Packs direction d. The functions are f of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        auto const W = take_panels(I, step, memory), R = take_panels(H, step, memory);
+        T* const bias = memory.take(step);
+        if (!memory.only_counts()) {
+            pack_panels(across(in.W, d, 0, 0), I, H, W);
+            pack_panels(across(in.R, d, 0, 0), H, H, R);
+            load_bias(in.B, d, 0, H, H, bias);
+        }
+        return {.I = I,
+            .H = H,
+            .gate_step = step,
+            .W = W.packed(),
+            .R = R.packed(),
+            .bias = bias,
+            .f = gate_of<T>(functions[d], options.clip)};
+    }
+};
 
 } // namespace xloom::detail
 
@@ -13956,49 +13990,20 @@ struct rnn_options {
     std::int64_t layout = 0;                   ///< 1: the batch axis comes first in X, Y and the states
 };
 
-namespace detail {
-
-/// Returns the options with one Tanh in place of [Tanh, Tanh] if there is one direction: ONNX's schema has
-/// that default for one direction too.
-inline rnn_options without_schema_default(rnn_options options)
-{
-    auto& names = options.activations;
-    if (options.direction != direction::bidirectional && names.size() == 2 &&
-        is_same_name(names[0], "Tanh") && is_same_name(names[1], "Tanh"))
-        names.resize(1);
-    return options;
-}
-
-} // namespace detail
-
 /// The weights and attributes of an RNN, checked and packed once for many calls. Copies share the memory,
 /// moves copy; const members are thread-safe.
 ///
 /// Errors    shape_error, option_error: as rnn.
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
-class rnn_weights : public detail::packed_weights<kernel::rnn_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+class rnn_weights : public detail::packed_weights<detail::rnn_family, detail::compute_t<Item>> {
 public:
     rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
-        : rnn_weights(detail::operator_name{"xloom::rnn_weights"}, constants, options)
+        : rnn_weights({"xloom::rnn_weights"}, constants, options)
     {}
     rnn_weights(
         detail::operator_name const& op, rnn_constants<Item> const& constants, rnn_options const& options)
-        : rnn_weights(constants, options,
-              detail::checked_weights{detail::check_rnn_constants(op.text, constants, options),
-                  detail::check_activations(op.text, detail::without_schema_default(options),
-                      detail::rnn_activations, activation_dialect::onnx)})
-    {}
-
-private:
-    rnn_weights(rnn_constants<Item> const& constants, rnn_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::rnn_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_rnn<T>(constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : rnn_weights::packed_weights(op, constants, options)
     {}
 };
 

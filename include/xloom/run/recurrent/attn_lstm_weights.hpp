@@ -9,6 +9,11 @@
 
 namespace xloom::detail {
 
+/// The results of the checks of an AttnLSTM's constants and options.
+struct checked_attention : checked_weights {
+    attention_widths attention;
+};
+
 template <class Constants>
 attention_widths check_attention_constants(std::string_view op, Constants const& in)
 {
@@ -36,46 +41,62 @@ kernel::score_weights<T> pack_score_weights(
     return {plain, size <= T(kernel::largest_weights) ? minus_twice : nullptr, sum};
 }
 
-/// Packs direction d.
-template <class T, class Constants, class Options>
-kernel::attn_lstm_parameters<T> pack_attn_lstm(Constants const& in, recurrent_widths const& sizes,
-    attention_widths const& attention, Options const& options, activation_list const& functions,
-    std::size_t d, kernel::arena<T>& memory)
-{
-    auto const& [A, E, C, attends, has_layer] = attention;
-    kernel::attn_lstm_parameters<T> p{};
-    p.lstm = pack_lstm<T>(in, sizes, options, functions, d, memory);
-    p.attends = attends;
-    if (!attends)
-        return p;
-    p.has_layer = has_layer;
-    p.A = A;
-    p.E = E;
-    p.C = C;
-    std::size_t const H = sizes.H, step = p.lstm.gate_step;
-    auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
-               MW = take_panels(E, A, memory);
-    if (!memory.only_counts()) {
-        for (std::size_t gate = 0; gate < 4; ++gate)
-            pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
-        pack_panels(along(in.QW, d, 0), H, A, QW);
-        pack_panels(along(in.MW, d, 0), E, A, MW);
+/// The weights of an AttnLSTM, as packed_weights needs them.
+struct attn_lstm_family {
+    using checked = checked_attention;
+    template <class T>
+    using parameters = kernel::attn_lstm_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check(std::string_view op, Constants const& in, Options const& options)
+    {
+        attention_widths const attention = check_attention_constants(op, in);
+        return {{check_lstm_constants(op, in, options, attention.C),
+                    check_activations(op, options, lstm_activations, activation_dialect::microsoft)},
+            attention};
     }
-    if (has_layer) {
-        auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
+
+    /// Packs direction d.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        recurrent_widths const& sizes = checked.sizes;
+        auto const& [A, E, C, attends, has_layer] = checked.attention;
+        kernel::attn_lstm_parameters<T> p{};
+        p.lstm = lstm_family::pack<T>(in, checked, options, d, memory);
+        p.attends = attends;
+        if (!attends)
+            return p;
+        p.has_layer = has_layer;
+        p.A = A;
+        p.E = E;
+        p.C = C;
+        std::size_t const H = sizes.H, step = p.lstm.gate_step;
+        auto const W = take_panels(C, 4 * step, memory), QW = take_panels(H, A, memory),
+                   MW = take_panels(E, A, memory);
         if (!memory.only_counts()) {
-            pack_panels(along(in.AW, d, 0), H, C, AW_h);
-            pack_panels(along(in.AW, d, H), E, C, AW_context);
+            for (std::size_t gate = 0; gate < 4; ++gate)
+                pack_panels(across(in.W, d, gate * H, sizes.I), C, H, W, 0, gate * step);
+            pack_panels(along(in.QW, d, 0), H, A, QW);
+            pack_panels(along(in.MW, d, 0), E, A, MW);
         }
-        p.AW_h = AW_h.packed();
-        p.AW_context = AW_context.packed();
+        if (has_layer) {
+            auto const AW_h = take_panels(H, C, memory), AW_context = take_panels(E, C, memory);
+            if (!memory.only_counts()) {
+                pack_panels(along(in.AW, d, 0), H, C, AW_h);
+                pack_panels(along(in.AW, d, H), E, C, AW_context);
+            }
+            p.AW_h = AW_h.packed();
+            p.AW_context = AW_context.packed();
+        }
+        p.W_attention = W.packed();
+        p.QW = QW.packed();
+        p.MW = MW.packed();
+        p.V = pack_score_weights<T>(in.V, d, A, memory);
+        p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
+        return p;
     }
-    p.W_attention = W.packed();
-    p.QW = QW.packed();
-    p.MW = MW.packed();
-    p.V = pack_score_weights<T>(in.V, d, A, memory);
-    p.zeros = memory.take(kernel::whole_batches<T>((std::max)({A, E, C})));
-    return p;
-}
+};
 
 } // namespace xloom::detail

@@ -29,44 +29,59 @@ recurrent_widths check_gru_constants(std::string_view op, Constants const& in, O
     return sizes;
 }
 
-/// Packs direction d. `functions` are f and g of each direction.
-template <class T, class Constants, class Options>
-kernel::gru_parameters<T> pack_gru(Constants const& in, recurrent_widths const& sizes, Options const& options,
-    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
-{
-    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    kernel::gru_parameters<T> p{};
-    p.I = I;
-    p.H = H;
-    p.gate_step = step;
-    std::size_t const z = 0, r = 1, h = 2;
-    auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory),
-               R_h = take_panels(H, step, memory);
-    T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
-    if (!memory.only_counts()) {
-        for (std::size_t const gate : {z, r, h})
-            pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
-        for (std::size_t const gate : {z, r}) {
-            pack_panels(across(in.R, d, gate * H, 0), H, H, R_zr, 0, gate * step);
-            load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
-        }
-        pack_panels(across(in.R, d, h * H, 0), H, H, R_h);
-        if (in.B.is_given() && options.linear_before_reset) {
-            load_row(in.B, d, h * H, H, bias + h * step);
-            load_row(in.B, d, (3 + h) * H, H, Rb_h);
-        } else {
-            load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * step);
-        }
+/// The weights of a GRU, as packed_weights needs them.
+struct gru_family {
+    using checked = checked_weights;
+    template <class T>
+    using parameters = kernel::gru_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check(std::string_view op, Constants const& in, Options const& options)
+    {
+        return {check_gru_constants(op, in, options),
+            check_activations(op, options, gru_activations, activation_dialect::onnx)};
     }
-    p.W = W.packed();
-    p.R_zr = R_zr.packed();
-    p.R_h = R_h.packed();
-    p.bias = bias;
-    p.Rb_h = Rb_h;
-    p.f = gate_of<T>(functions[2 * d], options.clip);
-    p.g = gate_of<T>(functions[2 * d + 1], options.clip);
-    p.linear_before_reset = options.linear_before_reset;
-    return p;
-}
+
+    /// Packs direction d. The functions are f and g of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        kernel::gru_parameters<T> p{};
+        p.I = I;
+        p.H = H;
+        p.gate_step = step;
+        std::size_t const z = 0, r = 1, h = 2;
+        auto const W = take_panels(I, 3 * step, memory), R_zr = take_panels(H, 2 * step, memory),
+                   R_h = take_panels(H, step, memory);
+        T *const bias = memory.take(3 * step), *const Rb_h = memory.take(step);
+        if (!memory.only_counts()) {
+            for (std::size_t const gate : {z, r, h})
+                pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
+            for (std::size_t const gate : {z, r}) {
+                pack_panels(across(in.R, d, gate * H, 0), H, H, R_zr, 0, gate * step);
+                load_bias(in.B, d, gate * H, (3 + gate) * H, H, bias + gate * step);
+            }
+            pack_panels(across(in.R, d, h * H, 0), H, H, R_h);
+            if (in.B.is_given() && options.linear_before_reset) {
+                load_row(in.B, d, h * H, H, bias + h * step);
+                load_row(in.B, d, (3 + h) * H, H, Rb_h);
+            } else {
+                load_bias(in.B, d, h * H, (3 + h) * H, H, bias + h * step);
+            }
+        }
+        p.W = W.packed();
+        p.R_zr = R_zr.packed();
+        p.R_h = R_h.packed();
+        p.bias = bias;
+        p.Rb_h = Rb_h;
+        p.f = gate_of<T>(functions[2 * d], options.clip);
+        p.g = gate_of<T>(functions[2 * d + 1], options.clip);
+        p.linear_before_reset = options.linear_before_reset;
+        return p;
+    }
+};
 
 } // namespace xloom::detail

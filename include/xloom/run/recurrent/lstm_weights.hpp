@@ -34,33 +34,48 @@ recurrent_widths check_lstm_constants(
     return sizes;
 }
 
-/// Packs direction d, with the first I columns of W. `functions` are f, g and h of each direction.
-template <class T, class Constants, class Options>
-kernel::lstm_parameters<T> pack_lstm(Constants const& in, recurrent_widths const& sizes,
-    Options const& options, activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
-{
-    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
-    T* const bias = memory.take(4 * step);
-    T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
-    for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-        pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
-        pack_panels(across(in.R, d, gate * H, 0), H, H, R, 0, gate * step);
-        load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
-        if (P != nullptr && gate < 3)
-            load_row(in.P, d, gate * H, H, P + gate * step);
+/// The weights of an LSTM, as packed_weights needs them.
+struct lstm_family {
+    using checked = checked_weights;
+    template <class T>
+    using parameters = kernel::lstm_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check(std::string_view op, Constants const& in, Options const& options)
+    {
+        return {check_lstm_constants(op, in, options),
+            check_activations(op, options, lstm_activations, activation_dialect::onnx)};
     }
-    return {.I = I,
-        .H = H,
-        .gate_step = step,
-        .W = W.packed(),
-        .R = R.packed(),
-        .bias = bias,
-        .P = P,
-        .f = gate_of<T>(functions[3 * d], options.clip),
-        .g = gate_of<T>(functions[3 * d + 1], options.clip),
-        .h = functions[3 * d + 2],
-        .input_forget = options.input_forget};
-}
+
+    /// Packs direction d, with the first I columns of W. The functions are f, g and h of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        auto const W = take_panels(I, 4 * step, memory), R = take_panels(H, 4 * step, memory);
+        T* const bias = memory.take(4 * step);
+        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
+            pack_panels(across(in.W, d, gate * H, 0), I, H, W, 0, gate * step);
+            pack_panels(across(in.R, d, gate * H, 0), H, H, R, 0, gate * step);
+            load_bias(in.B, d, gate * H, (4 + gate) * H, H, bias + gate * step);
+            if (P != nullptr && gate < 3)
+                load_row(in.P, d, gate * H, H, P + gate * step);
+        }
+        return {.I = I,
+            .H = H,
+            .gate_step = step,
+            .W = W.packed(),
+            .R = R.packed(),
+            .bias = bias,
+            .P = P,
+            .f = gate_of<T>(functions[3 * d], options.clip),
+            .g = gate_of<T>(functions[3 * d + 1], options.clip),
+            .h = functions[3 * d + 2],
+            .input_forget = options.input_forget};
+    }
+};
 
 } // namespace xloom::detail

@@ -21,35 +21,44 @@ struct operator_name {
 };
 
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
-template <class Parameters>
+/// Family provides parameters<T>, check(op, constants, options), which returns checked_weights or a class
+/// derived from it, and pack(constants, checked, options, d, memory), which returns parameters of direction
+/// d.
+template <class Family, class T>
 class packed_weights {
 public:
     xloom::direction direction() const noexcept { return direction_; }
     std::int64_t layout() const noexcept { return layout_; }
-    recurrent_widths const& sizes() const noexcept { return sizes_; }
+    recurrent_widths const& sizes() const noexcept { return checked_.sizes; }
 
 protected:
-    template <class Options, class Pack>
-    packed_weights(recurrent_widths const& sizes, Options const& options, Pack const& pack)
+    template <class Constants, class Options>
+    packed_weights(operator_name const& op, Constants const& constants, Options const& options)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
-          sizes_(sizes),
-          parameters_(sizes.D, pack)
+          checked_(Family::check(op.text, constants, options)),
+          parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
+              return Family::template pack<T>(constants, checked_, options, d, memory);
+          })
     {}
 
+    auto const& checked() const noexcept { return checked_; }
+
 private:
-    template <class P>
-    friend P const& parameters_of(packed_weights<P> const& weights, std::size_t d) noexcept;
+    template <class F, class U>
+    friend typename F::template parameters<U> const& parameters_of(
+        packed_weights<F, U> const& weights, std::size_t d) noexcept;
 
     xloom::direction direction_;
     std::int64_t layout_;
-    recurrent_widths sizes_;
-    shared_parameters<Parameters> parameters_;
+    typename Family::checked checked_;
+    shared_parameters<typename Family::template parameters<T>> parameters_;
 };
 
 /// Returns the kernel's parameters of direction d.
-template <class Parameters>
-Parameters const& parameters_of(packed_weights<Parameters> const& weights, std::size_t d) noexcept
+template <class Family, class T>
+typename Family::template parameters<T> const& parameters_of(
+    packed_weights<Family, T> const& weights, std::size_t d) noexcept
 {
     return weights.parameters_[d];
 }

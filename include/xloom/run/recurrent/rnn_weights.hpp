@@ -29,26 +29,53 @@ recurrent_widths check_rnn_constants(std::string_view op, Constants const& in, O
     return sizes;
 }
 
-/// Packs direction d. `functions` are f of each direction.
-template <class T, class Constants, class Options>
-kernel::rnn_parameters<T> pack_rnn(Constants const& in, recurrent_widths const& sizes, Options const& options,
-    activation_list const& functions, std::size_t d, kernel::arena<T>& memory)
+/// Returns the options with one Tanh in place of [Tanh, Tanh] if there is one direction: ONNX's schema has
+/// that default for one direction too.
+template <class Options>
+Options without_schema_default(Options options)
 {
-    std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-    auto const W = take_panels(I, step, memory), R = take_panels(H, step, memory);
-    T* const bias = memory.take(step);
-    if (!memory.only_counts()) {
-        pack_panels(across(in.W, d, 0, 0), I, H, W);
-        pack_panels(across(in.R, d, 0, 0), H, H, R);
-        load_bias(in.B, d, 0, H, H, bias);
-    }
-    return {.I = I,
-        .H = H,
-        .gate_step = step,
-        .W = W.packed(),
-        .R = R.packed(),
-        .bias = bias,
-        .f = gate_of<T>(functions[d], options.clip)};
+    auto& names = options.activations;
+    if (options.direction != direction::bidirectional && names.size() == 2 &&
+        is_same_name(names[0], "Tanh") && is_same_name(names[1], "Tanh"))
+        names.resize(1);
+    return options;
 }
+
+/// The weights of an RNN, as packed_weights needs them.
+struct rnn_family {
+    using checked = checked_weights;
+    template <class T>
+    using parameters = kernel::rnn_parameters<T>;
+
+    template <class Constants, class Options>
+    static checked check(std::string_view op, Constants const& in, Options const& options)
+    {
+        return {check_rnn_constants(op, in, options), check_activations(op, without_schema_default(options),
+                                                          rnn_activations, activation_dialect::onnx)};
+    }
+
+    /// Packs direction d. The functions are f of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        auto const W = take_panels(I, step, memory), R = take_panels(H, step, memory);
+        T* const bias = memory.take(step);
+        if (!memory.only_counts()) {
+            pack_panels(across(in.W, d, 0, 0), I, H, W);
+            pack_panels(across(in.R, d, 0, 0), H, H, R);
+            load_bias(in.B, d, 0, H, H, bias);
+        }
+        return {.I = I,
+            .H = H,
+            .gate_step = step,
+            .W = W.packed(),
+            .R = R.packed(),
+            .bias = bias,
+            .f = gate_of<T>(functions[d], options.clip)};
+    }
+};
 
 } // namespace xloom::detail
