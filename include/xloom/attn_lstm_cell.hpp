@@ -5,6 +5,7 @@
 
 #include <xloom/attn_lstm.hpp>
 #include <xloom/run/recurrent/cell_operands.hpp>
+#include <xloom/run/recurrent/cell_step.hpp>
 
 namespace xloom {
 
@@ -166,12 +167,6 @@ public:
 private:
     static constexpr std::string_view name = "xloom::attn_lstm_cell";
 
-    struct scratch_memory {
-        rows_type rows;
-        T* x;
-        T* sums;
-    };
-
     /// The keys and values of all rows, and the numbers that they point to. A copy points to its own numbers.
     struct held_memory {
         detail::aligned_vector<T> numbers;
@@ -210,39 +205,33 @@ private:
         return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
     }
 
-    scratch_memory take_scratch(std::size_t N, std::size_t longest, kernel::arena<T>& numbers) const
+    detail::cell_scratch<T, rows_type> take_scratch(
+        std::size_t N, std::size_t longest, kernel::arena<T>& numbers) const
     {
         auto const& p = parameters();
         rows_type const rows(p, N, longest, detail::score_for(score_, p, d_), numbers);
-        return {rows, numbers.take(N * p.lstm.I), numbers.take(N * p.lstm.sums_step())};
+        return {rows, N, numbers};
     }
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
         kernel::arena<T> numbers(numbers_.data());
-        auto [rows, x, sums] = take_scratch(N_, longest_, numbers);
+        auto scratch = take_scratch(N_, longest_, numbers);
+        rows_type& rows = scratch.rows;
         rows.attend_to(memory_.rows.data(), true);
-        std::size_t const I = rows.W().depth, H = rows.H(), C = parameters().C;
+        std::size_t const C = parameters().C;
         for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
-            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
             kernel::copy_row<Item, T>({attention + n * C}, C, {rows.attention(n)});
             if (alignment != nullptr)
                 kernel::copy_row<Item, T>({alignment + n * S_}, length(n), {rows.alignment(n)});
         }
-        kernel::copy_row<Item, T>({x_t}, N_ * I, {x});
-        kernel::multiply<T>(N_, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
-        rows.step(N_, N_, 0, sums);
+        detail::run_step(scratch, N_, h, c, x_t, y_t);
         for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
-            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
             kernel::copy_row<T, Item>({rows.attention(n)}, C, {attention + n * C});
             if (alignment != nullptr) {
                 kernel::copy_row<T, Item>({rows.alignment(n)}, length(n), {alignment + n * S_});
                 std::fill(alignment + n * S_ + length(n), alignment + (n + 1) * S_, Item(0));
             }
-            if (y_t != nullptr)
-                kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
         }
     }
 

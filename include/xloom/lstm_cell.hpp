@@ -5,6 +5,7 @@
 
 #include <xloom/lstm.hpp>
 #include <xloom/run/recurrent/cell_operands.hpp>
+#include <xloom/run/recurrent/cell_step.hpp>
 
 namespace xloom {
 
@@ -90,36 +91,16 @@ public:
 private:
     static constexpr std::string_view name = "xloom::lstm_cell";
 
-    struct scratch {
-        kernel::lstm_rows<T> rows;
-        T* x;
-        T* sums;
-    };
-
-    scratch take_memory(kernel::arena<T>& memory) const
+    detail::cell_scratch<T, kernel::lstm_rows<T>> take_memory(kernel::arena<T>& memory) const
     {
-        auto const& p = detail::parameters_of(weights_, d_);
-        return {kernel::lstm_rows<T>(p, N_, memory), memory.take(N_ * p.I), memory.take(N_ * p.sums_step())};
+        kernel::lstm_rows<T> const rows(detail::parameters_of(weights_, d_), N_, memory);
+        return {rows, N_, memory};
     }
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
         kernel::arena<T> memory(numbers_.data());
-        auto const& [rows, x, sums] = take_memory(memory);
-        std::size_t const I = rows.W().depth, H = rows.H();
-        for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
-            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
-        }
-        kernel::copy_row<Item, T>({x_t}, N_ * I, {x});
-        kernel::multiply<T>(N_, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
-        rows.step(N_, N_, 0, sums);
-        for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
-            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
-            if (y_t != nullptr)
-                kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
-        }
+        detail::run_step(take_memory(memory), N_, h, c, x_t, y_t);
     }
 
     lstm_weights<Item> weights_;

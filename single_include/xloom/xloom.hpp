@@ -6959,6 +6959,48 @@ void check_step(std::string_view op, sized_operand const (&operands)[Count])
 
 } // namespace xloom::detail
 
+// ==== xloom/run/recurrent/cell_step.hpp ====
+// One step of a cell's rows, whose operands are contiguous.
+
+namespace xloom::detail {
+
+/// The rows of a cell, and memory for the inputs of a step and their sums.
+template <class T, class Rows>
+struct cell_scratch {
+    Rows rows;
+    T* x;
+    T* sums;
+
+    cell_scratch(Rows const& cell, std::size_t N, kernel::arena<T>& memory)
+        : rows(cell), x(memory.take(N * rows.W().depth)), sums(memory.take(N * rows.sums_step()))
+    {}
+};
+
+/// Performs a step of N rows: h and c [N, H] become the next states, which are also written to y_t [N, H] if
+/// it is not null.
+template <class T, class Rows, class Item>
+void run_step(
+    cell_scratch<T, Rows> const& scratch, std::size_t N, Item* h, Item* c, Item const* x_t, Item* y_t)
+{
+    auto const& [rows, x, sums] = scratch;
+    std::size_t const I = rows.W().depth, H = rows.H();
+    for (std::size_t n = 0; n < N; ++n) {
+        kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+        kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+    }
+    kernel::copy_row<Item, T>({x_t}, N * I, {x});
+    kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
+    rows.step(N, N, 0, sums);
+    for (std::size_t n = 0; n < N; ++n) {
+        kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+        kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+        if (y_t != nullptr)
+            kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+    }
+}
+
+} // namespace xloom::detail
+
 namespace xloom {
 
 /// One step of one direction of AttnLSTM for N rows with a memory each, bitwise equal to a step of attn_lstm.
@@ -7119,12 +7161,6 @@ public:
 private:
     static constexpr std::string_view name = "xloom::attn_lstm_cell";
 
-    struct scratch_memory {
-        rows_type rows;
-        T* x;
-        T* sums;
-    };
-
     /// The keys and values of all rows, and the numbers that they point to. A copy points to its own numbers.
     struct held_memory {
         detail::aligned_vector<T> numbers;
@@ -7163,39 +7199,33 @@ private:
         return detail::sized("y_t", "N H", N_ * weights_.sizes().H, y_t);
     }
 
-    scratch_memory take_scratch(std::size_t N, std::size_t longest, kernel::arena<T>& numbers) const
+    detail::cell_scratch<T, rows_type> take_scratch(
+        std::size_t N, std::size_t longest, kernel::arena<T>& numbers) const
     {
         auto const& p = parameters();
         rows_type const rows(p, N, longest, detail::score_for(score_, p, d_), numbers);
-        return {rows, numbers.take(N * p.lstm.I), numbers.take(N * p.lstm.sums_step())};
+        return {rows, N, numbers};
     }
 
     void step(Item* h, Item* c, Item* attention, Item* alignment, Item const* x_t, Item* y_t)
     {
         kernel::arena<T> numbers(numbers_.data());
-        auto [rows, x, sums] = take_scratch(N_, longest_, numbers);
+        auto scratch = take_scratch(N_, longest_, numbers);
+        rows_type& rows = scratch.rows;
         rows.attend_to(memory_.rows.data(), true);
-        std::size_t const I = rows.W().depth, H = rows.H(), C = parameters().C;
+        std::size_t const C = parameters().C;
         for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
-            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
             kernel::copy_row<Item, T>({attention + n * C}, C, {rows.attention(n)});
             if (alignment != nullptr)
                 kernel::copy_row<Item, T>({alignment + n * S_}, length(n), {rows.alignment(n)});
         }
-        kernel::copy_row<Item, T>({x_t}, N_ * I, {x});
-        kernel::multiply<T>(N_, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
-        rows.step(N_, N_, 0, sums);
+        detail::run_step(scratch, N_, h, c, x_t, y_t);
         for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
-            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
             kernel::copy_row<T, Item>({rows.attention(n)}, C, {attention + n * C});
             if (alignment != nullptr) {
                 kernel::copy_row<T, Item>({rows.alignment(n)}, length(n), {alignment + n * S_});
                 std::fill(alignment + n * S_ + length(n), alignment + (n + 1) * S_, Item(0));
             }
-            if (y_t != nullptr)
-                kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
         }
     }
 
@@ -13662,36 +13692,16 @@ public:
 private:
     static constexpr std::string_view name = "xloom::lstm_cell";
 
-    struct scratch {
-        kernel::lstm_rows<T> rows;
-        T* x;
-        T* sums;
-    };
-
-    scratch take_memory(kernel::arena<T>& memory) const
+    detail::cell_scratch<T, kernel::lstm_rows<T>> take_memory(kernel::arena<T>& memory) const
     {
-        auto const& p = detail::parameters_of(weights_, d_);
-        return {kernel::lstm_rows<T>(p, N_, memory), memory.take(N_ * p.I), memory.take(N_ * p.sums_step())};
+        kernel::lstm_rows<T> const rows(detail::parameters_of(weights_, d_), N_, memory);
+        return {rows, N_, memory};
     }
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
         kernel::arena<T> memory(numbers_.data());
-        auto const& [rows, x, sums] = take_memory(memory);
-        std::size_t const I = rows.W().depth, H = rows.H();
-        for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
-            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
-        }
-        kernel::copy_row<Item, T>({x_t}, N_ * I, {x});
-        kernel::multiply<T>(N_, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
-        rows.step(N_, N_, 0, sums);
-        for (std::size_t n = 0; n < N_; ++n) {
-            kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
-            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
-            if (y_t != nullptr)
-                kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
-        }
+        detail::run_step(take_memory(memory), N_, h, c, x_t, y_t);
     }
 
     lstm_weights<Item> weights_;

@@ -1,0 +1,45 @@
+#pragma once
+// One step of a cell's rows, whose operands are contiguous.
+
+#include <cstddef>
+
+#include <xloom/kernel/sequences.hpp>
+
+namespace xloom::detail {
+
+/// The rows of a cell, and memory for the inputs of a step and their sums.
+template <class T, class Rows>
+struct cell_scratch {
+    Rows rows;
+    T* x;
+    T* sums;
+
+    cell_scratch(Rows const& cell, std::size_t N, kernel::arena<T>& memory)
+        : rows(cell), x(memory.take(N * rows.W().depth)), sums(memory.take(N * rows.sums_step()))
+    {}
+};
+
+/// Performs a step of N rows: h and c [N, H] become the next states, which are also written to y_t [N, H] if
+/// it is not null.
+template <class T, class Rows, class Item>
+void run_step(
+    cell_scratch<T, Rows> const& scratch, std::size_t N, Item* h, Item* c, Item const* x_t, Item* y_t)
+{
+    auto const& [rows, x, sums] = scratch;
+    std::size_t const I = rows.W().depth, H = rows.H();
+    for (std::size_t n = 0; n < N; ++n) {
+        kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
+        kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+    }
+    kernel::copy_row<Item, T>({x_t}, N * I, {x});
+    kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
+    rows.step(N, N, 0, sums);
+    for (std::size_t n = 0; n < N; ++n) {
+        kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
+        kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+        if (y_t != nullptr)
+            kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
+    }
+}
+
+} // namespace xloom::detail
