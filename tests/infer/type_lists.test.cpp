@@ -125,6 +125,19 @@ TEST_CASE("type lists: traps")
     CHECK(traps());
 }
 
+constexpr bool names_hold()
+{
+    return name_of(control_flow::if_) == "If" && name_of(control_flow::loop) == "Loop" &&
+           name_of(control_flow::scan) == "Scan" && name_of(static_cast<control_flow>(3)) == "If" &&
+           name_of(static_cast<control_flow>(-1)) == "If";
+}
+
+TEST_CASE("name_of: If, Loop and Scan")
+{
+    static_assert(names_hold());
+    CHECK(names_hold());
+}
+
 TEST_CASE("operator_version: before the first")
 {
     constexpr auto no_scan = [] { return is_allowed(control_flow::scan, 7, tensor_type(float_)); };

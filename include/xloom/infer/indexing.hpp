@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include <xloom/core/element_types.hpp>
@@ -17,36 +16,16 @@ namespace xloom {
 /// The operators that index slices.
 enum class indexing { scatter_nd, gather_nd };
 
-/// Returns the operator's name as ONNX spells it.
-constexpr std::string_view name_of(indexing op) noexcept
-{
-    return op == indexing::scatter_nd ? "ScatterND" : "GatherND";
-}
-
 namespace detail {
 
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
 
-/// Returns the versions of `op` in ascending order.
-constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
-{
-    if (op == indexing::scatter_nd)
-        return scatter_nd_versions;
-    return gather_nd_versions;
-}
+template <>
+inline constexpr std::array<operator_history, 2> histories<indexing>{
+    {{"ScatterND", scatter_nd_versions}, {"GatherND", gather_nd_versions}}};
 
 } // namespace detail
-
-/// Returns the version of `op` at this opset: the largest that does not exceed it.
-///
-/// Errors    option_error: the opset is older than the operator.
-/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
-/// Example   tests/infer/indexing.test.cpp
-constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
-{
-    return detail::find_version(name_of(op), detail::versions_of(op), opset);
-}
 
 /// True if `op` accepts data (and ScatterND updates) of this element type at this opset: the types of the
 /// first versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices

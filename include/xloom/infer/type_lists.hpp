@@ -3,8 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
-#include <string_view>
 
 #include <xloom/core/element_types.hpp>
 #include <xloom/core/partial_type.hpp>
@@ -15,16 +13,9 @@ namespace xloom {
 /// The operators with bodies.
 enum class control_flow { if_, loop, scan };
 
-/// Returns the operator's name as ONNX spells it.
-constexpr std::string_view name_of(control_flow op) noexcept
-{
-    return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
-}
-
 namespace detail {
 
 inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
-inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
 inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
 
 /// An element type of V, with the version of the three operators that added it. None was ever removed.
@@ -67,25 +58,9 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
-/// Returns the versions of `op` in ascending order.
-constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
-{
-    return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
-}
-
-} // namespace detail
-
-/// Returns the version of `op` at this opset: the largest that does not exceed it.
-///
-/// Errors    option_error: the opset is older than the operator.
-/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
-/// Example   tests/infer/type_lists.test.cpp
-constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
-{
-    return detail::find_version(name_of(op), detail::versions_of(op), opset);
-}
-
-namespace detail {
+template <>
+inline constexpr std::array<operator_history, 3> histories<control_flow>{
+    {{"If", if_versions}, {"Loop", if_versions}, {"Scan", scan_versions}}};
 
 constexpr bool is_element_at(std::int64_t version, element_type element) noexcept
 {
