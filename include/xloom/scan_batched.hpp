@@ -3,10 +3,12 @@
 
 #include <utility>
 
+#include <xloom/check/lengths.hpp>
 #include <xloom/check/scan_batched.hpp>
 #include <xloom/run/scan/batch_rows.hpp>
 #include <xloom/run/scan/scan_batched_types.hpp>
 #include <xloom/run/scan/scan_body.hpp>
+#include <xloom/tensor/tensor_ref.hpp>
 
 namespace xloom {
 
@@ -23,19 +25,17 @@ struct as_tuple<std::tuple<Ys...>> {
 
 /// Checks sequence_lens and returns it as a vector; T for every row if it is omitted.
 template <class Lens>
-auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
+std::vector<std::size_t> sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
 {
     if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
         return std::vector<std::size_t>(extent.batch, extent.length);
     } else {
-        check_rank(op, "sequence_lens", detail::rank_of(sequence_lens));
-        strided_layout const layout = detail::layout_of(sequence_lens);
-        using number = std::conditional_t<std::is_unsigned_v<item_t<Lens>>, std::uint64_t, std::int64_t>;
-        std::vector<number> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
+        lengths_ref const given(sequence_lens);
+        check_rank(op, "sequence_lens", given.rank());
+        check_lengths(op, "sequence_lens", given, extent.batch, "T", extent.length);
+        std::vector<std::size_t> lengths(extent.batch);
         for (std::size_t b = 0; b < lengths.size(); ++b)
-            lengths[b] = static_cast<number>(
-                enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.strides[0]]);
-        detail::check_sequence_lens(op, layout.dims, std::span<number const>(lengths), extent);
+            lengths[b] = static_cast<std::size_t>(given[b]);
         return lengths;
     }
 }
@@ -57,7 +57,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     stack outputs(op, extent);
     step_memory_pool recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
-        auto const length = static_cast<std::size_t>(lengths[b]);
+        std::size_t const length = lengths[b];
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
         auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.directions);

@@ -1,4 +1,4 @@
-// The law of the recurrent operators on concrete shapes, options, lengths and memory: what it accepts, in
+// The law of the recurrent operators on concrete shapes, options and memory: what it accepts, in
 // constant expressions too, and the text of every refusal.
 
 #include <doctest/doctest.h>
@@ -110,16 +110,6 @@ constexpr bool states_that_fit()
 }
 
 /// Lengths as an operand has them.
-struct some_lengths {
-    std::vector<std::int64_t> items;
-    bool given = true;
-
-    bool is_given() const { return given; }
-    xloom::shape shape() const { return {items.size()}; }
-    std::int64_t operator[](std::size_t n) const { return items[n]; }
-    std::string text(std::size_t n) const { return std::to_string(items[n]); }
-};
-
 memory_block block(std::uintptr_t address, shape const& dims, strides const& steps)
 {
     return {address, 4, {dims, steps}};
@@ -252,28 +242,6 @@ TEST_CASE("recurrent checks: states, every one that does not fit")
         "initial_h is [2, 5, 4] instead of "
         "[N, D, H] = [5, 2, 4] and initial_c is [5, 8] instead of [N, D, H] = [5, 2, 4]. Give it that shape.",
         shape_error);
-}
-
-TEST_CASE("recurrent checks: lengths")
-{
-    auto const check = [](some_lengths const& lengths, std::size_t N, std::size_t S) {
-        detail::check_lengths(op, "memory_seq_lens", lengths, N, "S", S);
-    };
-    CHECK_NOTHROW(check({{0, 7, 3}}, 3, 7));
-    CHECK_NOTHROW(check({{}}, 0, 7));
-    CHECK_NOTHROW(check({{9}, false}, 3, 7));
-    CHECK_THROWS_WITH_AS(check({{1, 2}}, 3, 7),
-        "xloom::op: memory_seq_lens must have the shape [N] = [3], but it is [2]. Give a length for each "
-        "row.",
-        shape_error);
-    CHECK_THROWS_WITH_AS(check({{8, 7, -1}}, 3, 7),
-        "xloom::op: lengths must be in [0, S] = [0, 7], but memory_seq_lens[0] is 8 and memory_seq_lens[2] "
-        "is -1. Correct it.",
-        index_error);
-    CHECK_THROWS_WITH_AS(check({{1, 1, 1, 1, 1, 0}}, 6, 0),
-        "xloom::op: lengths must be in [0, S] = [0, 0], but memory_seq_lens[0] is 1, memory_seq_lens[1] is "
-        "1, memory_seq_lens[2] is 1, memory_seq_lens[3] is 1 and 1 more. Correct it.",
-        index_error);
 }
 
 TEST_CASE("recurrent checks: outputs have memory of their own, but for the state that one continues")

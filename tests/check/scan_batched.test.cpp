@@ -4,8 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cstdint>
-#include <limits>
 
 #include <xloom/check/scan_batched.hpp>
 
@@ -36,20 +34,6 @@ constexpr bool extents_come_from_the_operands()
            is_extent(extent_of<1, 0>({{{2}}}, {}, {.length = 5}), 2, 5) &&
            is_extent(extent_of<0, 1>({}, {{{0, 0}}}), 0, 0) &&
            is_extent(extent_of<1, 1>({{{2}}}, {{{2, 3}}}, {.directions = {reverse}, .length = 3}), 2, 3);
-}
-
-constexpr bool lengths_within_a_row()
-{
-    std::array<std::int64_t, 3> const lens{0, 4, 2};
-    check_sequence_lens<std::int64_t>("xloom::scan_batched", {3}, lens, {3, 4});
-    check_sequence_lens<std::int64_t>("xloom::scan_batched", {0}, {}, {0, 4});
-    return true;
-}
-
-template <std::size_t N>
-void check_lens(shape const& dims, std::array<std::int64_t, N> const& lens, batch_extent extent)
-{
-    check_sequence_lens<std::int64_t>("xloom::scan_batched", dims, lens, extent);
 }
 
 } // namespace
@@ -151,40 +135,6 @@ TEST_CASE("check_scan_batched counts the operands")
         "scan inputs. Stack some of "
         "them into one tensor.",
         option_error);
-}
-
-TEST_CASE("check_sequence_lens wants a length for each row")
-{
-    static_assert(lengths_within_a_row());
-    CHECK(lengths_within_a_row());
-    CHECK_THROWS_WITH_AS(check_lens<3>({3}, {1, 2, 3}, {2, 4}),
-        "xloom::scan_batched: sequence_lens must have one entry for each of the 2 rows, but its shape is "
-        "[3]. Give it the shape [2].",
-        shape_error);
-    CHECK_THROWS_WITH_AS(check_lens<0>({2, 1}, {}, {2, 4}),
-        "xloom::scan_batched: sequence_lens must have one entry for each of the 2 rows, but its shape is [2, "
-        "1]. Give it the shape [2].",
-        shape_error);
-    CHECK_THROWS_WITH_AS(check_lens<0>({}, {}, {1, 4}),
-        "xloom::scan_batched: sequence_lens must have one entry for each of the 1 rows, but its shape is []. "
-        "Give it the shape [1].",
-        shape_error);
-}
-
-TEST_CASE("check_sequence_lens names every length that is out of range")
-{
-    CHECK_THROWS_WITH_AS(check_lens<2>({2}, {5, 4}, {2, 4}),
-        "xloom::scan_batched: a sequence length must be in [0, 4], but sequence_lens[0] is 5. Count only the "
-        "elements that the row has.",
-        index_error);
-    CHECK_THROWS_WITH_AS(check_lens<3>({3}, {-1, 0, std::numeric_limits<std::int64_t>::max()}, {3, 4}),
-        "xloom::scan_batched: a sequence length must be in [0, 4], but sequence_lens[0] is -1 and "
-        "sequence_lens[2] is 9223372036854775807. Count only the elements that the row has.",
-        index_error);
-    CHECK_THROWS_WITH_AS(check_lens<1>({1}, {1}, {1, 0}),
-        "xloom::scan_batched: a sequence length must be in [0, 0], but sequence_lens[0] is 1. Count only the "
-        "elements that the row has.",
-        index_error);
 }
 
 } // namespace check_scan_batched_test

@@ -321,9 +321,8 @@ TEST_CASE("texts list four facts at most, and count the rest")
     xt::xtensor<int, 1> const lens = 2 * xt::ones<int>({20'000});
     auto const body = [](int n, int) { return scan_step{n}; };
     CHECK_THROWS_WITH_AS(scan_batched(body, h, x, lens),
-        "xloom::scan_batched: a sequence length must be in [0, 1], but sequence_lens[0] is 2, "
-        "sequence_lens[1] is 2, sequence_lens[2] is 2, sequence_lens[3] is 2 and 19996 more. Count only the "
-        "elements that the row has.",
+        "xloom::scan_batched: lengths must be in [0, T] = [0, 1], but sequence_lens[0] is 2, "
+        "sequence_lens[1] is 2, sequence_lens[2] is 2, sequence_lens[3] is 2 and 19996 more. Correct it.",
         index_error);
 
     using list = std::vector<xt::xarray<float>>;

@@ -72,25 +72,29 @@ TEST_CASE("scan_batched refuses ranks without a batch and a sequence")
 TEST_CASE("scan_batched refuses wrong sequence_lens")
 {
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, lengths{1, 2, 3}),
-        "xloom::scan_batched: sequence_lens must have one entry for each of the 2 rows, but its shape is "
-        "[3]. Give it the shape [2].",
+        "xloom::scan_batched: sequence_lens must have the shape [N] = [2], but it is [3]. Give a length for "
+        "each row.",
         shape_error);
     xt::xarray<std::int64_t> const column = xt::ones<std::int64_t>({2, 1});
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, column),
-        "xloom::scan_batched: sequence_lens must have one entry for each of the 2 rows, but its shape is [2, "
-        "1]. Give it the shape [2].",
+        "xloom::scan_batched: sequence_lens must have the shape [N] = [2], but it is [2, 1]. Give a length "
+        "for each row.",
+        shape_error);
+    xt::xarray<std::int64_t> const scalar = 1;
+    CHECK_THROWS_WITH_AS(scan_batched(never, h, x, scalar),
+        "xloom::scan_batched: sequence_lens must have the shape [N] = [2], but it is []. Give a length for "
+        "each row.",
         shape_error);
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, lengths{4, -1}),
-        "xloom::scan_batched: a sequence length must be in [0, 3], but sequence_lens[0] is 4 and "
-        "sequence_lens[1] is -1. Count only the elements that the row has.",
+        "xloom::scan_batched: lengths must be in [0, T] = [0, 3], but sequence_lens[0] is 4 and "
+        "sequence_lens[1] is -1. Correct it.",
         index_error);
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, xt::xtensor<std::uint8_t, 1>{3, 255}),
-        "xloom::scan_batched: a sequence length must be in [0, 3], but sequence_lens[1] is 255. Count only "
-        "the elements that the row has.",
+        "xloom::scan_batched: lengths must be in [0, T] = [0, 3], but sequence_lens[1] is 255. Correct it.",
         index_error);
     CHECK_THROWS_WITH_AS(scan_batched(never, h, x, xt::xtensor<std::uint64_t, 1>{18446744073709551615u, 3}),
-        "xloom::scan_batched: a sequence length must be in [0, 3], but sequence_lens[0] is "
-        "18446744073709551615. Count only the elements that the row has.",
+        "xloom::scan_batched: lengths must be in [0, T] = [0, 3], but sequence_lens[0] is "
+        "18446744073709551615. Correct it.",
         index_error);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include <xloom/check/lengths.hpp>
 #include <xloom/check/overlap.hpp>
 #include <xloom/check/shapes.hpp>
 #include <xloom/core/activation.hpp>
@@ -218,25 +219,6 @@ constexpr void check_states(std::string_view op, Weights const& weights, batch_s
         requirements[i] = {states[i].operand, state_letters(weights.layout()),
             state_shape(sizes, batch, weights.layout()), states[i].dims};
     check_shapes(op, requirements, [&] { return describe(sizes, batch); });
-}
-
-/// Checks lengths [N], each in [0, most].
-template <class Lengths>
-void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N,
-    std::string_view letter, std::size_t most)
-{
-    if (!lengths.is_given())
-        return;
-    if (lengths.shape() != shape{N})
-        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
-            lengths.shape(), ". Give a length for each row.");
-    fact_list wrong;
-    for (std::size_t n = 0; n < N; ++n)
-        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most)
-            wrong.add(operand, "[", n, "] is ", lengths.text(n));
-    if (!wrong.empty())
-        fail<index_error>(
-            op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
 }
 
 /// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.

@@ -1,8 +1,6 @@
 #pragma once
 // Shape requirements of Scan-8: axis 0 is the batch, axis 1 of inputs and outputs is time.
 
-#include <utility>
-
 #include <xloom/check/scan.hpp>
 
 namespace xloom::detail {
@@ -52,16 +50,6 @@ inline fact_list describe_batches(std::span<shape const> states, std::span<shape
         if (is_each_listed || (i == 0 && states.empty()) || inputs[i][0] != first)
             batches.add("scan_inputs[", i, "] has ", inputs[i][0]);
     return batches;
-}
-
-template <class Integer, class IsWrong>
-fact_list describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
-{
-    fact_list wrong;
-    for (std::size_t b = 0; b < lens.size(); ++b)
-        if (is_wrong(lens[b]))
-            wrong.add("sequence_lens[", b, "] is ", lens[b]);
-    return wrong;
 }
 
 /// Returns the common batch size of all operands; none without operands. Requires check_batch_ranks.
@@ -118,24 +106,6 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape c
             ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
             detail::describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
     return {*batch, length ? *length : *options.length};
-}
-
-/// Checks sequence_lens [N], each in [0, T].
-///
-/// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
-template <class Integer>
-constexpr void check_sequence_lens(
-    std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
-{
-    if (dims != shape{extent.batch})
-        fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch,
-            " rows, but its shape is ", dims, ". Give it the shape ", shape{extent.batch}, ".");
-    auto const is_wrong = [&](Integer len) {
-        return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length);
-    };
-    if (std::any_of(lens.begin(), lens.end(), is_wrong))
-        fail<index_error>(op, ": a sequence length must be in [0, ", extent.length, "], but ",
-            describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 
 } // namespace xloom::detail
