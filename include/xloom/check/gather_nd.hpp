@@ -19,30 +19,30 @@ namespace xloom::detail {
 [[gnu::noinline]] constexpr shape check_gather_nd(std::string_view op, shape const& data,
     shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
 {
-    detail::check_not_scalar(op, "data", data);
-    detail::check_not_scalar(op, "indices", indices);
+    check_not_scalar(op, "data", data);
+    check_not_scalar(op, "indices", indices);
     std::size_t const least_rank = data.size() < indices.size() ? data.size() : indices.size();
     if (options.batch_dims < 0 || static_cast<std::uint64_t>(options.batch_dims) >= least_rank)
-        detail::fail<option_error>(op, ": batch_dims must be in [0, min(q, r) - 1] = [0, ", least_rank - 1,
+        fail<option_error>(op, ": batch_dims must be in [0, min(q, r) - 1] = [0, ", least_rank - 1,
             "], but it is ", options.batch_dims, " (data ", data, ", indices ", indices,
             "). Name fewer axes.");
     auto const b = static_cast<std::size_t>(options.batch_dims);
     for (std::size_t axis = 0; axis < b; ++axis)
         if (data[axis] != indices[axis])
-            detail::fail<shape_error>(op, ": the first batch_dims = ", b,
+            fail<shape_error>(op, ": the first batch_dims = ", b,
                 " axes of data and indices must be equally long, but axis ", axis, " has ", data[axis],
                 " in data ", data, " and ", indices[axis], " in indices ", indices, ". Name fewer axes.");
     std::size_t const k = indices.back();
     if (k > data.size() - b)
-        detail::fail<shape_error>(op,
+        fail<shape_error>(op,
             ": indices' last axis must be no longer than data's rank less batch_dims, but indices is ",
             indices, ", data is ", data, " and batch_dims is ", b, ".",
-            indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+            indices.size() == 1 ? describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
-    detail::check_rank(op, "the output", front.size() + data.size() - b - k);
-    shape const dims = detail::joined(front, data, b + k);
+    check_rank(op, "the output", front.size() + data.size() - b - k);
+    shape const dims = joined(front, data, b + k);
     if (!has_strides(dims, item_bytes))
-        detail::fail<shape_error>(op,
+        fail<shape_error>(op,
             ": the size of a result must fit in memory, but the output would have the shape ", dims,
             ". Gather fewer slices.");
     return dims;
@@ -56,18 +56,17 @@ namespace xloom::detail {
     shape const& gathered, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != gathered)
-        detail::fail<shape_error>(op,
+        fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
     bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
     if (overlaps_data || overlaps_indices)
-        detail::fail<overlap_error>(op,
-            ": output is written while data and indices are read, but output overlaps ",
+        fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
             overlaps_data && overlaps_indices ? "data and indices"
             : overlaps_data                   ? "data"
                                               : "indices",
             ". Give it memory of its own.");
-    detail::check_unique(op, "output", output.layout, "Write to a container.");
+    check_unique(op, "output", output.layout, "Write to a container.");
 }
 
 } // namespace xloom::detail

@@ -20,8 +20,8 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
     std::optional<bool> cond, bool can_be_stopped)
 {
     if (!max_trip_count && !cond && !can_be_stopped)
-        detail::fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
-                                       "absent and options.stop can never be requested. Give one of them.");
+        fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
+                               "absent and options.stop can never be requested. Give one of them.");
     if (!max_trip_count)
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
@@ -60,13 +60,13 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 constexpr std::int64_t check_loop_outputs(
     std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
-    detail::check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", {});
+    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", {});
     std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
     for (shape const& dims : outputs)
-        room = (std::min)(room, detail::room_of(dims));
+        room = (std::min)(room, room_of(dims));
     if (room < needed)
-        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
-            detail::describe_room(outputs, needed), " and there will be ", needed,
+        fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
+            describe_room(outputs, needed), " and there will be ", needed,
             ". Give it a longer leading axis.");
     return room;
 }

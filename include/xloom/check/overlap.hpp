@@ -89,13 +89,12 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
     std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
 {
     bool is_shared = false;
-    detail::find_shared_memory(
-        states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
+    find_shared_memory(states, inputs, outputs, [&](shared_memory const&) { is_shared = true; });
     if (is_shared)
-        detail::fail<overlap_error>(op,
+        fail<overlap_error>(op,
             ": a state or output must have exclusive memory, or be the tensor of an input, along the same "
             "axis in the same direction, but ",
-            detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
+            describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
 }
 
 } // namespace xloom::detail

@@ -128,37 +128,35 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 [[gnu::noinline]] constexpr std::size_t check_scan(
     std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
-    detail::check_count(op, inputs.size(), "scan inputs");
-    detail::check_count(op, outputs, "scan outputs");
-    detail::check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
-    detail::check_entries(
-        op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
-    detail::check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
-    detail::check_entries(
-        op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
-    detail::check_directions(op, "scan_input_directions", options.scan_input_directions);
-    detail::check_directions(op, "scan_output_directions", options.scan_output_directions);
-    detail::check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
+    check_count(op, inputs.size(), "scan inputs");
+    check_count(op, outputs, "scan outputs");
+    check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
+    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
+    check_entries(op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
+    check_directions(op, "scan_input_directions", options.scan_input_directions);
+    check_directions(op, "scan_output_directions", options.scan_output_directions);
+    check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
 
     std::optional<std::size_t> length;
     bool agree = true;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         std::size_t const own =
-            inputs[i][wrap_axis(detail::axis_option(options.scan_input_axes, i), inputs[i].size())];
+            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
         agree = agree && own == length.value_or(own);
         length = own;
     }
     if (!agree)
-        detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
             ". Cut them to one length, or name other axes.");
     if (!length && !options.length)
-        detail::fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
-                                       "options.length is empty. Set it.");
+        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
+                               "options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
-        detail::fail<option_error>(op,
-            ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
-            detail::describe_lengths("scan_inputs", inputs, options.scan_input_axes), ". Leave it empty.");
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+            ". Leave it empty.");
     return length ? *length : *options.length;
 }
 
@@ -168,13 +166,12 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 [[gnu::noinline]] constexpr void check_scan_outputs(
     std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
-    detail::check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
+    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i][wrap_axis(detail::axis_option(options.scan_output_axes, i), outputs[i].size())] !=
-            length)
-            detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ",
-                length, " iterations, but ",
-                detail::describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
+        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
+            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
+                " iterations, but ",
+                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
                 ". Give it an element for each iteration.");
 }
 
@@ -198,12 +195,11 @@ inline fact_list describe_fixed_axes(
 {
     bool is_leading = true;
     for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
-        is_leading = is_leading &&
-                     (fixed_ranks[i] == 0 || wrap_axis(detail::axis_option(list, i), fixed_ranks[i]) == 0);
+        is_leading =
+            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
     if (!is_leading)
-        detail::fail<option_error>(op,
-            ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
-            detail::describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
+        fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
+            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
 }
 
 /// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
@@ -232,11 +228,11 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 {
     bool is_in_range = true;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range = is_in_range && is_axis(detail::axis_option(options.scan_output_axes, i),
-                                         detail::stacked_rank(element_ranks[i]));
+        is_in_range =
+            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
     if (!is_in_range)
-        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            detail::describe_output_axes(element_ranks, options.scan_output_axes),
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
+            describe_output_axes(element_ranks, options.scan_output_axes),
             ". Name an axis that the tensor has.");
 }
 
@@ -246,20 +242,18 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
     std::size_t item_bytes, scan_options const& options)
 {
-    std::int64_t const axis = detail::axis_option(options.scan_output_axes, i);
+    std::int64_t const axis = axis_option(options.scan_output_axes, i);
     std::size_t const rank = element.size() + 1;
     if (rank > max_rank)
-        detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank,
-            " axes (max_rank), but scan_outputs[", i, "] would stack elements of the shape ", element,
-            ". Return elements of a lower rank.");
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
+            i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
-        detail::fail<shape_error>(op,
-            ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[", i, "] is ", axis,
-            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
-            ". Name an axis that the tensor has.");
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
+            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
+            element, ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
-        detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
+        fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
             "] would have the shape ", dims, ". Run fewer iterations.");
     return dims;
 }

@@ -78,14 +78,14 @@ constexpr std::optional<std::size_t> check_batch(
 constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape const> states,
     std::span<shape const> inputs, scan_batched_options const& options)
 {
-    detail::check_count(op, inputs.size(), "scan inputs");
-    detail::check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
-    detail::check_directions(op, "directions", options.directions);
-    detail::check_batch_ranks(op, states, inputs);
-    std::optional<std::size_t> const batch = detail::check_batch(op, states, inputs);
+    check_count(op, inputs.size(), "scan inputs");
+    check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
+    check_directions(op, "directions", options.directions);
+    check_batch_ranks(op, states, inputs);
+    std::optional<std::size_t> const batch = check_batch(op, states, inputs);
     if (!batch)
-        detail::fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
-                                       "and no scan inputs. Give one of them.");
+        fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
+                               "and no scan inputs. Give one of them.");
 
     axes const time(inputs.size(), 1);
     std::optional<std::size_t> length;
@@ -95,16 +95,15 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape c
         length = input[1];
     }
     if (!agree)
-        detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, time),
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, time),
             ". Pad them, and say in sequence_lens how long each row is.");
     if (!length && !options.length)
-        detail::fail<option_error>(op,
+        fail<option_error>(op,
             ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
-        detail::fail<option_error>(op,
-            ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
-            detail::describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *options.length, " and ", describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
     return {*batch, length ? *length : *options.length};
 }
 

@@ -44,27 +44,25 @@ inline std::string describe_one_tuple(shape const& indices)
 [[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_nd_options const& options)
 {
-    detail::check_not_scalar(op, "data", data);
-    detail::check_not_scalar(op, "indices", indices);
+    check_not_scalar(op, "data", data);
+    check_not_scalar(op, "indices", indices);
     std::size_t const k = indices.back();
     if (k > data.size())
-        detail::fail<shape_error>(op,
-            ": indices' last axis must be no longer than data's rank, but indices is ", indices,
-            " and data is ", data, ".",
-            indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+        fail<shape_error>(op, ": indices' last axis must be no longer than data's rank, but indices is ",
+            indices, " and data is ", data, ".",
+            indices.size() == 1 ? describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
-    detail::check_rank(op, "updates", front.size() + data.size() - k);
-    shape const expected = detail::joined(front, data, k);
+    check_rank(op, "updates", front.size() + data.size() - k);
+    shape const expected = joined(front, data, k);
     if (updates != expected)
-        detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
+        fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
             ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ", indices,
-            "). Give updates that shape.", detail::describe_one_tuple(indices));
+            "). Give updates that shape.", describe_one_tuple(indices));
     if (!has_strides(data) || !has_strides(updates))
-        detail::fail<shape_error>(op,
-            ": the size of a tensor must fit in memory, its strides too, but data is ", data,
-            " and updates is ", updates, ". Reduce a dimension.");
+        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
+            data, " and updates is ", updates, ". Reduce a dimension.");
     if (options.duplicates == duplicates::first && options.reduction != reduction::none)
-        detail::fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
+        fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
 }
 
@@ -76,12 +74,12 @@ inline std::string describe_one_tuple(shape const& indices)
 {
     bool const overlaps_indices = overlap(data, indices), overlaps_updates = overlap(data, updates);
     if (overlaps_indices || overlaps_updates)
-        detail::fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
+        fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
             overlaps_indices && overlaps_updates ? "indices and updates overlap"
             : overlaps_indices                   ? "indices overlaps"
                                                  : "updates overlaps",
             " data. Copy one of the two.");
-    detail::check_unique(op, "data", data.layout, "Copy it first.");
+    check_unique(op, "data", data.layout, "Copy it first.");
 }
 
 } // namespace xloom::detail
