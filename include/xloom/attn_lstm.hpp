@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <xloom/core/never.hpp>
+#include <xloom/run/recurrent/attn_lstm_call.hpp>
 #include <xloom/run/recurrent/attn_lstm_run.hpp>
 #include <xloom/run/recurrent/attn_lstm_weights.hpp>
 
@@ -74,11 +75,6 @@ struct attn_lstm_result {
     xt::xtensor<Item, 3> Y_h, Y_c;
 };
 
-/// The sizes of a call: T steps, N rows of the batch, S steps of memory.
-struct attn_lstm_sizes {
-    std::size_t T = 0, N = 0, S = 0;
-};
-
 /// The attributes of an AttnLSTM. Names and lists are read only during the call that they are passed to.
 struct attn_lstm_options {
     xloom::direction direction = xloom::direction::forward;
@@ -112,77 +108,6 @@ public:
 
 namespace detail {
 
-template <class Item>
-attn_lstm_sizes check_attn_lstm_call(std::string_view op, input_ref<Item> const& X,
-    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
-{
-    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
-        start.initial_attention, start.initial_alignment);
-    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), 0);
-    check_states(op, weights, batch,
-        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
-            named_shape{"initial_c", shape_if_given(start.initial_c)}});
-    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
-    std::size_t const S = check_memory(op, weights.attention(), weights.sizes(), batch.N,
-        shape_if_given(start.M), start.memory_seq_lens.is_given(), shape_if_given(start.initial_attention),
-        shape_if_given(start.initial_alignment));
-    check_lengths(op, "memory_seq_lens", start.memory_seq_lens, batch.N, "S", S);
-    return {batch.T, batch.N, S};
-}
-
-template <class Item>
-void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const& weights,
-    attn_lstm_sizes const& sizes, input_ref<Item> const& X, attn_lstm_start<Item> const& start,
-    attn_lstm_outputs<Item> const& outputs)
-{
-    auto const& [T, N, S] = sizes;
-    std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
-    check_outputs<Item>(
-        op,
-        [&] {
-            return concat("T = ", sizes.T, ", N = ", sizes.N, ", D = ", weights.sizes().D,
-                ", H = ", weights.sizes().H, ", S = ", sizes.S, " and C = ", weights.attention().C);
-        },
-        std::array{
-            output_requirement<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
-            output_requirement<Item>{"Y_h", "[D, N, H]", {D, N, H}, outputs.Y_h, "initial_h"},
-            output_requirement<Item>{"Y_c", "[D, N, H]", {D, N, H}, outputs.Y_c, "initial_c"},
-            output_requirement<Item>{"alignments", "[T, D, N, S]", {T, D, N, S}, outputs.alignments},
-            output_requirement<Item>{
-                "Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
-            output_requirement<Item>{
-                "Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
-        },
-        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
-            start.initial_attention, start.initial_alignment));
-}
-
-/// Calls use(runner, states) with the runner and the states of a call.
-template <class Item, class Score, class Policy, class Use>
-void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
-    attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
-    Score const& score, attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
-{
-    batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
-        {outputs.Y, 0}, start.sequence_lens};
-    workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
-    attn_lstm_states<Item, attn_lstm_weights<Item>, Score> const states{weights, score, operands,
-        {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
-        {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
-        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
-    auto runner = make_runner<Item>(weights, operands, workspace, policy);
-    use(runner, states);
-}
-
-template <class Item, class Score, class Policy>
-void run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
-    attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
-    Score const& score, attention_workspace<Item>& workspace, Policy const& policy)
-{
-    with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
-        [&policy](auto& runner, auto const& states) { runner(states, policy); });
-}
-
 template <class Item, class Score, class Policy>
 attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
     attn_lstm_start<Item> const& start, Score const& score, Policy const& policy)
@@ -192,8 +117,8 @@ attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights
     attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0),
         make_state<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0)};
     attention_workspace<Item> workspace;
-    run_attn_lstm(X, weights, sizes, start, attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score,
-        workspace, policy);
+    detail::run_attn_lstm_into(X, weights, sizes, start,
+        attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace, policy);
     return result;
 }
 
@@ -371,7 +296,7 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     detail::input_ref<Item> const input = X;
     attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
     detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
-    detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
+    detail::run_attn_lstm_into(input, weights, sizes, start, outputs, score, workspace, policy);
 }
 
 /// Runs attn_lstm_into with the default score on the threads of a policy.
@@ -407,7 +332,8 @@ attention_workspace<Item> attn_lstm_workspace(attn_lstm_weights<Item> const& wei
     detail::check_batch_sizes(op, weights.sizes(), {sizes.T, sizes.N});
     detail::check_memory_sizes(op, weights.attention(), weights.sizes().D, sizes.N, sizes.S);
     attention_workspace<Item> workspace;
-    detail::with_attn_lstm_runner<Item>({}, weights, sizes, {}, {}, score, workspace, policy,
+    detail::with_attn_lstm_runner<Item>({}, weights, sizes, attn_lstm_start<Item>{},
+        attn_lstm_outputs<Item>{}, score, workspace, policy,
         [](auto& runner, auto const& states) { runner.reserve_all(states); });
     return workspace;
 }
