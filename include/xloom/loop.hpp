@@ -27,9 +27,8 @@ void require_room(std::string_view op, std::size_t i, To const& to, From const& 
 }
 
 template <class Step, class Body, class State>
-auto run_loop(Body& body, State state, loop_options const& options)
+auto run_loop(std::string_view op, Body& body, State state, loop_options const& options)
 {
-    static constexpr std::string_view op = "xloom::loop";
     using stack = growable_outputs<decltype(Step::scan_outputs)>;
     loop_control control(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
@@ -96,7 +95,7 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
     using state = owned_t<Init>;
     if constexpr (is_valid_loop<Body, state>()) {
         using step = bare<typename loop_call<Body, state>::result>;
-        return run_loop<step>(body, state(static_cast<Init&&>(init)), options);
+        return run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }

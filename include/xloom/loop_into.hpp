@@ -24,9 +24,8 @@ loop_status run_loop_into(
     auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, kernel::all_iterations(0));
     std::int64_t const end = (std::min)(control.limit(), room);
     {
-        std::tuple<local_state<States>...> held(states);
-        auto const current =
-            std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+        local_states held(states);
+        auto const current = held.get();
         auto const iteration = [&] { return control.status().trip_count; };
         detail::run_bodies(op, y, iteration, [&] {
             while (control.next(end))

@@ -17,9 +17,8 @@ namespace detail {
 /// Runs a pure scan whose body is valid. Length is the number of iterations if it is static, else
 /// dynamic_length.
 template <class Step, std::size_t Length, bool LeadingAxis, class Body, class State, class Inputs>
-auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const& options)
+auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs, scan_options const& options)
 {
-    static constexpr std::string_view op = "xloom::scan";
     using stack = stacked_outputs<decltype(Step::scan_outputs), Length>;
 
     detail::check_ranks(op, "init", detail::leaves(state));
@@ -56,8 +55,8 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
-        return run_scan<step, static_length<inputs>::value, LeadingAxis>(
-            body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
+        return run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
+            state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }

@@ -40,10 +40,9 @@ std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_pla
 }
 
 template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
-void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+void run_scan_into(std::string_view op, Body& body, std::tuple<States&...> states, Inputs const& inputs,
     std::tuple<Outputs&...> outputs, scan_options const& options)
 {
-    static constexpr std::string_view op = "xloom::scan_into";
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
@@ -69,9 +68,8 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     auto const guards = std::apply(
         [](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); },
         states);
-    std::tuple<local_state<States>...> held(states);
-    auto const current =
-        std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    local_states held(states);
+    auto const current = held.get();
     std::size_t t = 0;
     auto const iteration = [&] { return t; };
     detail::run_bodies(op, y, iteration, [&] {
@@ -100,8 +98,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
-        run_scan_into<LeadingAxis>(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
-            detail::leaves(scan_outputs), options);
+        run_scan_into<LeadingAxis>("xloom::scan_into", body, detail::leaves(states),
+            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options);
 }
 
 } // namespace detail

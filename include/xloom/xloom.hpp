@@ -7,6 +7,7 @@
 #include <xloom/gather_nd.hpp>
 #include <xloom/gru.hpp>
 #include <xloom/if.hpp>
+#include <xloom/if_vjp.hpp>
 #include <xloom/infer/attn_lstm.hpp>
 #include <xloom/infer/gather_nd.hpp>
 #include <xloom/infer/gru.hpp>
@@ -19,12 +20,14 @@
 #include <xloom/infer/type_lists.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/loop_list.hpp>
+#include <xloom/loop_vjp.hpp>
 #include <xloom/lstm.hpp>
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>
+#include <xloom/scan_vjp.hpp>
 #include <xloom/scatter_nd.hpp>
 #include <xloom/storage_types.hpp>
 

@@ -2077,6 +2077,1008 @@ inline constexpr bool never = false;
 
 } // namespace xloom::detail
 
+// ==== xloom/run/recurrent/attn_lstm_call.hpp ====
+// A call of AttnLSTM: the checks of its operands, and its runner.
+
+// ==== xloom/check/attn_lstm.hpp ====
+// Shape requirements of AttnLSTM's attention.
+
+// ==== xloom/check/recurrent.hpp ====
+// Requirements of the recurrent operators on shapes, lengths and options.
+
+// ==== xloom/check/lengths.hpp ====
+// The check of the lengths of sequences, one for each row of a batch.
+
+// ==== xloom/core/shape.hpp ====
+// Shapes and axes: constexpr, without xtensor. The names of operator and operands are parameters.
+
+// ==== xloom/core/option_list.hpp ====
+// A list-valued option, which counts its items so that an operator can report a list that is too long.
+
+namespace xloom {
+
+/// The first Capacity items of a list, and the number of items given. The operator rejects a list of more
+/// than Capacity items.
+template <class T, std::size_t Capacity>
+class option_list : public static_vector<T, Capacity> {
+    using items = static_vector<T, Capacity>;
+
+public:
+    constexpr option_list() = default;
+    constexpr option_list(items const& all) : items(all) {}
+    /// Constructs a list of `count` copies of `value`.
+    constexpr option_list(std::size_t count, T const& value)
+    {
+        for (std::size_t i = 0; i < count; ++i)
+            push_back(value);
+    }
+    constexpr option_list(std::initializer_list<T> all) : option_list(all.begin(), all.end()) {}
+
+    template <std::input_iterator Iterator>
+    constexpr option_list(Iterator first, Iterator last)
+    {
+        for (; first != last; ++first)
+            push_back(static_cast<T>(*first));
+    }
+
+    constexpr void push_back(T const& item)
+    {
+        if (this->size() < Capacity)
+            items::push_back(item);
+        else
+            ++surplus_;
+    }
+
+    /// Returns the number of items given, including those beyond Capacity.
+    constexpr std::size_t given() const noexcept { return this->size() + surplus_; }
+
+private:
+    std::size_t surplus_ = 0;
+};
+
+template <std::integral T, std::size_t Capacity>
+inline constexpr bool detail::is_printed<option_list<T, Capacity>> = true;
+
+} // namespace xloom
+
+namespace xloom {
+
+/// The largest rank; a call with a tensor of a larger rank throws shape_error.
+inline constexpr std::size_t max_rank = 16;
+
+/// The largest number of operands of one kind; a call with more throws option_error.
+inline constexpr std::size_t max_operands = 32;
+
+/// The rank of a container whose rank is known at run time only.
+inline constexpr std::size_t dynamic_rank = static_cast<std::size_t>(-1);
+
+using shape = static_vector<std::size_t, max_rank>;
+using strides = static_vector<std::ptrdiff_t, max_rank>;
+using axes = option_list<std::int64_t, max_operands>;
+
+namespace detail {
+
+/// Requires rank <= max_rank. `i` is the operand's index if there are several of that name.
+///
+/// Errors    shape_error: over max_rank.
+constexpr void check_rank(
+    std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
+{
+    if (rank > max_rank)
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand,
+            i ? concat("[", *i, "]") : std::string(), " has ", rank, ". Merge some of them.");
+}
+
+} // namespace detail
+
+/// True if `axis` is in [-rank, rank - 1]; negative axes count from the back.
+constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
+{
+    auto const r = static_cast<std::int64_t>(rank);
+    return -r <= axis && axis < r;
+}
+
+/// Returns the axis counted from the front. Requires is_axis(axis, rank).
+constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
+{
+    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+/// Returns `dims` without `axis`: the shape of a slice.
+template <class Dims>
+constexpr Dims drop_axis(Dims dims, std::size_t axis)
+{
+    dims.erase(axis);
+    return dims;
+}
+
+/// Returns `dims` with `dim` inserted at `axis`: the shape of stacked slices.
+template <class Dims>
+constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_type const& dim)
+{
+    dims.insert(axis, dim);
+    return dims;
+}
+
+/// True if the numbers of elements and of bytes are representable in std::ptrdiff_t.
+constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
+{
+    for (std::size_t const dim : dims)
+        if (dim == 0)
+            return true;
+    std::size_t room =
+        static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
+    for (std::size_t const dim : dims) {
+        room /= dim;
+        if (room == 0)
+            return false;
+    }
+    return true;
+}
+
+/// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had
+/// length 1.
+constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
+{
+    for (std::size_t& dim : dims)
+        dim = dim == 0 ? 1 : dim;
+    return is_countable(dims, bytes_per_element);
+}
+
+/// Returns the number of elements; 1 for rank 0. Requires is_countable(dims).
+constexpr std::size_t element_count(shape const& dims) noexcept
+{
+    for (std::size_t const dim : dims)
+        if (dim == 0)
+            return 0;
+    std::size_t count = 1;
+    for (std::size_t const dim : dims)
+        count *= dim;
+    return count;
+}
+
+/// Returns the index tuple of element `flat` in row-major order (NumPy's unravel_index). Requires flat <
+/// element_count(dims).
+constexpr shape unravel(std::size_t flat, shape const& dims)
+{
+    shape position(dims.size(), 0);
+    for (std::size_t axis = dims.size(); axis-- > 0; flat /= dims[axis])
+        position[axis] = flat % dims[axis];
+    return position;
+}
+
+/// Returns the strides of a contiguous row-major tensor.
+constexpr strides row_major_strides(shape const& dims)
+{
+    strides result(dims.size(), 0);
+    std::ptrdiff_t step = 1;
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+        result[axis] = step;
+        step *= static_cast<std::ptrdiff_t>(dims[axis]);
+    }
+    return result;
+}
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// True if a length is in [0, most]. One above std::int64_t's maximum is negative here.
+constexpr bool is_length(std::int64_t length, std::size_t most) noexcept
+{
+    return length >= 0 && static_cast<std::uint64_t>(length) <= most;
+}
+
+template <class Lengths>
+fact_list describe_wrong_lengths(
+    std::string_view operand, Lengths const& lengths, std::size_t N, std::size_t most)
+{
+    fact_list wrong;
+    for (std::size_t n = 0; n < N; ++n)
+        if (!is_length(lengths[n], most))
+            wrong.add(operand, "[", n, "] is ", lengths.text(n));
+    return wrong;
+}
+
+/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most`.
+///
+/// Errors    shape_error: not one length for each row. index_error: a length outside [0, most].
+template <class Lengths>
+constexpr void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths,
+    std::size_t N, std::string_view letter, std::size_t most)
+{
+    if (!lengths.is_given())
+        return;
+    if (lengths.shape() != shape{N})
+        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
+            lengths.shape(), ". Give a length for each row.");
+    bool are_lengths = true;
+    for (std::size_t n = 0; n < N; ++n)
+        are_lengths = are_lengths && is_length(lengths[n], most);
+    if (!are_lengths)
+        fail<index_error>(op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ",
+            describe_wrong_lengths(operand, lengths, N, most), ". Correct it.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/check/overlap.hpp ====
+// Aliasing requirements: no two operands share memory, except an output with the input that is the same
+// tensor on the same axis and in the same direction.
+
+// ==== xloom/core/overlap.hpp ====
+// Overlap of strided arrays. Exact up to 10,000 steps of search, then conservative: interleaved and adjacent
+// views do not overlap.
+
+// ==== xloom/core/layout.hpp ====
+// The strided layout of a tensor in memory.
+
+namespace xloom::detail {
+
+/// A shape and, for each axis, the stride in elements (any sign, 0 allowed).
+struct strided_layout {
+    shape dims{};
+    xloom::strides strides{};
+};
+
+/// True if the elements are contiguous in row-major order.
+constexpr bool is_row_major(strided_layout const& layout)
+{
+    std::ptrdiff_t step = 1;
+    for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
+        if (layout.dims[axis] == 0)
+            return true;
+        if (layout.dims[axis] != 1 && layout.strides[axis] != step)
+            return false;
+        step *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
+    }
+    return true;
+}
+
+/// Returns the layout of one slice across `axis`.
+constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axis)
+{
+    return {drop_axis(layout.dims, axis), drop_axis(layout.strides, axis)};
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The memory of one operand: address, bytes per item and layout.
+struct memory_block {
+    std::uintptr_t address = 0;
+    std::size_t item_bytes = 1;
+    strided_layout layout{};
+};
+
+/// A bounded linear Diophantine equation: sum of count * step = target, with 0 <= count <= limit for each
+/// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one step are
+/// merged, then divisibility is tested, then counts are tried by descending step: for nested strides one or
+/// two counts of each remain. After a fixed number of attempts the result is conservatively true.
+class overlap_equation {
+public:
+    constexpr void add(std::uintmax_t step, std::uintmax_t limit)
+    {
+        if (step != 0 && limit != 0)
+            terms_.push_back({step, limit});
+    }
+
+    constexpr bool is_soluble(std::uintmax_t target)
+    {
+        std::sort(terms_.begin(), terms_.end(), [](term const& a, term const& b) { return a.step > b.step; });
+        merge_terms();
+        return is_divisible(target) && is_soluble_from(0, target);
+    }
+
+private:
+    struct term {
+        std::uintmax_t step = 0;
+        std::uintmax_t limit = 0;
+    };
+
+    /// Merges terms. Requires descending steps. A step that is m times the next one is merged into it if the
+    /// limit of the next one is at least m - 1: together they reach every multiple. So the same axis of two
+    /// views becomes one term, whatever its length.
+    constexpr void merge_terms()
+    {
+        for (std::size_t i = terms_.size(); i-- > 1;) {
+            auto const [larger, count] = terms_[i - 1];
+            std::uintmax_t const multiple = larger / terms_[i].step;
+            if (larger % terms_[i].step == 0 && multiple - 1 <= terms_[i].limit) {
+                terms_[i].limit += multiple * count;
+                terms_.erase(i - 1);
+            }
+        }
+    }
+
+    /// False if the larger steps have a common divisor whose multiples all differ from the target by more
+    /// than the smaller terms can add up to.
+    constexpr bool is_divisible(std::uintmax_t target) const
+    {
+        std::uintmax_t rest = 0;
+        for (term const& t : terms_)
+            rest += t.step * t.limit;
+        std::uintmax_t divisor = 0;
+        for (auto const& [step, limit] : terms_) {
+            rest -= step * limit;
+            divisor = std::gcd(divisor, step);
+            if (target % divisor > rest)
+                return false;
+        }
+        return true;
+    }
+
+    constexpr bool is_soluble_from(std::size_t first, std::uintmax_t target)
+    {
+        if (target == 0 || attempts_left_ == 0)
+            return true;
+        --attempts_left_;
+        if (first == terms_.size())
+            return false;
+        std::uintmax_t rest = 0;
+        for (std::size_t i = first + 1; i < terms_.size(); ++i)
+            rest += terms_[i].step * terms_[i].limit;
+        auto const [step, limit] = terms_[first];
+        std::uintmax_t const least = target > rest ? (target - rest + step - 1) / step : 0;
+        for (std::uintmax_t count = (std::min)(limit, target / step) + 1; count-- > least;)
+            if (is_soluble_from(first + 1, target - count * step))
+                return true;
+        return false;
+    }
+
+    static_vector<term, 2 * max_rank + 2> terms_{};
+    int attempts_left_ = 10'000;
+};
+
+/// The range from the lowest byte of a block to its highest, inclusive.
+struct byte_range {
+    std::uintptr_t lowest;
+    std::uintptr_t highest;
+};
+
+constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
+{
+    std::ptrdiff_t const step = block.layout.strides[axis];
+    return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
+}
+
+/// Returns the byte range of a block. Requires at least one item.
+constexpr byte_range bytes_of(memory_block const& block)
+{
+    byte_range range{block.address, block.address + block.item_bytes - 1};
+    for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
+        auto const reach =
+            static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
+        if (block.layout.strides[axis] < 0)
+            range.lowest -= reach;
+        else
+            range.highest += reach;
+    }
+    return range;
+}
+
+/// True if two blocks whose byte ranges intersect share a byte.
+///
+/// The bytes of a are lowest_a + sum(i * step), those of b lowest_b + sum(j * step). Counting those of b down
+/// from its highest byte puts both sums on one side, with positive signs.
+[[gnu::noinline]] constexpr bool share_byte(
+    memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
+{
+    overlap_equation equation;
+    for (memory_block const* const block : {&a, &b}) {
+        equation.add(1, block->item_bytes - 1);
+        for (std::size_t axis = 0; axis < block->layout.dims.size(); ++axis)
+            equation.add(stride_in_bytes(*block, axis), block->layout.dims[axis] - 1);
+    }
+    return equation.is_soluble(highest_b_from_lowest_a);
+}
+
+/// True if the blocks share a byte. Cost: some 10 ns if their ranges do not intersect, else 0.1 to 0.3 us for
+/// usual layouts of any size.
+[[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
+{
+    if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
+        return false;
+    detail::byte_range const in_a = detail::bytes_of(a), in_b = detail::bytes_of(b);
+    if (in_a.highest < in_b.lowest || in_b.highest < in_a.lowest)
+        return false;
+    return detail::share_byte(a, b, in_b.highest - in_a.lowest);
+}
+
+/// True if distinct indices map to distinct elements (mdspan's is_unique) and the strides nest: each exceeds
+/// the extent of all smaller ones, as in every view of a container. Conservative: for strides that do not
+/// nest, such as [2, 3] for the shape [3, 2], false.
+constexpr bool is_unique(strided_layout const& layout)
+{
+    struct axis {
+        std::uintmax_t step = 0;
+        std::uintmax_t last = 0;
+    };
+    static_vector<axis, max_rank> all;
+    for (std::size_t i = 0; i < layout.dims.size(); ++i) {
+        if (layout.dims[i] == 0)
+            return true;
+        std::ptrdiff_t const step = layout.strides[i];
+        if (layout.dims[i] > 1)
+            all.push_back({static_cast<std::uintmax_t>(step < 0 ? -step : step), layout.dims[i] - 1});
+    }
+    std::sort(all.begin(), all.end(), [](axis const& a, axis const& b) { return a.step < b.step; });
+    std::uintmax_t reach = 0;
+    for (auto const& [step, last] : all) {
+        if (step <= reach)
+            return false;
+        reach += step * last;
+    }
+    return true;
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The memory of an operand and, for inputs and outputs, its time axis and direction.
+struct placed_operand {
+    memory_block memory{};
+    std::size_t axis = 0;
+    bool reverse = false;
+};
+
+/// True if both are the same tensor, or views of the same items in the same order.
+constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
+{
+    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
+           a.layout.strides == b.layout.strides;
+}
+
+constexpr bool is_same_traversal(placed_operand const& a, placed_operand const& b)
+{
+    return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
+}
+
+/// Requires that no two items of an operand that is written share memory.
+constexpr void check_unique(
+    std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
+{
+    if (!is_unique(layout))
+        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand,
+            " has the shape ", layout.dims, " and the strides ", layout.strides, ". ", advice);
+}
+
+/// Two operands, a[i] and b[j], that share a byte.
+struct shared_memory {
+    std::string_view a;
+    std::size_t i;
+    std::string_view b;
+    std::size_t j;
+};
+
+/// Calls found(shared_memory) for every pair that shares a byte but must not.
+template <class Found>
+constexpr void find_shared_memory(std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
+{
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        for (std::size_t j = i + 1; j < states.size(); ++j)
+            if (overlap(states[i].memory, states[j].memory))
+                found(shared_memory{"states", i, "states", j});
+        for (std::size_t j = 0; j < inputs.size(); ++j)
+            if (overlap(states[i].memory, inputs[j].memory))
+                found(shared_memory{"states", i, "scan_inputs", j});
+        for (std::size_t j = 0; j < outputs.size(); ++j)
+            if (overlap(states[i].memory, outputs[j].memory))
+                found(shared_memory{"states", i, "scan_outputs", j});
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        for (std::size_t j = i + 1; j < outputs.size(); ++j)
+            if (overlap(outputs[i].memory, outputs[j].memory))
+                found(shared_memory{"scan_outputs", i, "scan_outputs", j});
+        for (std::size_t j = 0; j < inputs.size(); ++j)
+            if (overlap(outputs[i].memory, inputs[j].memory) && !is_same_traversal(outputs[i], inputs[j]))
+                found(shared_memory{"scan_outputs", i, "scan_inputs", j});
+    }
+}
+
+inline fact_list describe_shared_memory(std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+{
+    fact_list pairs;
+    find_shared_memory(states, inputs, outputs, [&](shared_memory const& pair) {
+        pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]");
+    });
+    return pairs;
+}
+
+/// Requires that no state or output shares memory with another operand. An output may be the same tensor as
+/// an input, on the same axis and in the same direction.
+///
+/// Errors    overlap_error: a state or output shares a byte with another operand.
+[[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
+    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
+{
+    bool is_shared = false;
+    find_shared_memory(states, inputs, outputs, [&](shared_memory const&) { is_shared = true; });
+    if (is_shared)
+        fail<overlap_error>(op,
+            ": a state or output must have exclusive memory, or be the tensor of an input, along the same "
+            "axis in the same direction, but ",
+            describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/check/shapes.hpp ====
+// The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
+
+namespace xloom::detail {
+
+/// An upper bound on the bytes of a number, including its share of the padding of a row to whole SIMD vectors
+/// and cache lines. Sizes that overflow with it do not fit in memory, and sums of sizes that do not overflow
+/// with it do not overflow.
+inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
+
+/// An operand with its expected and its actual shape.
+struct shape_requirement {
+    std::string_view operand;
+    std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
+    shape expected;
+    std::optional<shape> actual; ///< none: the operand is omitted
+};
+
+/// True if both have the same axes in another order, not counting those of length 1: one is a transposition
+/// of the other.
+constexpr bool are_transposed(shape a, shape b)
+{
+    auto const drop_ones = [](shape const& dims) {
+        shape longer;
+        for (std::size_t const dim : dims)
+            if (dim != 1)
+                longer.push_back(dim);
+        return longer;
+    };
+    a = drop_ones(a);
+    b = drop_ones(b);
+    if (a == b)
+        return false;
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    return a == b;
+}
+
+/// Returns the remedy: a reshape requires the same number of items, a transposition the same axes.
+constexpr std::string_view shape_remedy(std::span<shape_requirement const> requirements)
+{
+    bool all_transposed = true, all_reshaped = true;
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected) {
+            bool const is_transposed = are_transposed(*requirement.actual, requirement.expected);
+            bool const has_the_items =
+                element_count(*requirement.actual) == element_count(requirement.expected);
+            all_transposed &= is_transposed;
+            all_reshaped &= has_the_items && !is_transposed;
+        }
+    return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
+}
+
+[[noreturn]] inline void fail_shapes(
+    std::string_view op, std::string_view sizes, std::span<shape_requirement const> requirements)
+{
+    fact_list facts;
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            facts.add(requirement.operand, " is ", *requirement.actual, " instead of ",
+                requirement.symbolic_shape, " = ", requirement.expected);
+    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
+        shape_remedy(requirements));
+}
+
+/// Requires that every given operand has its expected shape. `describe` returns the sizes for the error text.
+template <class Describe>
+constexpr void check_shapes(
+    std::string_view op, std::span<shape_requirement const> requirements, Describe const& describe)
+{
+    for (shape_requirement const& requirement : requirements)
+        if (requirement.actual && *requirement.actual != requirement.expected)
+            fail_shapes(op, describe(), requirements);
+}
+
+constexpr void check_given(
+    std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
+{
+    if (!dims)
+        fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
+    if (dims->size() != rank)
+        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
+            ". Give it ", rank, ".");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/core/direction.hpp ====
+// The directions in which a recurrent operator traverses the time axis.
+
+namespace xloom {
+
+/// ONNX's attribute `direction`. A bidirectional operator has two sets of weights and states: forward, then
+/// reverse.
+enum class direction : unsigned char { forward, reverse, bidirectional };
+
+namespace detail {
+
+inline constexpr std::array<std::string_view, 3> direction_names{"forward", "reverse", "bidirectional"};
+
+/// Returns D, the length of the direction axis of weights, states and outputs.
+constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
+
+} // namespace detail
+
+/// Returns the value of ONNX's attribute, such as "forward".
+constexpr std::string_view name_of(direction d) noexcept
+{
+    auto const number = static_cast<std::size_t>(d);
+    return number < detail::direction_names.size() ? detail::direction_names[number] : "unknown";
+}
+
+/// Returns the direction of this name; case-sensitive.
+///
+/// Errors    option_error: an unknown name.
+/// Source    ONNX LSTM-22, GRU-22, RNN-22 (direction).
+/// Example   tests/core/direction.test.cpp
+constexpr direction parse_direction(std::string_view op, std::string_view name)
+{
+    for (direction const d : {direction::forward, direction::reverse, direction::bidirectional})
+        if (name == name_of(d))
+            return d;
+    auto const& [forward, reverse, bidirectional] = detail::direction_names;
+    detail::fail<option_error>(op, ": a direction must be one that ONNX names, but direction is \"", name,
+        "\". Choose one of ", forward, ", ", reverse, " and ", bidirectional, ".");
+}
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// The sizes of the weights: D directions, I input, H hidden.
+struct recurrent_widths {
+    std::size_t D = 1, I = 0, H = 0;
+};
+
+/// The sizes of a batch: T time steps, N rows.
+struct batch_sizes {
+    std::size_t T = 0, N = 0;
+};
+
+/// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
+constexpr void check_not_transposed(
+    std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
+{
+    if (!W || !R || W->size() != 3 || R->size() != 3)
+        return;
+    auto const is_transposed = [&](shape const& dims, std::size_t H) {
+        return dims[1] != gates * H && dims[2] == gates * H;
+    };
+    bool const is_R_transposed = is_transposed(*R, (*R)[1]) && (*R)[1] != gates * (*R)[2];
+    bool const is_W_transposed = is_transposed(*W, is_R_transposed ? (*R)[1] : (*R)[2]);
+    if (is_W_transposed || is_R_transposed)
+        fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ",
+            *W, " and R is ", *R, ". Exchange the last two axes of ",
+            is_W_transposed && is_R_transposed ? "both"
+            : is_W_transposed                  ? "W"
+                                               : "R",
+            " by xt::transpose and a copy.");
+}
+
+/// Checks W [D, gates H, I + attention_columns] and R [D, gates H, H], and returns D, I and H.
+template <class Options>
+constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
+    std::optional<shape> const& W, std::optional<shape> const& R, std::size_t attention_columns = 0)
+{
+    check_given(op, "W", W, 3);
+    check_given(op, "R", R, 3);
+    std::size_t const H = (*R)[2], width = (*W)[2];
+    if (options.hidden_size &&
+        (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
+        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ",
+            *options.hidden_size, " and R is ", *R, ". Correct one of them.");
+    if (H == 0)
+        fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
+    if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
+        fail<shape_error>(
+            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
+    if (width < attention_columns)
+        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", attention_columns,
+            ", but W is ", *W, ". Give W [D, 4H, I + C].");
+    return {direction_count(options.direction), width - attention_columns, H};
+}
+
+inline std::string describe(recurrent_widths const& sizes)
+{
+    return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
+}
+
+/// Returns the option layout; 0 for AttnLSTM, which does not have it.
+template <class Options>
+constexpr std::int64_t layout_of_options(Options const& options)
+{
+    if constexpr (requires { options.layout; })
+        return options.layout;
+    else
+        return 0;
+}
+
+/// Checks clip, layout and direction, which all recurrent operators have.
+template <class Options>
+constexpr void check_options(std::string_view op, Options const& options)
+{
+    if (options.clip && !(*options.clip > 0))
+        fail<option_error>(op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip),
+            ". Leave it out for no limit.");
+    if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
+        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout,
+            ". Choose 1 where the batch axis comes first.");
+    if (options.direction != direction::forward && options.direction != direction::reverse &&
+        options.direction != direction::bidirectional)
+        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ",
+            static_cast<int>(options.direction), ". Choose one of them.");
+}
+
+/// Requires that a list has at most as many numbers as its capacity.
+template <class List>
+constexpr void check_list(std::string_view op, std::string_view operand, List const& list)
+{
+    if (list.given() > list.capacity())
+        fail<option_error>(op, ": ", operand, " may have at most ", list.capacity(), " numbers, but it has ",
+            list.given(), ". Give fewer.");
+}
+
+/// Returns the activations of all directions: those of the options, or the defaults.
+template <class Options>
+constexpr activation_list check_activations(std::string_view op, Options const& options,
+    std::span<std::string_view const> defaults, activation_dialect dialect)
+{
+    std::size_t const D = direction_count(options.direction);
+    std::size_t const count = options.activations.given();
+    if (count != 0 && count != D * defaults.size())
+        fail<option_error>(op, ": there must be ", defaults.size(),
+            " activations for each direction, but direction is ", name_of(options.direction),
+            " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
+    check_list(op, "activation_alpha", options.activation_alpha);
+    check_list(op, "activation_beta", options.activation_beta);
+    activation_list const own = parse_activations(
+        op, options.activations, options.activation_alpha, options.activation_beta, dialect);
+    if (count != 0)
+        return own;
+    activation_list all;
+    for (std::size_t d = 0; d < D; ++d)
+        for (activation_function const& function : parse_activations(op, defaults))
+            all.push_back(function);
+    return all;
+}
+
+inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
+}
+
+/// Requires that the size of N rows of inputs and states does not overflow.
+constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
+{
+    if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
+        fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
+            ". Choose fewer rows.");
+}
+
+/// True if the size of Y in bytes does not overflow.
+constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    return has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double));
+}
+
+/// Requires that the sizes of Y and of the states do not overflow.
+constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch)
+{
+    if (!has_output(sizes, batch))
+        fail<shape_error>(
+            op, ": Y must fit in memory, but ", describe(sizes, batch), ". Choose smaller sizes.");
+    check_rows(op, sizes, batch.N);
+}
+
+/// Checks X [T, N, I], in layout 1 [N, T, I], and returns T and N.
+constexpr batch_sizes check_X(
+    std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
+{
+    if (X.size() != 3 || X[2] != sizes.I)
+        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]",
+            " with I = ", sizes.I, ", as W has it, but X is ", X, ". Give X that shape.");
+    batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
+    if (!has_output(sizes, batch))
+        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
+            ". Reduce its dimensions.");
+    check_rows(op, sizes, batch.N);
+    return batch;
+}
+
+constexpr std::string_view state_letters(std::int64_t layout)
+{
+    return layout == 0 ? "[D, N, H]" : "[N, D, H]";
+}
+constexpr std::string_view output_letters(std::int64_t layout)
+{
+    return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
+}
+
+/// Returns the shape of states: [D, N, H], in layout 1 [N, D, H].
+constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
+}
+
+/// Returns the shape of Y: [T, D, N, H], in layout 1 [N, T, D, H].
+constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
+{
+    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
+                       : shape{batch.N, batch.T, sizes.D, sizes.H};
+}
+
+/// The name of an operand and its shape, if it is given.
+struct named_shape {
+    std::string_view operand;
+    std::optional<shape> dims;
+};
+
+/// Checks states [D, N, H], in layout 1 [N, D, H].
+template <class Weights, std::size_t Count>
+constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
+    std::array<named_shape, Count> const& states)
+{
+    recurrent_widths const& sizes = weights.sizes();
+    std::array<shape_requirement, Count> requirements{};
+    for (std::size_t i = 0; i < Count; ++i)
+        requirements[i] = {states[i].operand, state_letters(weights.layout()),
+            state_shape(sizes, batch, weights.layout()), states[i].dims};
+    check_shapes(op, requirements, [&] { return describe(sizes, batch); });
+}
+
+/// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.
+struct named_block {
+    std::string_view operand;
+    memory_block block;
+    std::string_view may_alias{};
+};
+
+/// Requires that no two items of an output share memory, and that no output shares memory with another
+/// operand.
+inline void check_apart(
+    std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
+{
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+        named_block const& output = outputs[k];
+        check_unique(op, output.operand, output.block.layout, "Copy it first.");
+        for (named_block const& input : inputs)
+            if (overlap(output.block, input.block) &&
+                !(input.operand == output.may_alias && is_same_memory(output.block, input.block)))
+                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
+                    " overlaps ", input.operand, ". Copy one of the two.");
+        for (std::size_t j = 0; j < k; ++j)
+            if (overlap(output.block, outputs[j].block))
+                fail<overlap_error>(op, ": no two outputs may share memory, but ", output.operand,
+                    " overlaps ", outputs[j].operand, ". Separate them.");
+    }
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The sizes of an attention: A attention size, E memory depth, C attention state (L with an attention layer,
+/// else E). All are 0 without attention.
+struct attention_widths {
+    std::size_t A = 0, E = 0, C = 0;
+    bool attends = false, has_layer = false;
+};
+
+/// Requires that all of these operands are given or none; returns true if they are given.
+template <std::size_t Count>
+constexpr bool check_together(std::string_view op, std::string_view names,
+    std::array<std::pair<std::string_view, bool>, Count> const& operands)
+{
+    std::size_t given = 0;
+    for (auto const& operand : operands)
+        given += operand.second ? 1 : 0;
+    if (given != 0 && given != Count) {
+        fact_list missing;
+        for (auto const& operand : operands)
+            if (!operand.second)
+                missing.add(operand.first);
+        fail<shape_error>(op, ": ", names, " must be given together, but ", missing,
+            missing.size() == 1 ? " is" : " are", " omitted. Give all of them, or none for a plain LSTM.");
+    }
+    return given != 0;
+}
+
+/// Checks QW [D, H, A], MW [D, E, A], V [D, A] and AW [D, H + E, L], and returns their sizes. H is that of R.
+constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R,
+    std::optional<shape> const& QW, std::optional<shape> const& MW, std::optional<shape> const& V,
+    std::optional<shape> const& AW)
+{
+    check_given(op, "R", R, 3);
+    bool const attends = check_together(op, "QW, MW and V",
+        std::array{std::pair{std::string_view("QW"), QW.has_value()},
+            std::pair{std::string_view("MW"), MW.has_value()},
+            std::pair{std::string_view("V"), V.has_value()}});
+    if (!attends) {
+        if (AW)
+            fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
+                " and QW, MW and V are omitted. Give them, or omit AW.");
+        return {};
+    }
+    check_given(op, "MW", MW, 3);
+    if (AW)
+        check_given(op, "AW", AW, 3);
+    std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
+    if (!has_strides({D, 2, (std::max)(H, E), (std::max)({A, E, L})}, padded_bytes))
+        fail<shape_error>(op, ": the weights must fit in memory, but ",
+            AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW)
+               : concat("R is ", *R, " and MW is ", *MW),
+            ". Reduce them.");
+    check_shapes(op,
+        std::array{
+            shape_requirement{"QW", "[D, H, A]", {D, H, A}, QW},
+            shape_requirement{"MW", "[D, E, A]", {D, E, A}, MW},
+            shape_requirement{"V", "[D, A]", {D, A}, V},
+            shape_requirement{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
+        },
+        [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
+    return {A, E, AW ? L : E, true, AW.has_value()};
+}
+
+/// Requires that the sizes of keys, values and alignments do not overflow.
+constexpr void check_memory_sizes(
+    std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
+{
+    auto const& [A, E, C, attends, has_layer] = attention;
+    if (attends && !has_strides({D, N, S, (std::max)({A, E, C})}, padded_bytes))
+        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N,
+            ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
+}
+
+/// Checks M [N, S, E], initial_attention [D, N, C] and initial_alignment [D, N, S]. Returns S; 0 without
+/// attention.
+constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
+    recurrent_widths const& sizes, std::size_t N, std::optional<shape> const& M, bool has_lengths,
+    std::optional<shape> const& initial_attention, std::optional<shape> const& initial_alignment)
+{
+    if (!attention.attends) {
+        for (bool const is_given :
+            {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
+            if (is_given)
+                fail<shape_error>(op,
+                    ": memory is for weights with attention, but QW, MW and V are omitted and ",
+                    M                   ? "M"
+                    : has_lengths       ? "memory_seq_lens"
+                    : initial_attention ? "initial_attention"
+                                        : "initial_alignment",
+                    " is given. Give them, or leave it out.");
+        return 0;
+    }
+    check_given(op, "M", M, 3);
+    std::size_t const S = (*M)[1], D = sizes.D;
+    check_memory_sizes(op, attention, D, N, S);
+    check_shapes(op,
+        std::array{
+            shape_requirement{"M", "[N, S, E]", {N, S, attention.E}, M},
+            shape_requirement{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
+            shape_requirement{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
+        },
+        [&] {
+            return concat(
+                "D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C);
+        });
+    return S;
+}
+
+} // namespace xloom::detail
+
 // ==== xloom/run/recurrent/attn_lstm_run.hpp ====
 // The engine of AttnLSTM: the rows of an LSTM, each with a memory.
 
@@ -3393,867 +4395,6 @@ user_score<T, Score> score_for(Score const& score, kernel::attn_lstm_parameters<
 // ==== xloom/run/recurrent/batch_run.hpp ====
 // The engine of the recurrent operators: the rows of a batch, sorted by length and partitioned into
 // independent parts.
-
-// ==== xloom/check/recurrent.hpp ====
-// Requirements of the recurrent operators on shapes, lengths and options.
-
-// ==== xloom/check/overlap.hpp ====
-// Aliasing requirements: no two operands share memory, except an output with the input that is the same
-// tensor on the same axis and in the same direction.
-
-// ==== xloom/core/overlap.hpp ====
-// Overlap of strided arrays. Exact up to 10,000 steps of search, then conservative: interleaved and adjacent
-// views do not overlap.
-
-// ==== xloom/core/layout.hpp ====
-// The strided layout of a tensor in memory.
-
-// ==== xloom/core/shape.hpp ====
-// Shapes and axes: constexpr, without xtensor. The names of operator and operands are parameters.
-
-// ==== xloom/core/option_list.hpp ====
-// A list-valued option, which counts its items so that an operator can report a list that is too long.
-
-namespace xloom {
-
-/// The first Capacity items of a list, and the number of items given. The operator rejects a list of more
-/// than Capacity items.
-template <class T, std::size_t Capacity>
-class option_list : public static_vector<T, Capacity> {
-    using items = static_vector<T, Capacity>;
-
-public:
-    constexpr option_list() = default;
-    constexpr option_list(items const& all) : items(all) {}
-    /// Constructs a list of `count` copies of `value`.
-    constexpr option_list(std::size_t count, T const& value)
-    {
-        for (std::size_t i = 0; i < count; ++i)
-            push_back(value);
-    }
-    constexpr option_list(std::initializer_list<T> all) : option_list(all.begin(), all.end()) {}
-
-    template <std::input_iterator Iterator>
-    constexpr option_list(Iterator first, Iterator last)
-    {
-        for (; first != last; ++first)
-            push_back(static_cast<T>(*first));
-    }
-
-    constexpr void push_back(T const& item)
-    {
-        if (this->size() < Capacity)
-            items::push_back(item);
-        else
-            ++surplus_;
-    }
-
-    /// Returns the number of items given, including those beyond Capacity.
-    constexpr std::size_t given() const noexcept { return this->size() + surplus_; }
-
-private:
-    std::size_t surplus_ = 0;
-};
-
-template <std::integral T, std::size_t Capacity>
-inline constexpr bool detail::is_printed<option_list<T, Capacity>> = true;
-
-} // namespace xloom
-
-namespace xloom {
-
-/// The largest rank; a call with a tensor of a larger rank throws shape_error.
-inline constexpr std::size_t max_rank = 16;
-
-/// The largest number of operands of one kind; a call with more throws option_error.
-inline constexpr std::size_t max_operands = 32;
-
-/// The rank of a container whose rank is known at run time only.
-inline constexpr std::size_t dynamic_rank = static_cast<std::size_t>(-1);
-
-using shape = static_vector<std::size_t, max_rank>;
-using strides = static_vector<std::ptrdiff_t, max_rank>;
-using axes = option_list<std::int64_t, max_operands>;
-
-namespace detail {
-
-/// Requires rank <= max_rank. `i` is the operand's index if there are several of that name.
-///
-/// Errors    shape_error: over max_rank.
-constexpr void check_rank(
-    std::string_view op, std::string_view operand, std::size_t rank, std::optional<std::size_t> i = {})
-{
-    if (rank > max_rank)
-        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but ", operand,
-            i ? concat("[", *i, "]") : std::string(), " has ", rank, ". Merge some of them.");
-}
-
-} // namespace detail
-
-/// True if `axis` is in [-rank, rank - 1]; negative axes count from the back.
-constexpr bool is_axis(std::int64_t axis, std::size_t rank) noexcept
-{
-    auto const r = static_cast<std::int64_t>(rank);
-    return -r <= axis && axis < r;
-}
-
-/// Returns the axis counted from the front. Requires is_axis(axis, rank).
-constexpr std::size_t wrap_axis(std::int64_t axis, std::size_t rank) noexcept
-{
-    return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
-}
-
-/// Returns `dims` without `axis`: the shape of a slice.
-template <class Dims>
-constexpr Dims drop_axis(Dims dims, std::size_t axis)
-{
-    dims.erase(axis);
-    return dims;
-}
-
-/// Returns `dims` with `dim` inserted at `axis`: the shape of stacked slices.
-template <class Dims>
-constexpr Dims insert_axis(Dims dims, std::size_t axis, typename Dims::value_type const& dim)
-{
-    dims.insert(axis, dim);
-    return dims;
-}
-
-/// True if the numbers of elements and of bytes are representable in std::ptrdiff_t.
-constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1) noexcept
-{
-    for (std::size_t const dim : dims)
-        if (dim == 0)
-            return true;
-    std::size_t room =
-        static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
-    for (std::size_t const dim : dims) {
-        room /= dim;
-        if (room == 0)
-            return false;
-    }
-    return true;
-}
-
-/// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had
-/// length 1.
-constexpr bool has_strides(shape dims, std::size_t bytes_per_element = 1) noexcept
-{
-    for (std::size_t& dim : dims)
-        dim = dim == 0 ? 1 : dim;
-    return is_countable(dims, bytes_per_element);
-}
-
-/// Returns the number of elements; 1 for rank 0. Requires is_countable(dims).
-constexpr std::size_t element_count(shape const& dims) noexcept
-{
-    for (std::size_t const dim : dims)
-        if (dim == 0)
-            return 0;
-    std::size_t count = 1;
-    for (std::size_t const dim : dims)
-        count *= dim;
-    return count;
-}
-
-/// Returns the index tuple of element `flat` in row-major order (NumPy's unravel_index). Requires flat <
-/// element_count(dims).
-constexpr shape unravel(std::size_t flat, shape const& dims)
-{
-    shape position(dims.size(), 0);
-    for (std::size_t axis = dims.size(); axis-- > 0; flat /= dims[axis])
-        position[axis] = flat % dims[axis];
-    return position;
-}
-
-/// Returns the strides of a contiguous row-major tensor.
-constexpr strides row_major_strides(shape const& dims)
-{
-    strides result(dims.size(), 0);
-    std::ptrdiff_t step = 1;
-    for (std::size_t axis = dims.size(); axis-- > 0;) {
-        result[axis] = step;
-        step *= static_cast<std::ptrdiff_t>(dims[axis]);
-    }
-    return result;
-}
-
-} // namespace xloom
-
-namespace xloom::detail {
-
-/// A shape and, for each axis, the stride in elements (any sign, 0 allowed).
-struct strided_layout {
-    shape dims{};
-    xloom::strides strides{};
-};
-
-/// True if the elements are contiguous in row-major order.
-constexpr bool is_row_major(strided_layout const& layout)
-{
-    std::ptrdiff_t step = 1;
-    for (std::size_t axis = layout.dims.size(); axis-- > 0;) {
-        if (layout.dims[axis] == 0)
-            return true;
-        if (layout.dims[axis] != 1 && layout.strides[axis] != step)
-            return false;
-        step *= static_cast<std::ptrdiff_t>(layout.dims[axis]);
-    }
-    return true;
-}
-
-/// Returns the layout of one slice across `axis`.
-constexpr strided_layout drop_axis(strided_layout const& layout, std::size_t axis)
-{
-    return {drop_axis(layout.dims, axis), drop_axis(layout.strides, axis)};
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The memory of one operand: address, bytes per item and layout.
-struct memory_block {
-    std::uintptr_t address = 0;
-    std::size_t item_bytes = 1;
-    strided_layout layout{};
-};
-
-/// A bounded linear Diophantine equation: sum of count * step = target, with 0 <= count <= limit for each
-/// term. A solution is a byte that two arrays share. Terms whose sums are the multiples of one step are
-/// merged, then divisibility is tested, then counts are tried by descending step: for nested strides one or
-/// two counts of each remain. After a fixed number of attempts the result is conservatively true.
-class overlap_equation {
-public:
-    constexpr void add(std::uintmax_t step, std::uintmax_t limit)
-    {
-        if (step != 0 && limit != 0)
-            terms_.push_back({step, limit});
-    }
-
-    constexpr bool is_soluble(std::uintmax_t target)
-    {
-        std::sort(terms_.begin(), terms_.end(), [](term const& a, term const& b) { return a.step > b.step; });
-        merge_terms();
-        return is_divisible(target) && is_soluble_from(0, target);
-    }
-
-private:
-    struct term {
-        std::uintmax_t step = 0;
-        std::uintmax_t limit = 0;
-    };
-
-    /// Merges terms. Requires descending steps. A step that is m times the next one is merged into it if the
-    /// limit of the next one is at least m - 1: together they reach every multiple. So the same axis of two
-    /// views becomes one term, whatever its length.
-    constexpr void merge_terms()
-    {
-        for (std::size_t i = terms_.size(); i-- > 1;) {
-            auto const [larger, count] = terms_[i - 1];
-            std::uintmax_t const multiple = larger / terms_[i].step;
-            if (larger % terms_[i].step == 0 && multiple - 1 <= terms_[i].limit) {
-                terms_[i].limit += multiple * count;
-                terms_.erase(i - 1);
-            }
-        }
-    }
-
-    /// False if the larger steps have a common divisor whose multiples all differ from the target by more
-    /// than the smaller terms can add up to.
-    constexpr bool is_divisible(std::uintmax_t target) const
-    {
-        std::uintmax_t rest = 0;
-        for (term const& t : terms_)
-            rest += t.step * t.limit;
-        std::uintmax_t divisor = 0;
-        for (auto const& [step, limit] : terms_) {
-            rest -= step * limit;
-            divisor = std::gcd(divisor, step);
-            if (target % divisor > rest)
-                return false;
-        }
-        return true;
-    }
-
-    constexpr bool is_soluble_from(std::size_t first, std::uintmax_t target)
-    {
-        if (target == 0 || attempts_left_ == 0)
-            return true;
-        --attempts_left_;
-        if (first == terms_.size())
-            return false;
-        std::uintmax_t rest = 0;
-        for (std::size_t i = first + 1; i < terms_.size(); ++i)
-            rest += terms_[i].step * terms_[i].limit;
-        auto const [step, limit] = terms_[first];
-        std::uintmax_t const least = target > rest ? (target - rest + step - 1) / step : 0;
-        for (std::uintmax_t count = (std::min)(limit, target / step) + 1; count-- > least;)
-            if (is_soluble_from(first + 1, target - count * step))
-                return true;
-        return false;
-    }
-
-    static_vector<term, 2 * max_rank + 2> terms_{};
-    int attempts_left_ = 10'000;
-};
-
-/// The range from the lowest byte of a block to its highest, inclusive.
-struct byte_range {
-    std::uintptr_t lowest;
-    std::uintptr_t highest;
-};
-
-constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
-{
-    std::ptrdiff_t const step = block.layout.strides[axis];
-    return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
-}
-
-/// Returns the byte range of a block. Requires at least one item.
-constexpr byte_range bytes_of(memory_block const& block)
-{
-    byte_range range{block.address, block.address + block.item_bytes - 1};
-    for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
-        auto const reach =
-            static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
-        if (block.layout.strides[axis] < 0)
-            range.lowest -= reach;
-        else
-            range.highest += reach;
-    }
-    return range;
-}
-
-/// True if two blocks whose byte ranges intersect share a byte.
-///
-/// The bytes of a are lowest_a + sum(i * step), those of b lowest_b + sum(j * step). Counting those of b down
-/// from its highest byte puts both sums on one side, with positive signs.
-[[gnu::noinline]] constexpr bool share_byte(
-    memory_block const& a, memory_block const& b, std::uintmax_t highest_b_from_lowest_a)
-{
-    overlap_equation equation;
-    for (memory_block const* const block : {&a, &b}) {
-        equation.add(1, block->item_bytes - 1);
-        for (std::size_t axis = 0; axis < block->layout.dims.size(); ++axis)
-            equation.add(stride_in_bytes(*block, axis), block->layout.dims[axis] - 1);
-    }
-    return equation.is_soluble(highest_b_from_lowest_a);
-}
-
-/// True if the blocks share a byte. Cost: some 10 ns if their ranges do not intersect, else 0.1 to 0.3 us for
-/// usual layouts of any size.
-[[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
-{
-    if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
-        return false;
-    detail::byte_range const in_a = detail::bytes_of(a), in_b = detail::bytes_of(b);
-    if (in_a.highest < in_b.lowest || in_b.highest < in_a.lowest)
-        return false;
-    return detail::share_byte(a, b, in_b.highest - in_a.lowest);
-}
-
-/// True if distinct indices map to distinct elements (mdspan's is_unique) and the strides nest: each exceeds
-/// the extent of all smaller ones, as in every view of a container. Conservative: for strides that do not
-/// nest, such as [2, 3] for the shape [3, 2], false.
-constexpr bool is_unique(strided_layout const& layout)
-{
-    struct axis {
-        std::uintmax_t step = 0;
-        std::uintmax_t last = 0;
-    };
-    static_vector<axis, max_rank> all;
-    for (std::size_t i = 0; i < layout.dims.size(); ++i) {
-        if (layout.dims[i] == 0)
-            return true;
-        std::ptrdiff_t const step = layout.strides[i];
-        if (layout.dims[i] > 1)
-            all.push_back({static_cast<std::uintmax_t>(step < 0 ? -step : step), layout.dims[i] - 1});
-    }
-    std::sort(all.begin(), all.end(), [](axis const& a, axis const& b) { return a.step < b.step; });
-    std::uintmax_t reach = 0;
-    for (auto const& [step, last] : all) {
-        if (step <= reach)
-            return false;
-        reach += step * last;
-    }
-    return true;
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The memory of an operand and, for inputs and outputs, its time axis and direction.
-struct placed_operand {
-    memory_block memory{};
-    std::size_t axis = 0;
-    bool reverse = false;
-};
-
-/// True if both are the same tensor, or views of the same items in the same order.
-constexpr bool is_same_memory(memory_block const& a, memory_block const& b)
-{
-    return a.address == b.address && a.item_bytes == b.item_bytes && a.layout.dims == b.layout.dims &&
-           a.layout.strides == b.layout.strides;
-}
-
-constexpr bool is_same_traversal(placed_operand const& a, placed_operand const& b)
-{
-    return is_same_memory(a.memory, b.memory) && a.axis == b.axis && a.reverse == b.reverse;
-}
-
-/// Requires that no two items of an operand that is written share memory.
-constexpr void check_unique(
-    std::string_view op, std::string_view operand, strided_layout const& layout, std::string_view advice)
-{
-    if (!is_unique(layout))
-        fail<overlap_error>(op, ": every item of ", operand, " must have memory of its own, but ", operand,
-            " has the shape ", layout.dims, " and the strides ", layout.strides, ". ", advice);
-}
-
-/// Two operands, a[i] and b[j], that share a byte.
-struct shared_memory {
-    std::string_view a;
-    std::size_t i;
-    std::string_view b;
-    std::size_t j;
-};
-
-/// Calls found(shared_memory) for every pair that shares a byte but must not.
-template <class Found>
-constexpr void find_shared_memory(std::span<placed_operand const> states,
-    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs, Found&& found)
-{
-    for (std::size_t i = 0; i < states.size(); ++i) {
-        for (std::size_t j = i + 1; j < states.size(); ++j)
-            if (overlap(states[i].memory, states[j].memory))
-                found(shared_memory{"states", i, "states", j});
-        for (std::size_t j = 0; j < inputs.size(); ++j)
-            if (overlap(states[i].memory, inputs[j].memory))
-                found(shared_memory{"states", i, "scan_inputs", j});
-        for (std::size_t j = 0; j < outputs.size(); ++j)
-            if (overlap(states[i].memory, outputs[j].memory))
-                found(shared_memory{"states", i, "scan_outputs", j});
-    }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (std::size_t j = i + 1; j < outputs.size(); ++j)
-            if (overlap(outputs[i].memory, outputs[j].memory))
-                found(shared_memory{"scan_outputs", i, "scan_outputs", j});
-        for (std::size_t j = 0; j < inputs.size(); ++j)
-            if (overlap(outputs[i].memory, inputs[j].memory) && !is_same_traversal(outputs[i], inputs[j]))
-                found(shared_memory{"scan_outputs", i, "scan_inputs", j});
-    }
-}
-
-inline fact_list describe_shared_memory(std::span<placed_operand const> states,
-    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
-{
-    fact_list pairs;
-    find_shared_memory(states, inputs, outputs, [&](shared_memory const& pair) {
-        pairs.add(pair.a, "[", pair.i, "] overlaps ", pair.b, "[", pair.j, "]");
-    });
-    return pairs;
-}
-
-/// Requires that no state or output shares memory with another operand. An output may be the same tensor as
-/// an input, on the same axis and in the same direction.
-///
-/// Errors    overlap_error: a state or output shares a byte with another operand.
-[[gnu::noinline]] constexpr void check_overlap(std::string_view op, std::span<placed_operand const> states,
-    std::span<placed_operand const> inputs, std::span<placed_operand const> outputs)
-{
-    bool is_shared = false;
-    detail::find_shared_memory(
-        states, inputs, outputs, [&](detail::shared_memory const&) { is_shared = true; });
-    if (is_shared)
-        detail::fail<overlap_error>(op,
-            ": a state or output must have exclusive memory, or be the tensor of an input, along the same "
-            "axis in the same direction, but ",
-            detail::describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/check/shapes.hpp ====
-// The check of several operands whose shapes follow from a few sizes, with one error text for all of them.
-
-namespace xloom::detail {
-
-/// An upper bound on the bytes of a number, including its share of the padding of a row to whole SIMD vectors
-/// and cache lines. Sizes that overflow with it do not fit in memory, and sums of sizes that do not overflow
-/// with it do not overflow.
-inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
-
-/// An operand with its expected and its actual shape.
-struct shape_requirement {
-    std::string_view operand;
-    std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
-    shape expected;
-    std::optional<shape> actual; ///< none: the operand is omitted
-};
-
-/// True if both have the same axes in another order, not counting those of length 1: one is a transposition
-/// of the other.
-constexpr bool are_transposed(shape a, shape b)
-{
-    auto const drop_ones = [](shape const& dims) {
-        shape longer;
-        for (std::size_t const dim : dims)
-            if (dim != 1)
-                longer.push_back(dim);
-        return longer;
-    };
-    a = drop_ones(a);
-    b = drop_ones(b);
-    if (a == b)
-        return false;
-    std::sort(a.begin(), a.end());
-    std::sort(b.begin(), b.end());
-    return a == b;
-}
-
-/// Returns the remedy: a reshape requires the same number of items, a transposition the same axes.
-constexpr std::string_view shape_remedy(std::span<shape_requirement const> requirements)
-{
-    bool all_transposed = true, all_reshaped = true;
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected) {
-            bool const is_transposed = are_transposed(*requirement.actual, requirement.expected);
-            bool const has_the_items =
-                element_count(*requirement.actual) == element_count(requirement.expected);
-            all_transposed &= is_transposed;
-            all_reshaped &= has_the_items && !is_transposed;
-        }
-    return all_transposed ? ". Transpose it." : all_reshaped ? ". Reshape it." : ". Give it that shape.";
-}
-
-[[noreturn]] inline void fail_shapes(
-    std::string_view op, std::string_view sizes, std::span<shape_requirement const> requirements)
-{
-    fact_list facts;
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected)
-            facts.add(requirement.operand, " is ", *requirement.actual, " instead of ",
-                requirement.symbolic_shape, " = ", requirement.expected);
-    fail<shape_error>(op, ": the operands must have the shapes that ", sizes, " give them, but ", facts,
-        shape_remedy(requirements));
-}
-
-/// Requires that every given operand has its expected shape. `describe` returns the sizes for the error text.
-template <class Describe>
-constexpr void check_shapes(
-    std::string_view op, std::span<shape_requirement const> requirements, Describe const& describe)
-{
-    for (shape_requirement const& requirement : requirements)
-        if (requirement.actual && *requirement.actual != requirement.expected)
-            fail_shapes(op, describe(), requirements);
-}
-
-constexpr void check_given(
-    std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
-{
-    if (!dims)
-        fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
-    if (dims->size() != rank)
-        fail<shape_error>(op, ": ", operand, " must have ", rank, " axes, but its shape is ", *dims,
-            ". Give it ", rank, ".");
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/core/direction.hpp ====
-// The directions in which a recurrent operator traverses the time axis.
-
-namespace xloom {
-
-/// ONNX's attribute `direction`. A bidirectional operator has two sets of weights and states: forward, then
-/// reverse.
-enum class direction : unsigned char { forward, reverse, bidirectional };
-
-namespace detail {
-
-inline constexpr std::array<std::string_view, 3> direction_names{"forward", "reverse", "bidirectional"};
-
-/// Returns D, the length of the direction axis of weights, states and outputs.
-constexpr std::size_t direction_count(direction d) noexcept { return d == direction::bidirectional ? 2 : 1; }
-
-} // namespace detail
-
-/// Returns the value of ONNX's attribute, such as "forward".
-constexpr std::string_view name_of(direction d) noexcept
-{
-    auto const number = static_cast<std::size_t>(d);
-    return number < detail::direction_names.size() ? detail::direction_names[number] : "unknown";
-}
-
-/// Returns the direction of this name; case-sensitive.
-///
-/// Errors    option_error: an unknown name.
-/// Source    ONNX LSTM-22, GRU-22, RNN-22 (direction).
-/// Example   tests/core/direction.test.cpp
-constexpr direction parse_direction(std::string_view op, std::string_view name)
-{
-    for (direction const d : {direction::forward, direction::reverse, direction::bidirectional})
-        if (name == name_of(d))
-            return d;
-    auto const& [forward, reverse, bidirectional] = detail::direction_names;
-    detail::fail<option_error>(op, ": a direction must be one that ONNX names, but direction is \"", name,
-        "\". Choose one of ", forward, ", ", reverse, " and ", bidirectional, ".");
-}
-
-} // namespace xloom
-
-namespace xloom::detail {
-
-/// The sizes of the weights: D directions, I input, H hidden.
-struct recurrent_widths {
-    std::size_t D = 1, I = 0, H = 0;
-};
-
-/// The sizes of a batch: T time steps, N rows.
-struct batch_sizes {
-    std::size_t T = 0, N = 0;
-};
-
-/// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
-constexpr void check_not_transposed(
-    std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
-{
-    if (!W || !R || W->size() != 3 || R->size() != 3)
-        return;
-    auto const is_transposed = [&](shape const& dims, std::size_t H) {
-        return dims[1] != gates * H && dims[2] == gates * H;
-    };
-    bool const is_R_transposed = is_transposed(*R, (*R)[1]) && (*R)[1] != gates * (*R)[2];
-    bool const is_W_transposed = is_transposed(*W, is_R_transposed ? (*R)[1] : (*R)[2]);
-    if (is_W_transposed || is_R_transposed)
-        fail<shape_error>(op, ": the axis of the gates must come before the last one in W and R, but W is ",
-            *W, " and R is ", *R, ". Exchange the last two axes of ",
-            is_W_transposed && is_R_transposed ? "both"
-            : is_W_transposed                  ? "W"
-                                               : "R",
-            " by xt::transpose and a copy.");
-}
-
-/// Checks W [D, gates H, I + attention_columns] and R [D, gates H, H], and returns D, I and H.
-template <class Options>
-constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
-    std::optional<shape> const& W, std::optional<shape> const& R, std::size_t attention_columns = 0)
-{
-    check_given(op, "W", W, 3);
-    check_given(op, "R", R, 3);
-    std::size_t const H = (*R)[2], width = (*W)[2];
-    if (options.hidden_size &&
-        (*options.hidden_size < 1 || static_cast<std::uint64_t>(*options.hidden_size) != H))
-        fail<option_error>(op, ": hidden_size must be R's last dimension, but hidden_size is ",
-            *options.hidden_size, " and R is ", *R, ". Correct one of them.");
-    if (H == 0)
-        fail<shape_error>(op, ": H must be at least 1, but R is ", *R, ". Give the states a length.");
-    if (!has_strides({direction_count(options.direction), H, (std::max)(H, width)}, padded_bytes))
-        fail<shape_error>(
-            op, ": the weights must fit in memory, but W is ", *W, " and R is ", *R, ". Reduce them.");
-    if (width < attention_columns)
-        fail<shape_error>(op, ": W must be at least as wide as the attention state, C = ", attention_columns,
-            ", but W is ", *W, ". Give W [D, 4H, I + C].");
-    return {direction_count(options.direction), width - attention_columns, H};
-}
-
-inline std::string describe(recurrent_widths const& sizes)
-{
-    return concat("D = ", sizes.D, ", I = ", sizes.I, " and H = ", sizes.H);
-}
-
-/// Returns the option layout; 0 for AttnLSTM, which does not have it.
-template <class Options>
-constexpr std::int64_t layout_of_options(Options const& options)
-{
-    if constexpr (requires { options.layout; })
-        return options.layout;
-    else
-        return 0;
-}
-
-/// Checks clip, layout and direction, which all recurrent operators have.
-template <class Options>
-constexpr void check_options(std::string_view op, Options const& options)
-{
-    if (options.clip && !(*options.clip > 0))
-        fail<option_error>(op, ": clip must be greater than 0, but clip is ", std::to_string(*options.clip),
-            ". Leave it out for no limit.");
-    if (std::int64_t const layout = layout_of_options(options); layout != 0 && layout != 1)
-        fail<option_error>(op, ": layout must be 0 or 1, but layout is ", layout,
-            ". Choose 1 where the batch axis comes first.");
-    if (options.direction != direction::forward && options.direction != direction::reverse &&
-        options.direction != direction::bidirectional)
-        fail<option_error>(op, ": direction must be forward, reverse or bidirectional, but it is ",
-            static_cast<int>(options.direction), ". Choose one of them.");
-}
-
-/// Requires that a list has at most as many numbers as its capacity.
-template <class List>
-constexpr void check_list(std::string_view op, std::string_view operand, List const& list)
-{
-    if (list.given() > list.capacity())
-        fail<option_error>(op, ": ", operand, " may have at most ", list.capacity(), " numbers, but it has ",
-            list.given(), ". Give fewer.");
-}
-
-/// Returns the activations of all directions: those of the options, or the defaults.
-template <class Options>
-constexpr activation_list check_activations(std::string_view op, Options const& options,
-    std::span<std::string_view const> defaults, activation_dialect dialect)
-{
-    std::size_t const D = direction_count(options.direction);
-    std::size_t const count = options.activations.given();
-    if (count != 0 && count != D * defaults.size())
-        fail<option_error>(op, ": there must be ", defaults.size(),
-            " activations for each direction, but direction is ", name_of(options.direction),
-            " and activations has ", count, ". Give ", D * defaults.size(), " or none.");
-    check_list(op, "activation_alpha", options.activation_alpha);
-    check_list(op, "activation_beta", options.activation_beta);
-    activation_list const own = parse_activations(
-        op, options.activations, options.activation_alpha, options.activation_beta, dialect);
-    if (count != 0)
-        return own;
-    activation_list all;
-    for (std::size_t d = 0; d < D; ++d)
-        for (activation_function const& function : parse_activations(op, defaults))
-            all.push_back(function);
-    return all;
-}
-
-inline std::string describe(recurrent_widths const& sizes, batch_sizes const& batch)
-{
-    return concat("T = ", batch.T, ", N = ", batch.N, ", D = ", sizes.D, " and H = ", sizes.H);
-}
-
-/// Requires that the size of N rows of inputs and states does not overflow.
-constexpr void check_rows(std::string_view op, recurrent_widths const& sizes, std::size_t N)
-{
-    if (!has_strides({N, sizes.D, sizes.I + sizes.H}, padded_bytes))
-        fail<shape_error>(op, ": the states must fit in memory, but N = ", N, ", ", describe(sizes),
-            ". Choose fewer rows.");
-}
-
-/// True if the size of Y in bytes does not overflow.
-constexpr bool has_output(recurrent_widths const& sizes, batch_sizes const& batch)
-{
-    return has_strides({batch.T, sizes.D, batch.N, sizes.H}, sizeof(double));
-}
-
-/// Requires that the sizes of Y and of the states do not overflow.
-constexpr void check_batch_sizes(std::string_view op, recurrent_widths const& sizes, batch_sizes const& batch)
-{
-    if (!has_output(sizes, batch))
-        fail<shape_error>(
-            op, ": Y must fit in memory, but ", describe(sizes, batch), ". Choose smaller sizes.");
-    check_rows(op, sizes, batch.N);
-}
-
-/// Checks X [T, N, I], in layout 1 [N, T, I], and returns T and N.
-constexpr batch_sizes check_X(
-    std::string_view op, shape const& X, recurrent_widths const& sizes, std::int64_t layout)
-{
-    if (X.size() != 3 || X[2] != sizes.I)
-        fail<shape_error>(op, ": X must have the shape ", layout == 0 ? "[T, N, I]" : "[N, T, I]",
-            " with I = ", sizes.I, ", as W has it, but X is ", X, ". Give X that shape.");
-    batch_sizes const batch = layout == 0 ? batch_sizes{X[0], X[1]} : batch_sizes{X[1], X[0]};
-    if (!has_output(sizes, batch))
-        fail<shape_error>(op, ": Y must fit in memory, but X is ", X, ", D = ", sizes.D, " and H = ", sizes.H,
-            ". Reduce its dimensions.");
-    check_rows(op, sizes, batch.N);
-    return batch;
-}
-
-constexpr std::string_view state_letters(std::int64_t layout)
-{
-    return layout == 0 ? "[D, N, H]" : "[N, D, H]";
-}
-constexpr std::string_view output_letters(std::int64_t layout)
-{
-    return layout == 0 ? "[T, D, N, H]" : "[N, T, D, H]";
-}
-
-/// Returns the shape of states: [D, N, H], in layout 1 [N, D, H].
-constexpr shape state_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return layout == 0 ? shape{sizes.D, batch.N, sizes.H} : shape{batch.N, sizes.D, sizes.H};
-}
-
-/// Returns the shape of Y: [T, D, N, H], in layout 1 [N, T, D, H].
-constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& batch, std::int64_t layout)
-{
-    return layout == 0 ? shape{batch.T, sizes.D, batch.N, sizes.H}
-                       : shape{batch.N, batch.T, sizes.D, sizes.H};
-}
-
-/// The name of an operand and its shape, if it is given.
-struct named_shape {
-    std::string_view operand;
-    std::optional<shape> dims;
-};
-
-/// Checks states [D, N, H], in layout 1 [N, D, H].
-template <class Weights, std::size_t Count>
-constexpr void check_states(std::string_view op, Weights const& weights, batch_sizes const& batch,
-    std::array<named_shape, Count> const& states)
-{
-    recurrent_widths const& sizes = weights.sizes();
-    std::array<shape_requirement, Count> requirements{};
-    for (std::size_t i = 0; i < Count; ++i)
-        requirements[i] = {states[i].operand, state_letters(weights.layout()),
-            state_shape(sizes, batch, weights.layout()), states[i].dims};
-    check_shapes(op, requirements, [&] { return describe(sizes, batch); });
-}
-
-/// Checks lengths [N], each in [0, most].
-template <class Lengths>
-void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths, std::size_t N,
-    std::string_view letter, std::size_t most)
-{
-    if (!lengths.is_given())
-        return;
-    if (lengths.shape() != shape{N})
-        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
-            lengths.shape(), ". Give a length for each row.");
-    fact_list wrong;
-    for (std::size_t n = 0; n < N; ++n)
-        if (std::int64_t const length = lengths[n]; length < 0 || static_cast<std::uint64_t>(length) > most)
-            wrong.add(operand, "[", n, "] is ", lengths.text(n));
-    if (!wrong.empty())
-        fail<index_error>(
-            op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ", wrong, ". Correct it.");
-}
-
-/// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.
-struct named_block {
-    std::string_view operand;
-    memory_block block;
-    std::string_view may_alias{};
-};
-
-/// Requires that no two items of an output share memory, and that no output shares memory with another
-/// operand.
-inline void check_apart(
-    std::string_view op, std::span<named_block const> outputs, std::span<named_block const> inputs)
-{
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-        named_block const& output = outputs[k];
-        check_unique(op, output.operand, output.block.layout, "Copy it first.");
-        for (named_block const& input : inputs)
-            if (overlap(output.block, input.block) &&
-                !(input.operand == output.may_alias && is_same_memory(output.block, input.block)))
-                fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
-                    " overlaps ", input.operand, ". Copy one of the two.");
-        for (std::size_t j = 0; j < k; ++j)
-            if (overlap(output.block, outputs[j].block))
-                fail<overlap_error>(op, ": no two outputs may share memory, but ", output.operand,
-                    " overlaps ", outputs[j].operand, ". Separate them.");
-    }
-}
-
-} // namespace xloom::detail
 
 // ==== xloom/core/aligned_vector.hpp ====
 // A std::vector aligned to cache lines, so that no SIMD batch crosses one; large vectors are aligned to huge
@@ -6126,122 +6267,91 @@ struct attention_workspace : recurrent_workspace<Item> {
 
 } // namespace xloom
 
-// ==== xloom/run/recurrent/attn_lstm_weights.hpp ====
-// The constants of an AttnLSTM: checked, and packed for its kernel.
+namespace xloom {
 
-// ==== xloom/check/attn_lstm.hpp ====
-// Shape requirements of AttnLSTM's attention.
-
-namespace xloom::detail {
-
-/// The sizes of an attention: A attention size, E memory depth, C attention state (L with an attention layer,
-/// else E). All are 0 without attention.
-struct attention_widths {
-    std::size_t A = 0, E = 0, C = 0;
-    bool attends = false, has_layer = false;
+/// The sizes of a call: T steps, N rows of the batch, S steps of memory.
+struct attn_lstm_sizes {
+    std::size_t T = 0, N = 0, S = 0;
 };
 
-/// Requires that all of these operands are given or none; returns true if they are given.
-template <std::size_t Count>
-constexpr bool check_together(std::string_view op, std::string_view names,
-    std::array<std::pair<std::string_view, bool>, Count> const& operands)
+namespace detail {
+
+/// Checks the inputs of a call, and returns its sizes.
+template <class Item, class Weights, class Start>
+attn_lstm_sizes check_attn_lstm_call(
+    std::string_view op, input_ref<Item> const& X, Weights const& weights, Start const& start)
 {
-    std::size_t given = 0;
-    for (auto const& operand : operands)
-        given += operand.second ? 1 : 0;
-    if (given != 0 && given != Count) {
-        fact_list missing;
-        for (auto const& operand : operands)
-            if (!operand.second)
-                missing.add(operand.first);
-        fail<shape_error>(op, ": ", names, " must be given together, but ", missing,
-            missing.size() == 1 ? " is" : " are", " omitted. Give all of them, or none for a plain LSTM.");
-    }
-    return given != 0;
+    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
+        start.initial_attention, start.initial_alignment);
+    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), 0);
+    check_states(op, weights, batch,
+        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
+            named_shape{"initial_c", shape_if_given(start.initial_c)}});
+    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
+    std::size_t const S = check_memory(op, weights.attention(), weights.sizes(), batch.N,
+        shape_if_given(start.M), start.memory_seq_lens.is_given(), shape_if_given(start.initial_attention),
+        shape_if_given(start.initial_alignment));
+    check_lengths(op, "memory_seq_lens", start.memory_seq_lens, batch.N, "S", S);
+    return {batch.T, batch.N, S};
 }
 
-/// Checks QW [D, H, A], MW [D, E, A], V [D, A] and AW [D, H + E, L], and returns their sizes. H is that of R.
-constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R,
-    std::optional<shape> const& QW, std::optional<shape> const& MW, std::optional<shape> const& V,
-    std::optional<shape> const& AW)
+template <class Item, class Weights, class Start, class Outputs>
+void check_attn_lstm_outputs(std::string_view op, Weights const& weights, attn_lstm_sizes const& sizes,
+    input_ref<Item> const& X, Start const& start, Outputs const& outputs)
 {
-    check_given(op, "R", R, 3);
-    bool const attends = check_together(op, "QW, MW and V",
-        std::array{std::pair{std::string_view("QW"), QW.has_value()},
-            std::pair{std::string_view("MW"), MW.has_value()},
-            std::pair{std::string_view("V"), V.has_value()}});
-    if (!attends) {
-        if (AW)
-            fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
-                " and QW, MW and V are omitted. Give them, or omit AW.");
-        return {};
-    }
-    check_given(op, "MW", MW, 3);
-    if (AW)
-        check_given(op, "AW", AW, 3);
-    std::size_t const D = (*R)[0], H = (*R)[2], E = (*MW)[1], A = (*MW)[2], L = AW ? (*AW)[2] : 0;
-    if (!has_strides({D, 2, (std::max)(H, E), (std::max)({A, E, L})}, padded_bytes))
-        fail<shape_error>(op, ": the weights must fit in memory, but ",
-            AW ? concat("R is ", *R, ", MW is ", *MW, " and AW is ", *AW)
-               : concat("R is ", *R, " and MW is ", *MW),
-            ". Reduce them.");
-    check_shapes(op,
-        std::array{
-            shape_requirement{"QW", "[D, H, A]", {D, H, A}, QW},
-            shape_requirement{"MW", "[D, E, A]", {D, E, A}, MW},
-            shape_requirement{"V", "[D, A]", {D, A}, V},
-            shape_requirement{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
-        },
-        [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
-    return {A, E, AW ? L : E, true, AW.has_value()};
-}
-
-/// Requires that the sizes of keys, values and alignments do not overflow.
-constexpr void check_memory_sizes(
-    std::string_view op, attention_widths const& attention, std::size_t D, std::size_t N, std::size_t S)
-{
-    auto const& [A, E, C, attends, has_layer] = attention;
-    if (attends && !has_strides({D, N, S, (std::max)({A, E, C})}, padded_bytes))
-        fail<shape_error>(op, ": keys and alignments must fit in memory, but D = ", D, ", N = ", N,
-            ", S = ", S, ", A = ", A, ", E = ", E, " and C = ", C, ". Choose smaller sizes.");
-}
-
-/// Checks M [N, S, E], initial_attention [D, N, C] and initial_alignment [D, N, S]. Returns S; 0 without
-/// attention.
-constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
-    recurrent_widths const& sizes, std::size_t N, std::optional<shape> const& M, bool has_lengths,
-    std::optional<shape> const& initial_attention, std::optional<shape> const& initial_alignment)
-{
-    if (!attention.attends) {
-        for (bool const is_given :
-            {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
-            if (is_given)
-                fail<shape_error>(op,
-                    ": memory is for weights with attention, but QW, MW and V are omitted and ",
-                    M                   ? "M"
-                    : has_lengths       ? "memory_seq_lens"
-                    : initial_attention ? "initial_attention"
-                                        : "initial_alignment",
-                    " is given. Give them, or leave it out.");
-        return 0;
-    }
-    check_given(op, "M", M, 3);
-    std::size_t const S = (*M)[1], D = sizes.D;
-    check_memory_sizes(op, attention, D, N, S);
-    check_shapes(op,
-        std::array{
-            shape_requirement{"M", "[N, S, E]", {N, S, attention.E}, M},
-            shape_requirement{"initial_attention", "[D, N, C]", {D, N, attention.C}, initial_attention},
-            shape_requirement{"initial_alignment", "[D, N, S]", {D, N, S}, initial_alignment},
-        },
+    auto const& [T, N, S] = sizes;
+    std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
+    check_outputs<Item>(
+        op,
         [&] {
-            return concat(
-                "D = ", D, ", N = ", N, ", S = ", S, ", E = ", attention.E, " and C = ", attention.C);
-        });
-    return S;
+            return concat("T = ", sizes.T, ", N = ", sizes.N, ", D = ", weights.sizes().D,
+                ", H = ", weights.sizes().H, ", S = ", sizes.S, " and C = ", weights.attention().C);
+        },
+        std::array{
+            output_requirement<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
+            output_requirement<Item>{"Y_h", "[D, N, H]", {D, N, H}, outputs.Y_h, "initial_h"},
+            output_requirement<Item>{"Y_c", "[D, N, H]", {D, N, H}, outputs.Y_c, "initial_c"},
+            output_requirement<Item>{"alignments", "[T, D, N, S]", {T, D, N, S}, outputs.alignments},
+            output_requirement<Item>{
+                "Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
+            output_requirement<Item>{
+                "Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
+        },
+        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
+            start.initial_attention, start.initial_alignment));
 }
 
-} // namespace xloom::detail
+/// Calls use(runner, states) with the runner and the states of a call.
+template <class Item, class Weights, class Start, class Outputs, class Score, class Policy, class Use>
+void with_attn_lstm_runner(input_ref<Item> const& X, Weights const& weights, attn_lstm_sizes const& sizes,
+    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
+    Policy const& policy, Use const& use)
+{
+    batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
+        {outputs.Y, 0}, start.sequence_lens};
+    workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
+    attn_lstm_states<Item, Weights, Score> const states{weights, score, operands,
+        {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
+        {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
+        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
+    auto runner = detail::make_runner<Item>(weights, operands, workspace, policy);
+    use(runner, states);
+}
+
+template <class Item, class Weights, class Start, class Outputs, class Score, class Policy>
+void run_attn_lstm_into(input_ref<Item> const& X, Weights const& weights, attn_lstm_sizes const& sizes,
+    Start const& start, Outputs const& outputs, Score const& score, attention_workspace<Item>& workspace,
+    Policy const& policy)
+{
+    detail::with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
+        [&policy](auto& runner, auto const& states) { runner(states, policy); });
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/run/recurrent/attn_lstm_weights.hpp ====
+// The constants of an AttnLSTM: checked, and packed for its kernel.
 
 // ==== xloom/run/recurrent/lstm_weights.hpp ====
 // The constants of an LSTM: checked, and packed for its kernel.
@@ -6481,11 +6591,6 @@ struct attn_lstm_result {
     xt::xtensor<Item, 3> Y_h, Y_c;
 };
 
-/// The sizes of a call: T steps, N rows of the batch, S steps of memory.
-struct attn_lstm_sizes {
-    std::size_t T = 0, N = 0, S = 0;
-};
-
 /// The attributes of an AttnLSTM. Names and lists are read only during the call that they are passed to.
 struct attn_lstm_options {
     xloom::direction direction = xloom::direction::forward;
@@ -6519,77 +6624,6 @@ public:
 
 namespace detail {
 
-template <class Item>
-attn_lstm_sizes check_attn_lstm_call(std::string_view op, input_ref<Item> const& X,
-    attn_lstm_weights<Item> const& weights, attn_lstm_start<Item> const& start)
-{
-    check_ranks(op, X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
-        start.initial_attention, start.initial_alignment);
-    batch_sizes const batch = check_X(op, X.shape(), weights.sizes(), 0);
-    check_states(op, weights, batch,
-        std::array{named_shape{"initial_h", shape_if_given(start.initial_h)},
-            named_shape{"initial_c", shape_if_given(start.initial_c)}});
-    check_lengths(op, "sequence_lens", start.sequence_lens, batch.N, "T", batch.T);
-    std::size_t const S = check_memory(op, weights.attention(), weights.sizes(), batch.N,
-        shape_if_given(start.M), start.memory_seq_lens.is_given(), shape_if_given(start.initial_attention),
-        shape_if_given(start.initial_alignment));
-    check_lengths(op, "memory_seq_lens", start.memory_seq_lens, batch.N, "S", S);
-    return {batch.T, batch.N, S};
-}
-
-template <class Item>
-void check_attn_lstm_outputs(std::string_view op, attn_lstm_weights<Item> const& weights,
-    attn_lstm_sizes const& sizes, input_ref<Item> const& X, attn_lstm_start<Item> const& start,
-    attn_lstm_outputs<Item> const& outputs)
-{
-    auto const& [T, N, S] = sizes;
-    std::size_t const D = weights.sizes().D, H = weights.sizes().H, C = weights.attention().C;
-    check_outputs<Item>(
-        op,
-        [&] {
-            return concat("T = ", sizes.T, ", N = ", sizes.N, ", D = ", weights.sizes().D,
-                ", H = ", weights.sizes().H, ", S = ", sizes.S, " and C = ", weights.attention().C);
-        },
-        std::array{
-            output_requirement<Item>{"Y", "[T, D, N, H]", {T, D, N, H}, outputs.Y},
-            output_requirement<Item>{"Y_h", "[D, N, H]", {D, N, H}, outputs.Y_h, "initial_h"},
-            output_requirement<Item>{"Y_c", "[D, N, H]", {D, N, H}, outputs.Y_c, "initial_c"},
-            output_requirement<Item>{"alignments", "[T, D, N, S]", {T, D, N, S}, outputs.alignments},
-            output_requirement<Item>{
-                "Y_attention", "[D, N, C]", {D, N, C}, outputs.Y_attention, "initial_attention"},
-            output_requirement<Item>{
-                "Y_alignment", "[D, N, S]", {D, N, S}, outputs.Y_alignment, "initial_alignment"},
-        },
-        blocks_of(X, start.sequence_lens, start.initial_h, start.initial_c, start.M, start.memory_seq_lens,
-            start.initial_attention, start.initial_alignment));
-}
-
-/// Calls use(runner, states) with the runner and the states of a call.
-template <class Item, class Score, class Policy, class Use>
-void with_attn_lstm_runner(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
-    attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
-    Score const& score, attention_workspace<Item>& workspace, Policy const& policy, Use const& use)
-{
-    batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
-        {outputs.Y, 0}, start.sequence_lens};
-    workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
-    attn_lstm_states<Item, attn_lstm_weights<Item>, Score> const states{weights, score, operands,
-        {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
-        {start.initial_attention, 0}, {start.initial_alignment, 0}, {outputs.Y_h, 0}, {outputs.Y_c, 0},
-        {outputs.Y_attention, 0}, {outputs.Y_alignment, 0}, {outputs.alignments, 0}, workspace.attending};
-    auto runner = make_runner<Item>(weights, operands, workspace, policy);
-    use(runner, states);
-}
-
-template <class Item, class Score, class Policy>
-void run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
-    attn_lstm_sizes const& sizes, attn_lstm_start<Item> const& start, attn_lstm_outputs<Item> const& outputs,
-    Score const& score, attention_workspace<Item>& workspace, Policy const& policy)
-{
-    with_attn_lstm_runner(X, weights, sizes, start, outputs, score, workspace, policy,
-        [&policy](auto& runner, auto const& states) { runner(states, policy); });
-}
-
 template <class Item, class Score, class Policy>
 attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights<Item> const& weights,
     attn_lstm_start<Item> const& start, Score const& score, Policy const& policy)
@@ -6599,8 +6633,8 @@ attn_lstm_result<Item> run_attn_lstm(input_ref<Item> const& X, attn_lstm_weights
     attn_lstm_result<Item> result{make_output<Item>(weights.sizes(), batch, 0),
         make_state<Item>(weights.sizes(), batch, 0), make_state<Item>(weights.sizes(), batch, 0)};
     attention_workspace<Item> workspace;
-    run_attn_lstm(X, weights, sizes, start, attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score,
-        workspace, policy);
+    detail::run_attn_lstm_into(X, weights, sizes, start,
+        attn_lstm_outputs<Item>{result.Y, result.Y_h, result.Y_c}, score, workspace, policy);
     return result;
 }
 
@@ -6778,7 +6812,7 @@ void attn_lstm_into(Input const& X, attn_lstm_weights<Item> const& weights,
     detail::input_ref<Item> const input = X;
     attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
     detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
-    detail::run_attn_lstm(input, weights, sizes, start, outputs, score, workspace, policy);
+    detail::run_attn_lstm_into(input, weights, sizes, start, outputs, score, workspace, policy);
 }
 
 /// Runs attn_lstm_into with the default score on the threads of a policy.
@@ -6814,7 +6848,8 @@ attention_workspace<Item> attn_lstm_workspace(attn_lstm_weights<Item> const& wei
     detail::check_batch_sizes(op, weights.sizes(), {sizes.T, sizes.N});
     detail::check_memory_sizes(op, weights.attention(), weights.sizes().D, sizes.N, sizes.S);
     attention_workspace<Item> workspace;
-    detail::with_attn_lstm_runner<Item>({}, weights, sizes, {}, {}, score, workspace, policy,
+    detail::with_attn_lstm_runner<Item>({}, weights, sizes, attn_lstm_start<Item>{},
+        attn_lstm_outputs<Item>{}, score, workspace, policy,
         [](auto& runner, auto const& states) { runner.reserve_all(states); });
     return workspace;
 }
@@ -7522,27 +7557,25 @@ inline std::string describe_one_tuple(shape const& indices)
 [[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
     shape const& indices, shape const& updates, scatter_nd_options const& options)
 {
-    detail::check_not_scalar(op, "data", data);
-    detail::check_not_scalar(op, "indices", indices);
+    check_not_scalar(op, "data", data);
+    check_not_scalar(op, "indices", indices);
     std::size_t const k = indices.back();
     if (k > data.size())
-        detail::fail<shape_error>(op,
-            ": indices' last axis must be no longer than data's rank, but indices is ", indices,
-            " and data is ", data, ".",
-            indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+        fail<shape_error>(op, ": indices' last axis must be no longer than data's rank, but indices is ",
+            indices, " and data is ", data, ".",
+            indices.size() == 1 ? describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
-    detail::check_rank(op, "updates", front.size() + data.size() - k);
-    shape const expected = detail::joined(front, data, k);
+    check_rank(op, "updates", front.size() + data.size() - k);
+    shape const expected = joined(front, data, k);
     if (updates != expected)
-        detail::fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
+        fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
             ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ", indices,
-            "). Give updates that shape.", detail::describe_one_tuple(indices));
+            "). Give updates that shape.", describe_one_tuple(indices));
     if (!has_strides(data) || !has_strides(updates))
-        detail::fail<shape_error>(op,
-            ": the size of a tensor must fit in memory, its strides too, but data is ", data,
-            " and updates is ", updates, ". Reduce a dimension.");
+        fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
+            data, " and updates is ", updates, ". Reduce a dimension.");
     if (options.duplicates == duplicates::first && options.reduction != reduction::none)
-        detail::fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
+        fail<option_error>(op, ": duplicates::first requires reduction::none, but reduction is ",
             name_of(options.reduction), ". Choose duplicates::last, with which every update counts.");
 }
 
@@ -7554,12 +7587,12 @@ inline std::string describe_one_tuple(shape const& indices)
 {
     bool const overlaps_indices = overlap(data, indices), overlaps_updates = overlap(data, updates);
     if (overlaps_indices || overlaps_updates)
-        detail::fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
+        fail<overlap_error>(op, ": data is written while indices and updates are read, but ",
             overlaps_indices && overlaps_updates ? "indices and updates overlap"
             : overlaps_indices                   ? "indices overlaps"
                                                  : "updates overlaps",
             " data. Copy one of the two.");
-    detail::check_unique(op, "data", data.layout, "Copy it first.");
+    check_unique(op, "data", data.layout, "Copy it first.");
 }
 
 } // namespace xloom::detail
@@ -7589,30 +7622,30 @@ namespace xloom::detail {
 [[gnu::noinline]] constexpr shape check_gather_nd(std::string_view op, shape const& data,
     shape const& indices, gather_nd_options const& options, std::size_t item_bytes = 1)
 {
-    detail::check_not_scalar(op, "data", data);
-    detail::check_not_scalar(op, "indices", indices);
+    check_not_scalar(op, "data", data);
+    check_not_scalar(op, "indices", indices);
     std::size_t const least_rank = data.size() < indices.size() ? data.size() : indices.size();
     if (options.batch_dims < 0 || static_cast<std::uint64_t>(options.batch_dims) >= least_rank)
-        detail::fail<option_error>(op, ": batch_dims must be in [0, min(q, r) - 1] = [0, ", least_rank - 1,
+        fail<option_error>(op, ": batch_dims must be in [0, min(q, r) - 1] = [0, ", least_rank - 1,
             "], but it is ", options.batch_dims, " (data ", data, ", indices ", indices,
             "). Name fewer axes.");
     auto const b = static_cast<std::size_t>(options.batch_dims);
     for (std::size_t axis = 0; axis < b; ++axis)
         if (data[axis] != indices[axis])
-            detail::fail<shape_error>(op, ": the first batch_dims = ", b,
+            fail<shape_error>(op, ": the first batch_dims = ", b,
                 " axes of data and indices must be equally long, but axis ", axis, " has ", data[axis],
                 " in data ", data, " and ", indices[axis], " in indices ", indices, ". Name fewer axes.");
     std::size_t const k = indices.back();
     if (k > data.size() - b)
-        detail::fail<shape_error>(op,
+        fail<shape_error>(op,
             ": indices' last axis must be no longer than data's rank less batch_dims, but indices is ",
             indices, ", data is ", data, " and batch_dims is ", b, ".",
-            indices.size() == 1 ? detail::describe_one_tuple(indices) : std::string(" Index fewer axes."));
+            indices.size() == 1 ? describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
-    detail::check_rank(op, "the output", front.size() + data.size() - b - k);
-    shape const dims = detail::joined(front, data, b + k);
+    check_rank(op, "the output", front.size() + data.size() - b - k);
+    shape const dims = joined(front, data, b + k);
     if (!has_strides(dims, item_bytes))
-        detail::fail<shape_error>(op,
+        fail<shape_error>(op,
             ": the size of a result must fit in memory, but the output would have the shape ", dims,
             ". Gather fewer slices.");
     return dims;
@@ -7626,18 +7659,17 @@ namespace xloom::detail {
     shape const& gathered, memory_block const& data, memory_block const& indices)
 {
     if (output.layout.dims != gathered)
-        detail::fail<shape_error>(op,
+        fail<shape_error>(op,
             ": output must have the shape indices.shape[:-1] ++ data.shape[b + k:] = ", gathered,
             ", but it is ", output.layout.dims, ". Give it that shape.");
     bool const overlaps_data = overlap(output, data), overlaps_indices = overlap(output, indices);
     if (overlaps_data || overlaps_indices)
-        detail::fail<overlap_error>(op,
-            ": output is written while data and indices are read, but output overlaps ",
+        fail<overlap_error>(op, ": output is written while data and indices are read, but output overlaps ",
             overlaps_data && overlaps_indices ? "data and indices"
             : overlaps_data                   ? "data"
                                               : "indices",
             ". Give it memory of its own.");
-    detail::check_unique(op, "output", output.layout, "Write to a container.");
+    check_unique(op, "output", output.layout, "Write to a container.");
 }
 
 } // namespace xloom::detail
@@ -9736,7 +9768,7 @@ constexpr type_list bind_body_inputs(type_list const& given, type_list const& de
 // The versions of RNN, GRU and LSTM by opset, and the element types T of their tensors.
 
 // ==== xloom/infer/versions.hpp ====
-// The version of an operator at a model's opset.
+// The names of operators, and their versions at a model's opset.
 
 namespace xloom {
 
@@ -9745,12 +9777,49 @@ inline constexpr std::int64_t latest_opset = 28;
 
 namespace detail {
 
-/// Returns the largest of the ascending `versions` that does not exceed `opset`.
-constexpr std::int64_t find_version(
-    std::string_view name, std::span<std::int64_t const> versions, std::int64_t opset)
+/// An operator's name as ONNX spells it, and its versions in ascending order.
+struct operator_history {
+    std::string_view name;
+    std::span<std::int64_t const> versions;
+};
+
+/// The operators of an enumeration, in the order of its values; specialised beside each.
+template <class Op>
+inline constexpr std::array<operator_history, 0> histories{};
+
+/// An enumeration of operators: control_flow, indexing or recurrent.
+template <class Op>
+concept operator_kind = histories<Op>.size() > 0;
+
+/// Returns the history of an operator; that of the first one if `op` is not an enumerator.
+template <operator_kind Op>
+constexpr operator_history const& history_of(Op op) noexcept
 {
+    auto const number = static_cast<std::size_t>(op);
+    return histories<Op>[number < histories<Op>.size() ? number : 0];
+}
+
+} // namespace detail
+
+/// Returns the operator's name as ONNX spells it.
+template <detail::operator_kind Op>
+constexpr std::string_view name_of(Op op) noexcept
+{
+    return detail::history_of(op).name;
+}
+
+/// Returns the version of `op` at this opset: the largest that does not exceed it.
+///
+/// Types     Op: control_flow, indexing or recurrent.
+/// Errors    option_error: the opset is older than the operator.
+/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
+/// Example   tests/infer/type_lists.test.cpp
+template <detail::operator_kind Op>
+constexpr std::int64_t operator_version(Op op, std::int64_t opset)
+{
+    auto const& [name, versions] = detail::history_of(op);
     if (opset < versions.front())
-        fail<option_error>("xloom::operator_version: ", name, " begins with opset ", versions.front(),
+        detail::fail<option_error>("xloom::operator_version: ", name, " begins with opset ", versions.front(),
             ", but opset is ", opset, ". Give a newer opset.");
     std::int64_t version = 0;
     for (std::int64_t const candidate : versions)
@@ -9759,7 +9828,6 @@ constexpr std::int64_t find_version(
     return version;
 }
 
-} // namespace detail
 } // namespace xloom
 
 namespace xloom {
@@ -9767,37 +9835,16 @@ namespace xloom {
 /// The recurrent operators of ONNX itself.
 enum class recurrent { rnn, gru, lstm };
 
-/// Returns the operator's name as ONNX spells it.
-constexpr std::string_view name_of(recurrent op) noexcept
-{
-    return op == recurrent::lstm ? "LSTM" : op == recurrent::gru ? "GRU" : "RNN";
-}
-
 namespace detail {
 
 inline constexpr std::array<std::int64_t, 4> rnn_versions{1, 7, 14, 22};
 inline constexpr std::array<std::int64_t, 5> gru_versions{1, 3, 7, 14, 22};
-inline constexpr std::array<std::int64_t, 4> lstm_versions = rnn_versions;
 
-/// Returns the versions of `op` in ascending order.
-constexpr std::span<std::int64_t const> versions_of(recurrent op) noexcept
-{
-    if (op == recurrent::gru)
-        return gru_versions;
-    return op == recurrent::lstm ? lstm_versions : rnn_versions;
-}
+template <>
+inline constexpr std::array<operator_history, 3> histories<recurrent>{
+    {{"RNN", rnn_versions}, {"GRU", gru_versions}, {"LSTM", rnn_versions}}};
 
 } // namespace detail
-
-/// Returns the version of `op` at this opset: the largest that does not exceed it.
-///
-/// Errors    option_error: an opset below 1.
-/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
-/// Example   tests/infer/recurrent.test.cpp
-constexpr std::int64_t operator_version(recurrent op, std::int64_t opset)
-{
-    return detail::find_version(name_of(op), detail::versions_of(op), opset);
-}
 
 /// True if `op` accepts and returns tensors of this element type at this opset: float16, float and double,
 /// and from version 22 on bfloat16. sequence_lens is int32 in every version.
@@ -9995,16 +10042,9 @@ namespace xloom {
 /// The operators with bodies.
 enum class control_flow { if_, loop, scan };
 
-/// Returns the operator's name as ONNX spells it.
-constexpr std::string_view name_of(control_flow op) noexcept
-{
-    return op == control_flow::scan ? "Scan" : op == control_flow::loop ? "Loop" : "If";
-}
-
 namespace detail {
 
 inline constexpr std::array<std::int64_t, 9> if_versions{1, 11, 13, 16, 19, 21, 23, 24, 25};
-inline constexpr std::array<std::int64_t, 9> loop_versions = if_versions;
 inline constexpr std::array<std::int64_t, 9> scan_versions{8, 9, 11, 16, 19, 21, 23, 24, 25};
 
 /// An element type of V, with the version of the three operators that added it. None was ever removed.
@@ -10047,25 +10087,9 @@ inline constexpr std::array<element_type_since, 26> control_flow_elements{{
 inline constexpr std::int64_t sequences_since = 13;
 inline constexpr std::int64_t optionals_since = 16;
 
-/// Returns the versions of `op` in ascending order.
-constexpr std::span<std::int64_t const> versions_of(control_flow op) noexcept
-{
-    return op == control_flow::scan ? scan_versions : op == control_flow::loop ? loop_versions : if_versions;
-}
-
-} // namespace detail
-
-/// Returns the version of `op` at this opset: the largest that does not exceed it.
-///
-/// Errors    option_error: the opset is older than the operator.
-/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
-/// Example   tests/infer/type_lists.test.cpp
-constexpr std::int64_t operator_version(control_flow op, std::int64_t opset)
-{
-    return detail::find_version(name_of(op), detail::versions_of(op), opset);
-}
-
-namespace detail {
+template <>
+inline constexpr std::array<operator_history, 3> histories<control_flow>{
+    {{"If", if_versions}, {"Loop", if_versions}, {"Scan", scan_versions}}};
 
 constexpr bool is_element_at(std::int64_t version, element_type element) noexcept
 {
@@ -10108,36 +10132,16 @@ namespace xloom {
 /// The operators that index slices.
 enum class indexing { scatter_nd, gather_nd };
 
-/// Returns the operator's name as ONNX spells it.
-constexpr std::string_view name_of(indexing op) noexcept
-{
-    return op == indexing::scatter_nd ? "ScatterND" : "GatherND";
-}
-
 namespace detail {
 
 inline constexpr std::array<std::int64_t, 4> scatter_nd_versions{11, 13, 16, 18};
 inline constexpr std::array<std::int64_t, 3> gather_nd_versions{11, 12, 13};
 
-/// Returns the versions of `op` in ascending order.
-constexpr std::span<std::int64_t const> versions_of(indexing op) noexcept
-{
-    if (op == indexing::scatter_nd)
-        return scatter_nd_versions;
-    return gather_nd_versions;
-}
+template <>
+inline constexpr std::array<operator_history, 2> histories<indexing>{
+    {{"ScatterND", scatter_nd_versions}, {"GatherND", gather_nd_versions}}};
 
 } // namespace detail
-
-/// Returns the version of `op` at this opset: the largest that does not exceed it.
-///
-/// Errors    option_error: the opset is older than the operator.
-/// Source    ONNX 1.23 (opset 28); a larger opset has the newest version.
-/// Example   tests/infer/indexing.test.cpp
-constexpr std::int64_t operator_version(indexing op, std::int64_t opset)
-{
-    return detail::find_version(name_of(op), detail::versions_of(op), opset);
-}
 
 /// True if `op` accepts data (and ScatterND updates) of this element type at this opset: the types of the
 /// first versions of If and Loop, and from version 13 on bfloat16. Later types were not added. The indices
@@ -11442,13 +11446,23 @@ class element_buffer<T const> {
 public:
     element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
         : time_(time),
-          next_(data + time.first),
+          first_(data + time.first),
+          length_(length),
+          next_(first_),
           left_(length),
           element_size_(element_count(time.element.dims)),
           capacity_(neighbours(time.step, element_size_)),
           items_(capacity_ * element_size_),
           gather_(time.pack_copy(capacity_))
     {}
+
+    /// Makes element t the next one.
+    void seek(std::size_t t)
+    {
+        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
+        left_ = length_ - t;
+        position_ = filled_ = 0;
+    }
 
     T const* enter()
     {
@@ -11484,6 +11498,8 @@ private:
     }
 
     kernel::time_axis time_;
+    T const* first_;
+    std::size_t length_;
     T const* next_;
     std::size_t left_;
     std::size_t element_size_;
@@ -11526,8 +11542,11 @@ template <class T, class ElementShape>
 class element_cursor {
 public:
     element_cursor(T* data, kernel::time_axis const& time, std::size_t)
-        : data_(data), at_(time.first), step_(time.step), view_(data, time.element.dims)
+        : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
     {}
+
+    /// Makes element t the one that enter() makes current.
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
 
     /// Makes element() the current one; called before the body.
     void enter() { view_.rebind(data_ + at_); }
@@ -11548,6 +11567,7 @@ public:
 
 protected:
     T* data_;
+    std::ptrdiff_t first_;
     std::ptrdiff_t at_;
     std::ptrdiff_t step_;
     basic_element_view<T, ElementShape> view_;
@@ -11566,6 +11586,13 @@ public:
     {
         if (!is_row_major(time.element))
             buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
+    }
+
+    void seek(std::size_t t)
+    {
+        if (buffer_)
+            buffer_->seek(t);
+        base::seek(t);
     }
 
     void enter()
@@ -11606,9 +11633,10 @@ template <class T>
 class element_cursor<T, item_element> {
 public:
     element_cursor(T* data, kernel::time_axis const& time, std::size_t)
-        : data_(data), at_(time.first), step_(time.step)
+        : data_(data), first_(time.first), at_(time.first), step_(time.step)
     {}
 
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
     void enter() {}
     void leave() { at_ += step_; }
     T& element() { return data_[at_]; }
@@ -11617,6 +11645,7 @@ public:
 
 private:
     T* data_;
+    std::ptrdiff_t first_;
     std::ptrdiff_t at_;
     std::ptrdiff_t step_;
 };
@@ -11659,6 +11688,22 @@ public:
 private:
     State& target_;
     State value_;
+};
+
+/// The states of a loop, each a local_state.
+template <class... States>
+class local_states {
+public:
+    explicit local_states(std::tuple<States&...> const& states) : held_(states) {}
+
+    /// Returns the states as a body's arguments.
+    std::tuple<States&...> get()
+    {
+        return std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held_);
+    }
+
+private:
+    std::tuple<local_state<States>...> held_;
 };
 
 /// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
@@ -11854,37 +11899,35 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 [[gnu::noinline]] constexpr std::size_t check_scan(
     std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
 {
-    detail::check_count(op, inputs.size(), "scan inputs");
-    detail::check_count(op, outputs, "scan outputs");
-    detail::check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
-    detail::check_entries(
-        op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
-    detail::check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
-    detail::check_entries(
-        op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
-    detail::check_directions(op, "scan_input_directions", options.scan_input_directions);
-    detail::check_directions(op, "scan_output_directions", options.scan_output_directions);
-    detail::check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
+    check_count(op, inputs.size(), "scan inputs");
+    check_count(op, outputs, "scan outputs");
+    check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
+    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
+    check_entries(op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
+    check_directions(op, "scan_input_directions", options.scan_input_directions);
+    check_directions(op, "scan_output_directions", options.scan_output_directions);
+    check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
 
     std::optional<std::size_t> length;
     bool agree = true;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         std::size_t const own =
-            inputs[i][wrap_axis(detail::axis_option(options.scan_input_axes, i), inputs[i].size())];
+            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
         agree = agree && own == length.value_or(own);
         length = own;
     }
     if (!agree)
-        detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
             ". Cut them to one length, or name other axes.");
     if (!length && !options.length)
-        detail::fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
-                                       "options.length is empty. Set it.");
+        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
+                               "options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
-        detail::fail<option_error>(op,
-            ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
-            detail::describe_lengths("scan_inputs", inputs, options.scan_input_axes), ". Leave it empty.");
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+            ". Leave it empty.");
     return length ? *length : *options.length;
 }
 
@@ -11894,13 +11937,12 @@ inline fact_list describe_lengths(std::string_view name, std::span<shape const> 
 [[gnu::noinline]] constexpr void check_scan_outputs(
     std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
 {
-    detail::check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
+    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i][wrap_axis(detail::axis_option(options.scan_output_axes, i), outputs[i].size())] !=
-            length)
-            detail::fail<shape_error>(op, ": every scan output must be as long as the scan, which has ",
-                length, " iterations, but ",
-                detail::describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
+        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
+            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
+                " iterations, but ",
+                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
                 ". Give it an element for each iteration.");
 }
 
@@ -11924,12 +11966,11 @@ inline fact_list describe_fixed_axes(
 {
     bool is_leading = true;
     for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
-        is_leading = is_leading &&
-                     (fixed_ranks[i] == 0 || wrap_axis(detail::axis_option(list, i), fixed_ranks[i]) == 0);
+        is_leading =
+            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
     if (!is_leading)
-        detail::fail<option_error>(op,
-            ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
-            detail::describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
+        fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
+            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
 }
 
 /// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
@@ -11958,11 +11999,11 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 {
     bool is_in_range = true;
     for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range = is_in_range && is_axis(detail::axis_option(options.scan_output_axes, i),
-                                         detail::stacked_rank(element_ranks[i]));
+        is_in_range =
+            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
     if (!is_in_range)
-        detail::fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            detail::describe_output_axes(element_ranks, options.scan_output_axes),
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
+            describe_output_axes(element_ranks, options.scan_output_axes),
             ". Name an axis that the tensor has.");
 }
 
@@ -11972,20 +12013,18 @@ inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks
 constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
     std::size_t item_bytes, scan_options const& options)
 {
-    std::int64_t const axis = detail::axis_option(options.scan_output_axes, i);
+    std::int64_t const axis = axis_option(options.scan_output_axes, i);
     std::size_t const rank = element.size() + 1;
     if (rank > max_rank)
-        detail::fail<shape_error>(op, ": a tensor may have at most ", max_rank,
-            " axes (max_rank), but scan_outputs[", i, "] would stack elements of the shape ", element,
-            ". Return elements of a lower rank.");
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
+            i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
     if (!is_axis(axis, rank))
-        detail::fail<shape_error>(op,
-            ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[", i, "] is ", axis,
-            " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ", element,
-            ". Name an axis that the tensor has.");
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
+            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
+            element, ". Name an axis that the tensor has.");
     shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
     if (!has_strides(dims, item_bytes))
-        detail::fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
+        fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
             "] would have the shape ", dims, ". Run fewer iterations.");
     return dims;
 }
@@ -12423,8 +12462,8 @@ constexpr std::int64_t check_loop(std::string_view op, std::optional<std::int64_
     std::optional<bool> cond, bool can_be_stopped)
 {
     if (!max_trip_count && !cond && !can_be_stopped)
-        detail::fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
-                                       "absent and options.stop can never be requested. Give one of them.");
+        fail<option_error>(op, ": a loop must be able to end, but max_trip_count and cond are both "
+                               "absent and options.stop can never be requested. Give one of them.");
     if (!max_trip_count)
         return (std::numeric_limits<std::int64_t>::max)();
     return *max_trip_count < 0 ? 0 : *max_trip_count;
@@ -12463,13 +12502,13 @@ inline fact_list describe_room(std::span<shape const> outputs, std::int64_t need
 constexpr std::int64_t check_loop_outputs(
     std::string_view op, std::span<shape const> outputs, std::int64_t needed)
 {
-    detail::check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", {});
+    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", {});
     std::int64_t room = (std::numeric_limits<std::int64_t>::max)();
     for (shape const& dims : outputs)
-        room = (std::min)(room, detail::room_of(dims));
+        room = (std::min)(room, room_of(dims));
     if (room < needed)
-        detail::fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
-            detail::describe_room(outputs, needed), " and there will be ", needed,
+        fail<shape_error>(op, ": a scan output must have room for every iteration, but ",
+            describe_room(outputs, needed), " and there will be ", needed,
             ". Give it a longer leading axis.");
     return room;
 }
@@ -12898,9 +12937,8 @@ loop_status run_loop_into(
     auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, kernel::all_iterations(0));
     std::int64_t const end = (std::min)(control.limit(), room);
     {
-        std::tuple<local_state<States>...> held(states);
-        auto const current =
-            std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+        local_states held(states);
+        auto const current = held.get();
         auto const iteration = [&] { return control.status().trip_count; };
         detail::run_bodies(op, y, iteration, [&] {
             while (control.next(end))
@@ -13056,9 +13094,8 @@ void require_room(std::string_view op, std::size_t i, To const& to, From const& 
 }
 
 template <class Step, class Body, class State>
-auto run_loop(Body& body, State state, loop_options const& options)
+auto run_loop(std::string_view op, Body& body, State state, loop_options const& options)
 {
-    static constexpr std::string_view op = "xloom::loop";
     using stack = growable_outputs<decltype(Step::scan_outputs)>;
     loop_control control(limit_of(op, options), options);
     auto const carried = detail::leaves(state);
@@ -13125,7 +13162,7 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
     using state = owned_t<Init>;
     if constexpr (is_valid_loop<Body, state>()) {
         using step = bare<typename loop_call<Body, state>::result>;
-        return run_loop<step>(body, state(static_cast<Init&&>(init)), options);
+        return run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
@@ -14364,16 +14401,6 @@ inline fact_list describe_batches(std::span<shape const> states, std::span<shape
     return batches;
 }
 
-template <class Integer, class IsWrong>
-fact_list describe_lens(std::span<Integer const> lens, IsWrong const& is_wrong)
-{
-    fact_list wrong;
-    for (std::size_t b = 0; b < lens.size(); ++b)
-        if (is_wrong(lens[b]))
-            wrong.add("sequence_lens[", b, "] is ", lens[b]);
-    return wrong;
-}
-
 /// Returns the common batch size of all operands; none without operands. Requires check_batch_ranks.
 constexpr std::optional<std::size_t> check_batch(
     std::string_view op, std::span<shape const> states, std::span<shape const> inputs)
@@ -14400,14 +14427,14 @@ constexpr std::optional<std::size_t> check_batch(
 constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape const> states,
     std::span<shape const> inputs, scan_batched_options const& options)
 {
-    detail::check_count(op, inputs.size(), "scan inputs");
-    detail::check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
-    detail::check_directions(op, "directions", options.directions);
-    detail::check_batch_ranks(op, states, inputs);
-    std::optional<std::size_t> const batch = detail::check_batch(op, states, inputs);
+    check_count(op, inputs.size(), "scan inputs");
+    check_entries(op, "directions", options.directions, inputs.size(), "scan inputs");
+    check_directions(op, "directions", options.directions);
+    check_batch_ranks(op, states, inputs);
+    std::optional<std::size_t> const batch = check_batch(op, states, inputs);
     if (!batch)
-        detail::fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
-                                       "and no scan inputs. Give one of them.");
+        fail<option_error>(op, ": the batch size comes from the operands, but there are no states "
+                               "and no scan inputs. Give one of them.");
 
     axes const time(inputs.size(), 1);
     std::optional<std::size_t> length;
@@ -14417,35 +14444,16 @@ constexpr batch_extent check_scan_batched(std::string_view op, std::span<shape c
         length = input[1];
     }
     if (!agree)
-        detail::fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            detail::describe_lengths("scan_inputs", inputs, time),
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, time),
             ". Pad them, and say in sequence_lens how long each row is.");
     if (!length && !options.length)
-        detail::fail<option_error>(op,
+        fail<option_error>(op,
             ": without scan inputs the sequence length must be given, but options.length is empty. Set it.");
     if (length && options.length && *length != *options.length)
-        detail::fail<option_error>(op,
-            ": options.length must be the scan inputs' sequence length, but it is ", *options.length, " and ",
-            detail::describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *options.length, " and ", describe_lengths("scan_inputs", inputs, time), ". Leave it empty.");
     return {*batch, length ? *length : *options.length};
-}
-
-/// Checks sequence_lens [N], each in [0, T].
-///
-/// Errors    shape_error: not one length for each row.  index_error: a length outside [0, T].
-template <class Integer>
-constexpr void check_sequence_lens(
-    std::string_view op, shape const& dims, std::span<Integer const> lens, batch_extent extent)
-{
-    if (dims != shape{extent.batch})
-        fail<shape_error>(op, ": sequence_lens must have one entry for each of the ", extent.batch,
-            " rows, but its shape is ", dims, ". Give it the shape ", shape{extent.batch}, ".");
-    auto const is_wrong = [&](Integer len) {
-        return std::cmp_less(len, 0) || std::cmp_greater(len, extent.length);
-    };
-    if (std::any_of(lens.begin(), lens.end(), is_wrong))
-        fail<index_error>(op, ": a sequence length must be in [0, ", extent.length, "], but ",
-            describe_lens(lens, is_wrong), ". Count only the elements that the row has.");
 }
 
 } // namespace xloom::detail
@@ -14689,19 +14697,17 @@ struct as_tuple<std::tuple<Ys...>> {
 
 /// Checks sequence_lens and returns it as a vector; T for every row if it is omitted.
 template <class Lens>
-auto sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
+std::vector<std::size_t> sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
 {
     if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
         return std::vector<std::size_t>(extent.batch, extent.length);
     } else {
-        check_rank(op, "sequence_lens", detail::rank_of(sequence_lens));
-        strided_layout const layout = detail::layout_of(sequence_lens);
-        using number = std::conditional_t<std::is_unsigned_v<item_t<Lens>>, std::uint64_t, std::int64_t>;
-        std::vector<number> lengths(layout.dims.size() == 1 ? layout.dims[0] : 0);
+        lengths_ref const given(sequence_lens);
+        check_rank(op, "sequence_lens", given.rank());
+        check_lengths(op, "sequence_lens", given, extent.batch, "T", extent.length);
+        std::vector<std::size_t> lengths(extent.batch);
         for (std::size_t b = 0; b < lengths.size(); ++b)
-            lengths[b] = static_cast<number>(
-                enable_tensor<Lens>::data(sequence_lens)[static_cast<std::ptrdiff_t>(b) * layout.strides[0]]);
-        detail::check_sequence_lens(op, layout.dims, std::span<number const>(lengths), extent);
+            lengths[b] = static_cast<std::size_t>(given[b]);
         return lengths;
     }
 }
@@ -14723,7 +14729,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     stack outputs(op, extent);
     step_memory_pool recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
-        auto const length = static_cast<std::size_t>(lengths[b]);
+        std::size_t const length = lengths[b];
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
         auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.directions);
@@ -14830,10 +14836,9 @@ std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_pla
 }
 
 template <bool LeadingAxis, class Body, class... States, class Inputs, class... Outputs>
-void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inputs,
+void run_scan_into(std::string_view op, Body& body, std::tuple<States&...> states, Inputs const& inputs,
     std::tuple<Outputs&...> outputs, scan_options const& options)
 {
-    static constexpr std::string_view op = "xloom::scan_into";
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
@@ -14859,9 +14864,8 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     auto const guards = std::apply(
         [](States&... state) { return std::tuple<shape_guard<States>...>(shape_guard<States>(state)...); },
         states);
-    std::tuple<local_state<States>...> held(states);
-    auto const current =
-        std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
+    local_states held(states);
+    auto const current = held.get();
     std::size_t t = 0;
     auto const iteration = [&] { return t; };
     detail::run_bodies(op, y, iteration, [&] {
@@ -14890,8 +14894,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 {
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan_into<Body, States, inputs, Outputs, LeadingAxis>())
-        run_scan_into<LeadingAxis>(body, detail::leaves(states), detail::evaluated_inputs(scan_inputs),
-            detail::leaves(scan_outputs), options);
+        run_scan_into<LeadingAxis>("xloom::scan_into", body, detail::leaves(states),
+            detail::evaluated_inputs(scan_inputs), detail::leaves(scan_outputs), options);
 }
 
 } // namespace detail
@@ -14955,9 +14959,8 @@ namespace detail {
 /// Runs a pure scan whose body is valid. Length is the number of iterations if it is static, else
 /// dynamic_length.
 template <class Step, std::size_t Length, bool LeadingAxis, class Body, class State, class Inputs>
-auto run_scan(Body& body, State state, Inputs const& inputs, scan_options const& options)
+auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs, scan_options const& options)
 {
-    static constexpr std::string_view op = "xloom::scan";
     using stack = stacked_outputs<decltype(Step::scan_outputs), Length>;
 
     detail::check_ranks(op, "init", detail::leaves(state));
@@ -14994,8 +14997,8 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
-        return run_scan<step, static_length<inputs>::value, LeadingAxis>(
-            body, state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
+        return run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
+            state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }

@@ -5,6 +5,7 @@
 #include <xloom/gather_nd.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/scan.hpp>
+#include <xloom/scan_vjp_into.hpp>
 #include <xloom/scatter_nd.hpp>
 
 #include "counting_new.hpp"
@@ -170,6 +171,40 @@ TEST_CASE("data that is moved into scatter_nd is still there when memory runs ou
             CHECK(result == expected);
     }
     CHECK(refused > 0);
+}
+
+TEST_CASE("scan_forward_into and scan_backward_into allocate nothing in their loops, for every checkpoint")
+{
+    using namespace xloom;
+    xt::xtensor<float, 2> const x = xt::ones<float>({40, 4});
+    xt::xtensor<float, 2> y = x, ct_x = x;
+    xt::xtensor<float, 1> h = xt::zeros<float>({4}), ct_h = h;
+    for (checkpoint const& checkpoints :
+        {checkpoint::all(), checkpoint::sqrt(), checkpoint::binomial(4), checkpoint::online(5)}) {
+        scan_residuals<xt::xtensor<float, 1>> residuals(checkpoints);
+        for (int call = 0; call < 2; ++call) {
+            allocation_meter forward, backward;
+            allocation_meter* meter = &forward;
+            auto const body = [&](auto& state, auto const& x_t, auto& y_t) {
+                meter->mark();
+                running_sum(state, x_t, y_t);
+            };
+            scan_forward_into(body, h, x, std::tuple(), y, residuals);
+            meter = &backward;
+            scan_backward_into(
+                body,
+                [&](auto const&, auto const&, auto const& ct_y_t, auto& ct_state, auto& ct_x_t) {
+                    meter->mark();
+                    xt::noalias(ct_x_t) = ct_state + ct_y_t;
+                    xt::noalias(ct_state) = ct_x_t;
+                },
+                x, std::tuple(), y, ct_h, ct_x, std::tuple(), residuals);
+            CHECK(forward.calls() == 40);
+            CHECK(forward.between() == 0);
+            CHECK(backward.calls() >= 40);
+            CHECK(backward.between() == 0);
+        }
+    }
 }
 
 } // namespace allocation_no_allocation_test

@@ -68,13 +68,23 @@ class element_buffer<T const> {
 public:
     element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
         : time_(time),
-          next_(data + time.first),
+          first_(data + time.first),
+          length_(length),
+          next_(first_),
           left_(length),
           element_size_(element_count(time.element.dims)),
           capacity_(neighbours(time.step, element_size_)),
           items_(capacity_ * element_size_),
           gather_(time.pack_copy(capacity_))
     {}
+
+    /// Makes element t the next one.
+    void seek(std::size_t t)
+    {
+        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
+        left_ = length_ - t;
+        position_ = filled_ = 0;
+    }
 
     T const* enter()
     {
@@ -110,6 +120,8 @@ private:
     }
 
     kernel::time_axis time_;
+    T const* first_;
+    std::size_t length_;
     T const* next_;
     std::size_t left_;
     std::size_t element_size_;

@@ -38,8 +38,11 @@ template <class T, class ElementShape>
 class element_cursor {
 public:
     element_cursor(T* data, kernel::time_axis const& time, std::size_t)
-        : data_(data), at_(time.first), step_(time.step), view_(data, time.element.dims)
+        : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
     {}
+
+    /// Makes element t the one that enter() makes current.
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
 
     /// Makes element() the current one; called before the body.
     void enter() { view_.rebind(data_ + at_); }
@@ -60,6 +63,7 @@ public:
 
 protected:
     T* data_;
+    std::ptrdiff_t first_;
     std::ptrdiff_t at_;
     std::ptrdiff_t step_;
     basic_element_view<T, ElementShape> view_;
@@ -78,6 +82,13 @@ public:
     {
         if (!is_row_major(time.element))
             buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
+    }
+
+    void seek(std::size_t t)
+    {
+        if (buffer_)
+            buffer_->seek(t);
+        base::seek(t);
     }
 
     void enter()
@@ -118,9 +129,10 @@ template <class T>
 class element_cursor<T, item_element> {
 public:
     element_cursor(T* data, kernel::time_axis const& time, std::size_t)
-        : data_(data), at_(time.first), step_(time.step)
+        : data_(data), first_(time.first), at_(time.first), step_(time.step)
     {}
 
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
     void enter() {}
     void leave() { at_ += step_; }
     T& element() { return data_[at_]; }
@@ -129,6 +141,7 @@ public:
 
 private:
     T* data_;
+    std::ptrdiff_t first_;
     std::ptrdiff_t at_;
     std::ptrdiff_t step_;
 };
@@ -171,6 +184,22 @@ public:
 private:
     State& target_;
     State value_;
+};
+
+/// The states of a loop, each a local_state.
+template <class... States>
+class local_states {
+public:
+    explicit local_states(std::tuple<States&...> const& states) : held_(states) {}
+
+    /// Returns the states as a body's arguments.
+    std::tuple<States&...> get()
+    {
+        return std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held_);
+    }
+
+private:
+    std::tuple<local_state<States>...> held_;
 };
 
 /// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.

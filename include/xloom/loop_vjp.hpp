@@ -1,0 +1,218 @@
+#pragma once
+// The vector-Jacobian product of a loop: its results, and a function from their cotangents to those of its
+// operands.
+
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <xloom/loop.hpp>
+#include <xloom/run/scan/held_pack.hpp>
+#include <xloom/run/scan/loop_vjp_types.hpp>
+#include <xloom/run/scan/scan_backward.hpp>
+#include <xloom/run/scan/vjp_body.hpp>
+
+namespace xloom {
+
+/// The cotangents that a loop's pullback returns.
+template <class State, class Params>
+struct loop_cotangents {
+    State init;
+    Params params;
+};
+
+/// The result of loop_vjp: those of loop, and the pullback.
+template <class State, class ScanOutputs, class Pullback>
+struct loop_vjp_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+    Pullback pullback;
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
+
+namespace detail {
+
+/// Requires a number of iterations that is known in advance where the checkpoint reads it.
+inline std::size_t known_length(
+    std::string_view op, checkpoint const& checkpoints, std::int64_t limit, loop_options const& options)
+{
+    bool const reads_length =
+        checkpoints.policy() == checkpoint::kind::sqrt || checkpoints.policy() == checkpoint::kind::binomial;
+    if (reads_length && !options.max_trip_count)
+        fail<option_error>(op, ": checkpoint::sqrt and checkpoint::binomial need the number of iterations in "
+                               "advance, but options.max_trip_count is empty. Give it, or choose "
+                               "checkpoint::online or checkpoint::all.");
+    return static_cast<std::size_t>((std::max)(limit, std::int64_t{0}));
+}
+
+/// The function from the cotangents of a loop's results to those of its operands.
+template <class Step, class Body, class BodyVjp, class Init, class Params>
+class loop_pullback {
+    using state = owned_t<Init>;
+    using cotangents = loop_cotangents<state, owned_t<Params>>;
+    static constexpr std::string_view op = "xloom::loop_vjp";
+
+public:
+    loop_pullback(Body body, BodyVjp body_vjp, held_pack_t<Params> params, checkpoint const& checkpoints)
+        : body_(std::move(body)),
+          body_vjp_(std::move(body_vjp)),
+          params_(std::move(params)),
+          checkpoints_(checkpoints),
+          kept_(checkpoints)
+    {}
+
+    /// Runs the loop.
+    auto run_forward(state init, loop_options const& options)
+    {
+        auto const params = detail::const_leaves(detail::leaves(params_));
+        kept_.start(op, known_length(op, checkpoints_, limit_of(op, options), options), /*is_exact*/ false);
+        constexpr std::size_t states = leaf_count<state>;
+        recording_body<2, states, 2 + states, bare<decltype(kept_)>, Body, bare<decltype(params)>> recording(
+            kept_, body_, params);
+        auto result = run_loop<Step>(op, recording, std::move(init), options);
+        auto const of_outputs = detail::shapes_of(detail::leaves(result.scan_outputs));
+        output_shapes_.assign(of_outputs.begin(), of_outputs.end());
+        state_shapes_ = shapes_if_tensors(detail::leaves(result.final_state));
+        kept_.finish();
+        return result;
+    }
+
+    /// Returns the cotangents of init and params.
+    template <class CtStates, class CtOutputs>
+    cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
+    {
+        auto const params = detail::const_leaves(detail::leaves(params_));
+        cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
+        if constexpr (is_valid_loop_pullback<Step, BodyVjp, state, Params, CtStates, CtOutputs>()) {
+            auto const evaluated = detail::evaluated_inputs(ct_outputs);
+            auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
+            detail::check_ranks(op, "ct_outputs", ct_ys);
+            detail::check_cotangents(
+                op, "ct_outputs", detail::shapes_of(ct_ys), "scan_outputs", output_shapes_);
+            detail::check_cotangents(
+                op, "ct_states", shapes_if_tensors(detail::leaves(result.init)), "states", state_shapes_);
+            run_backward(ct_ys, params, result);
+        }
+        return result;
+    }
+
+private:
+    /// Returns the shapes of the tensors among the values, and empty shapes for the others.
+    template <class... Xs>
+    static std::vector<shape> shapes_if_tensors(std::tuple<Xs&...> const& values)
+    {
+        std::vector<shape> shapes;
+        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+            if constexpr (tensor<X>) {
+                detail::check_rank(op, "ct_states", detail::rank_of(value), i);
+                shapes.push_back(detail::shape_of(value));
+            } else {
+                shapes.push_back({});
+            }
+        });
+        return shapes;
+    }
+
+    template <class CtOutputs, class Parameters>
+    void run_backward(CtOutputs const& ct_outputs, Parameters const& params, cotangents& result)
+    {
+        auto const places = detail::reversed(detail::places_of(ct_outputs));
+        auto ct_y =
+            cursor_set<CtOutputs, true>::start(ct_outputs, places, kernel::all_iterations(kept_.length()));
+        auto const advance = [&](state& states, std::size_t begin, std::size_t end) {
+            auto const carried = detail::leaves(states);
+            for (std::size_t t = begin; t < end; ++t) {
+                Step step = detail::call_body(body_,
+                    std::tuple<std::int64_t, bool>(static_cast<std::int64_t>(t), true),
+                    detail::const_leaves(carried), params);
+                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
+                    detail::require_room(op, i, std::get<i>(carried), value, static_cast<std::int64_t>(t));
+                    detail::assign_carried(std::get<i>(carried), value);
+                });
+            }
+        };
+        kept_.reverse(advance, [&](std::size_t t, state const& states) {
+            detail::enter_all(ct_y);
+            detail::call_body(body_vjp_, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
+                detail::leaves(states), params, detail::input_elements(ct_y), detail::leaves(result.init),
+                detail::leaves(result.params));
+            detail::leave_all(ct_y);
+        });
+    }
+
+    Body body_;
+    BodyVjp body_vjp_;
+    held_pack_t<Params> params_;
+    checkpoint checkpoints_;
+    kept_states<value_slots, state> kept_;
+    std::vector<shape> output_shapes_{};
+    std::vector<shape> state_shapes_{};
+};
+
+} // namespace detail
+
+/// Runs loop with a body that has parameters, and returns its results with a pullback, the function from
+/// their cotangents to the cotangents of init and params. The number of iterations need not be known.
+///
+///     final_state, scan_outputs = loop(lambda *args: body(*args, *params), init)
+///     pullback(ct_states, ct_outputs) = ct_init, ct_params
+///
+/// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in loop.
+/// body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent const&...,
+/// carried value's cotangent&..., param cotangent&...) -> void receives the carried values before the
+/// iteration. It replaces the cotangents of the carried values after the iteration by those of the values
+/// before it, whose shapes may differ, and adds to those of the parameters. The number of iterations has no
+/// derivative.
+///
+/// Shapes    each cotangent as its value; ct_outputs [trips, element...].
+/// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
+///           scalar that 0 can be converted to.
+/// Options   checkpoints (all): which carried values are kept until the pullback is called; sqrt and binomial
+///           need options.max_trip_count. loop_options.
+/// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
+///           cotangent's shape. Exceptions of the bodies propagate.
+/// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
+/// Cost      as loop, a copy of every carried value that is kept; the pullback: trips runs of body_vjp, and
+///           the runs of the body that the checkpoint states.
+/// Aliasing  parameters that are variables of tensor types are not copied: they must live, unchanged, until
+///           the last call of the pullback. Other operands and both callables are kept in the pullback.
+/// Source    JAX has no reverse mode of while_loop; P. Stumm, A. Walther, New algorithms for optimal online
+///           checkpointing, SIAM J. Sci. Comput. 32 (2010).
+/// Example
+/// ```cpp
+/// auto const body = [](std::int64_t, bool, double v, double w) { return xloom::loop_step{w * v > 1, w * v}; };
+/// auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
+///     ct_w += ct_v * v;
+///     ct_v *= w;
+/// };
+/// auto result = xloom::loop_vjp(body, body_vjp, 6.0, 0.5, xloom::checkpoint::online(2));
+/// result.final_state; // = 0.75
+/// auto const [ct_v, ct_w] = result.pullback(1.0, std::tuple());
+/// ct_v; // = 0.125
+/// ct_w; // = 4.5
+/// ```
+template <class Body, class BodyVjp, class Init, class Params = std::tuple<>>
+auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {},
+    checkpoint const& checkpoints = checkpoint::all(), loop_options const& options = {})
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    if constexpr (is_valid_loop_vjp<std::remove_reference_t<Body>, state, Params>()) {
+        using step = bare<typename loop_param_call<std::remove_reference_t<Body>, state, Params>::result>;
+        loop_pullback<step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params> pullback(
+            static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),
+            detail::hold(static_cast<Params&&>(params)), checkpoints);
+        auto result = pullback.run_forward(state(static_cast<Init&&>(init)), options);
+        return loop_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
+            std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback), result.cond,
+            result.trip_count, result.stopped};
+    } else {
+        return loop_vjp_result<state, std::tuple<>,
+            no_pullback>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom

@@ -1,0 +1,66 @@
+#pragma once
+// The requirements on the types of a call of loop_vjp, with their compile-time errors.
+
+#include <xloom/run/scan/loop_types.hpp>
+#include <xloom/run/scan/vjp_types.hpp>
+
+namespace xloom::detail {
+
+/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param const&...).
+template <class Body, class State, class Params>
+using loop_param_call =
+    call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>>;
+
+/// The call of the VJP of a loop's body.
+template <class BodyVjp, class State, class Params, class CtOutputs>
+using loop_vjp_call = call_of<BodyVjp,
+    joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
+        typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<State>, leaves_t<owned_t<Params>>>>;
+
+/// True if the types of a call of loop_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Body, class State, class Params>
+consteval bool is_valid_loop_vjp()
+{
+    if constexpr (!is_flat<bare<Params>>)
+        static_assert(never<Params>, "xloom::loop_vjp: params is one value or a flat std::tuple of values, "
+                                     "but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_zero, const_leaves_t<Params>>)
+        static_assert(never<Params>,
+            "xloom::loop_vjp: a parameter is a tensor or a scalar, whose cotangent can begin as 0");
+    else if constexpr (!loop_param_call<Body, State, Params>::is_valid)
+        static_assert(never<Body>,
+            "xloom::loop_vjp: the body must be callable as body(std::int64_t iteration, bool cond, carried "
+            "value const&..., param const&...); the arguments are loop_vjp(body, body_vjp, init[, params][, "
+            "checkpoints][, options])");
+    else {
+        using step = typename loop_param_call<Body, State, Params>::result;
+        return is_valid_loop<callable_returning<step>, State>(); // the other requirements
+    }
+    return false;
+}
+
+/// True if the types of a call of a loop's pullback are valid, otherwise a compile-time error of one sentence.
+template <class Step, class BodyVjp, class State, class Params, class CtStates, class CtOutputs>
+consteval bool is_valid_loop_pullback()
+{
+    using ct_outputs = decltype(detail::evaluated_inputs(std::declval<CtOutputs const&>()));
+    if constexpr (!std::is_constructible_v<State, CtStates const&>)
+        static_assert(never<CtStates>, "xloom::loop_vjp: the pullback's arguments are pullback(ct_states, "
+                                       "ct_outputs), ct_states of the types of the carried values");
+    else if constexpr (!every_leaf<is_scan_input, ct_outputs> ||
+                       !have_same_items<leaves_t<decltype(Step::scan_outputs)>, ct_outputs>)
+        static_assert(never<CtOutputs>,
+            "xloom::loop_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with "
+            "a "
+            "tensor for each scan output, with items of its type; std::tuple() where there are none");
+    else if constexpr (!loop_vjp_call<BodyVjp, State, Params, ct_outputs>::is_valid)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_vjp: the VJP must be callable as body_vjp(std::int64_t iteration, carried value "
+            "const&..., param const&..., output cotangent const&..., carried value's cotangent&..., param "
+            "cotangent&...)");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail

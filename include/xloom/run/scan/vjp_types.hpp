@@ -1,0 +1,39 @@
+#pragma once
+// Compile-time traits of the operands of derivatives.
+
+#include <xloom/run/scan/body_call.hpp>
+#include <xloom/run/scan/step.hpp>
+
+namespace xloom::detail {
+
+/// The types of a pack's values as const references: those of parameters in a body's arguments.
+template <class Pack>
+using const_leaves_t = decltype(detail::const_leaves(detail::leaves(std::declval<bare<Pack> const&>())));
+
+/// True if two tuples have values of the same items in the same order.
+template <class A, class B>
+inline constexpr bool have_same_items = false;
+template <class... As, class... Bs>
+    requires(sizeof...(As) == sizeof...(Bs))
+inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
+    (std::is_same_v<item_t<As>, item_t<Bs>> && ...);
+
+/// True for a parameter whose cotangent can begin as 0.
+template <class X>
+struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
+
+/// The type of a callable with any arguments and this result. It has no definition.
+template <class Result>
+struct callable_returning {
+    template <class... Arguments>
+    Result operator()(Arguments&&...) const;
+};
+
+/// The pullback of a call that is not valid.
+struct no_pullback {
+    template <class... Cotangents>
+    void operator()(Cotangents const&...) const
+    {}
+};
+
+} // namespace xloom::detail
