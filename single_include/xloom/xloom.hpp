@@ -9334,6 +9334,1465 @@ auto if_(Cond const& cond, Then&& then_branch, Else&& else_branch)
 
 } // namespace xloom
 
+// ==== xloom/if_vjp.hpp ====
+// The vector-Jacobian product of if_: its result, and a function from its cotangent to those of the operands.
+
+// ==== xloom/check/cotangents.hpp ====
+// Requirements of derivatives on cotangents: shapes, and memory of their own.
+
+namespace xloom::detail {
+
+/// Requires that every cotangent has the shape of its value.
+///
+/// Errors    shape_error.
+inline void check_cotangents(std::string_view op, std::string_view cotangents, std::span<shape const> actual,
+    std::string_view values, std::span<shape const> expected)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        if (actual[i] != expected[i])
+            wrong.add(cotangents, "[", i, "] is ", actual[i], " and ", values, "[", i, "] is ", expected[i]);
+    if (!wrong.empty())
+        fail<shape_error>(
+            op, ": a cotangent must have the shape of its value, but ", wrong, ". Give it that shape.");
+}
+
+/// Operands of one name.
+struct named_places {
+    std::string_view name;
+    std::span<placed_operand const> operands;
+};
+
+/// Requires that every operand of `written` has memory of its own.
+///
+/// Errors    overlap_error: two items share memory, or it shares memory with another operand.
+inline void check_exclusive(
+    std::string_view op, std::span<named_places const> written, std::span<named_places const> read)
+{
+    fact_list pairs;
+    auto const find_shared = [&](std::size_t group, std::size_t i, named_places const& others,
+                                 std::size_t first) {
+        named_places const& own = written[group];
+        for (std::size_t j = first; j < others.operands.size(); ++j)
+            if (overlap(own.operands[i].memory, others.operands[j].memory))
+                pairs.add(own.name, "[", i, "] overlaps ", others.name, "[", j, "]");
+    };
+    for (std::size_t group = 0; group < written.size(); ++group)
+        for (std::size_t i = 0; i < written[group].operands.size(); ++i) {
+            check_unique(op, concat(written[group].name, "[", i, "]"),
+                written[group].operands[i].memory.layout, "Copy it first.");
+            find_shared(group, i, written[group], i + 1);
+            for (std::size_t other = group + 1; other < written.size(); ++other)
+                find_shared(group, i, written[other], 0);
+            for (named_places const& others : read)
+                find_shared(group, i, others, 0);
+        }
+    if (!pairs.empty())
+        fail<overlap_error>(op, ": a cotangent that is written must have exclusive memory, but ", pairs,
+            ". Copy one of the two.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/held_pack.hpp ====
+// Operands that a function object keeps for a later call.
+
+namespace xloom::detail {
+
+/// The type in which an argument X&& is kept: variables of tensor types by reference, other values as owned
+/// ones.
+template <class X>
+using held_t =
+    std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
+
+/// Returns the values of a pack to keep, as a tuple.
+template <class Pack>
+auto hold(Pack&& pack)
+{
+    if constexpr (is_tuple<bare<Pack>>)
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple<held_t<decltype(std::get<I>(static_cast<Pack&&>(pack)))>...>(
+                std::get<I>(static_cast<Pack&&>(pack))...);
+        }(std::make_index_sequence<std::tuple_size_v<bare<Pack>>>{});
+    else
+        return std::tuple<held_t<Pack&&>>(static_cast<Pack&&>(pack));
+}
+
+template <class Pack>
+using held_pack_t = decltype(detail::hold(std::declval<Pack>()));
+
+/// Returns a value of 0 for a cotangent of `value`: a tensor of its shape, or a scalar.
+template <class X>
+owned_t<X> zeros_like(X const& value)
+{
+    if constexpr (tensor<X>) {
+        auto zeros = enable_tensor<owned_t<X>>::make(detail::shape_of(value));
+        std::fill_n(
+            enable_tensor<owned_t<X>>::data(zeros), element_count(detail::shape_of(value)), item_t<X>(0));
+        return zeros;
+    } else {
+        return owned_t<X>(0);
+    }
+}
+
+/// Returns zeros for the cotangents of the values of a pack, as a pack of owned values.
+template <class Pack, class... Xs>
+owned_t<Pack> zeros_like_pack(std::tuple<Xs...> const& values)
+{
+    return std::apply(
+        [](auto const&... value) { return owned_t<Pack>(detail::zeros_like(value)...); }, values);
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/vjp_types.hpp ====
+// Compile-time traits of the operands of derivatives.
+
+// ==== xloom/run/scan/body_call.hpp ====
+// Compile-time traits of operands and bodies, and the call of a body on the current elements.
+
+// ==== xloom/run/scan/element_cursor.hpp ====
+// Cursors over the elements of an operand along time, and the states and shapes that go with them.
+
+// ==== xloom/kernel/time_axis.hpp ====
+// The offsets of elements along the time axis, for every element type, layout, axis and direction.
+
+namespace xloom::kernel {
+
+/// The iterations `begin` .. `end` - 1 of a scan of `length`.
+struct iterations {
+    std::size_t begin;
+    std::size_t end;
+    std::size_t length;
+
+    constexpr std::size_t count() const noexcept { return end - begin; }
+};
+
+/// Returns all iterations of a scan of `length`.
+constexpr iterations all_iterations(std::size_t length) noexcept { return {0, length, length}; }
+
+/// The elements of one operand along its time axis: element t begins `first + t * step` items after the
+/// operand's first item.
+struct time_axis {
+    std::ptrdiff_t first = 0;
+    std::ptrdiff_t step = 0;
+    strided_layout element{};
+
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Empty elements all begin at the
+    /// operand's first item, which may be a null pointer.
+    constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
+        : element(drop_axis(operand, axis))
+    {
+        if (element_count(element.dims) != 0)
+            step = operand.strides[axis];
+        if (reverse) {
+            first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
+            step = -step;
+        }
+    }
+
+    /// Returns the time axis that begins with the element of iteration `begin`.
+    constexpr time_axis from(std::size_t begin) const
+    {
+        time_axis rest = *this;
+        rest.first += static_cast<std::ptrdiff_t>(begin) * step;
+        return rest;
+    }
+
+    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
+    /// contiguous row-major buffer.
+    strided_copy pack_copy(std::size_t count) const
+    {
+        auto const [dims, strided, packed] = several(count);
+        return {dims, strided, packed};
+    }
+
+    /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
+    /// which is passed to it.
+    strided_copy unpack_copy(std::size_t count) const
+    {
+        auto const [dims, strided, packed] = several(count);
+        return {dims, packed, strided};
+    }
+
+private:
+    struct both_layouts {
+        shape dims;
+        strides strided;
+        strides packed;
+    };
+
+    /// Returns the layouts of `count` elements as one array. Time comes after the axes of larger strides, so
+    /// that a copy accesses memory in order.
+    both_layouts several(std::size_t count) const
+    {
+        std::size_t axis = 0;
+        while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(step))
+            ++axis;
+        auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
+        return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, step),
+            insert_axis(row_major_strides(element.dims), axis, size)};
+    }
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/run/scan/element_buffer.hpp ====
+// Buffers that make elements with strided items contiguous for a body.
+
+namespace xloom::detail {
+
+/// A container of items in aligned memory, uninitialised if their type is trivial.
+template <class T>
+using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
+
+/// A buffer for the current element of an output. Each element is written back at the end of its iteration,
+/// because a body may read, through a captured variable, what earlier iterations wrote.
+template <class T>
+class element_buffer {
+public:
+    element_buffer(T* data, kernel::time_axis const& time, std::size_t)
+        : time_(time),
+          place_(data + time.first),
+          items_(element_count(time.element.dims)),
+          scatter_(time.unpack_copy(1))
+    {}
+
+    /// Initialises every element from the tensor, for an input that is the same tensor. Returns the address
+    /// of the buffered items.
+    T* start_from_input()
+    {
+        gather_.emplace(time_.pack_copy(1));
+        return items_.data();
+    }
+
+    T* enter()
+    {
+        if (gather_)
+            gather();
+        return items_.data();
+    }
+
+    [[gnu::noinline]] void leave()
+    {
+        scatter_(items_.data(), place_);
+        place_ += time_.step;
+    }
+
+private:
+    [[gnu::noinline]] void gather() { (*gather_)(place_, items_.data()); }
+
+    kernel::time_axis time_;
+    T* place_;
+    item_buffer<T> items_;
+    kernel::strided_copy scatter_;
+    std::optional<kernel::strided_copy> gather_{};
+};
+
+/// A buffer for several elements of an input: consecutive elements that share a cache line load it once.
+template <class T>
+class element_buffer<T const> {
+public:
+    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
+        : time_(time),
+          first_(data + time.first),
+          length_(length),
+          next_(first_),
+          left_(length),
+          element_size_(element_count(time.element.dims)),
+          capacity_(neighbours(time.step, element_size_)),
+          items_(capacity_ * element_size_),
+          gather_(time.pack_copy(capacity_))
+    {}
+
+    /// Makes element t the next one.
+    void seek(std::size_t t)
+    {
+        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
+        left_ = length_ - t;
+        position_ = filled_ = 0;
+    }
+
+    T const* enter()
+    {
+        if (position_ == filled_)
+            gather();
+        return items_.data() + position_ * element_size_;
+    }
+
+    void leave() { ++position_; }
+
+private:
+    /// Returns the number of elements that share a cache line; 1 where copying items may throw, so that it
+    /// throws in the iteration that needs the item.
+    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
+    {
+        if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
+            return 1;
+        std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
+        return std::max<std::size_t>(
+            1, (std::min)(in_a_line, tuning::element_buffer_bytes / sizeof(T) / element_size));
+    }
+
+    [[gnu::noinline]] void gather()
+    {
+        position_ = 0;
+        filled_ = (std::min)(capacity_, left_);
+        if (filled_ < capacity_)
+            time_.pack_copy(filled_)(next_, items_.data());
+        else
+            gather_(next_, items_.data());
+        left_ -= filled_;
+        next_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
+    }
+
+    kernel::time_axis time_;
+    T const* first_;
+    std::size_t length_;
+    T const* next_;
+    std::size_t left_;
+    std::size_t element_size_;
+    std::size_t capacity_;
+    item_buffer<T> items_;
+    kernel::strided_copy gather_;
+    std::size_t position_ = 0;
+    std::size_t filled_ = 0;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
+/// shape type.
+struct item_element {};
+
+/// The shape type of an operand's elements. The time axis is axis 0 (LeadingAxis) or known at run time only.
+template <class Shape, bool LeadingAxis>
+struct element_shape {
+    using type = xt::dynamic_shape<std::size_t>;
+};
+template <class Size, std::size_t Rank, bool LeadingAxis>
+struct element_shape<std::array<Size, Rank>, LeadingAxis> {
+    using type =
+        std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
+};
+template <std::size_t First, std::size_t... Rest>
+struct element_shape<xt::fixed_shape<First, Rest...>, true> {
+    using type = std::conditional_t<sizeof...(Rest) == 0, item_element, xt::fixed_shape<Rest...>>;
+};
+template <std::size_t... Dims>
+struct element_shape<xt::fixed_shape<Dims...>, false>
+    : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
+
+/// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
+/// an input. The last argument of the constructors is the number of elements.
+template <class T, class ElementShape>
+class element_cursor {
+public:
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
+    {}
+
+    /// Makes element t the one that enter() makes current.
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
+
+    /// Makes element() the current one; called before the body.
+    void enter() { view_.rebind(data_ + at_); }
+
+    /// Advances to the next element; called after the body.
+    void leave() { at_ += step_; }
+
+    auto& element() { return view_; }
+    /// True if the view that was assigned another shape is this cursor's element.
+    bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
+    /// True if the view that was assigned another shape is a copy of this cursor's element. An outer
+    /// operator's element can begin at the same item, but cannot have the same shape.
+    bool is_copy(element_reshaped const& found) const
+    {
+        return found.data() == view_.data() &&
+               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
+    }
+
+protected:
+    T* data_;
+    std::ptrdiff_t first_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t step_;
+    basic_element_view<T, ElementShape> view_;
+};
+
+/// A cursor over elements whose items may be strided; strided elements are copied through a buffer.
+///
+/// Why the buffer is a separate object with copies out of line: the compiler keeps a cursor in registers only
+/// as long as its address is not passed to a function.
+template <class T, class ElementShape>
+class buffered_cursor : public element_cursor<T, ElementShape> {
+    using base = element_cursor<T, ElementShape>;
+
+public:
+    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length) : base(data, time, length)
+    {
+        if (!is_row_major(time.element))
+            buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
+    }
+
+    void seek(std::size_t t)
+    {
+        if (buffer_)
+            buffer_->seek(t);
+        base::seek(t);
+    }
+
+    void enter()
+    {
+        if (buffer_)
+            this->view_.rebind(buffer_->enter());
+        else
+            base::enter();
+    }
+
+    void leave()
+    {
+        if (buffer_)
+            buffer_->leave();
+        base::leave();
+    }
+
+    /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
+    /// if the output has a buffer.
+    template <class OutputShape>
+    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
+    {
+        if (!output.buffer_)
+            return;
+        this->data_ = output.buffer_->start_from_input();
+        this->at_ = this->step_ = 0;
+        buffer_.reset();
+    }
+
+private:
+    template <class, class>
+    friend class buffered_cursor;
+
+    std::unique_ptr<element_buffer<T>> buffer_{};
+};
+
+template <class T>
+class element_cursor<T, item_element> {
+public:
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), first_(time.first), at_(time.first), step_(time.step)
+    {}
+
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
+    void enter() {}
+    void leave() { at_ += step_; }
+    T& element() { return data_[at_]; }
+    bool is_own(element_reshaped const&) const { return false; }
+    bool is_copy(element_reshaped const&) const { return false; }
+
+private:
+    T* data_;
+    std::ptrdiff_t first_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t step_;
+};
+
+template <class T, class ElementShape, bool Contiguous>
+using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
+    element_cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
+
+/// True if an operand's elements are contiguous: slices along the leading axis of a row-major tensor are
+/// row-major.
+template <class X, bool LeadingAxis>
+inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
+
+/// The cursor type of an operand X (const for an input).
+template <class X, bool LeadingAxis>
+using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
+    typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
+
+/// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
+/// during unwinding: through the caller's reference the compiler would have to store and reload the state
+/// around every write to an output.
+template <class State>
+class local_state {
+public:
+    explicit local_state(State& state) : state_(state) {}
+    State& get() { return state_; }
+
+private:
+    State& state_;
+};
+template <class State>
+    requires std::is_arithmetic_v<State>
+class local_state<State> {
+public:
+    explicit local_state(State& state) : target_(state), value_(state) {}
+    local_state(local_state const&) = delete;
+    ~local_state() { target_ = value_; }
+    State& get() { return value_; }
+
+private:
+    State& target_;
+    State value_;
+};
+
+/// The states of a loop, each a local_state.
+template <class... States>
+class local_states {
+public:
+    explicit local_states(std::tuple<States&...> const& states) : held_(states) {}
+
+    /// Returns the states as a body's arguments.
+    std::tuple<States&...> get()
+    {
+        return std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held_);
+    }
+
+private:
+    std::tuple<local_state<States>...> held_;
+};
+
+/// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
+template <class T>
+void poison([[maybe_unused]] T& item)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        item = std::numeric_limits<T>::quiet_NaN();
+#endif
+}
+template <class T, class Shape>
+void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        element = std::numeric_limits<T>::quiet_NaN();
+#endif
+}
+
+/// The shape that a state must keep; not stored for scalars and fixed shapes.
+template <class State>
+class shape_guard {
+public:
+    explicit shape_guard(State const&) {}
+    bool holds(State const&) const { return true; }
+    shape expected() const { return {}; }
+};
+
+template <tensor State>
+    requires(!is_fixed_shape<shape_type_t<State>>)
+class shape_guard<State> {
+public:
+    explicit shape_guard(State const& state) : expected_(detail::extents_of(state)) {}
+    bool holds(State const& state) const { return detail::is_shaped_like(state, expected_); }
+    shape expected() const { return {expected_.begin(), expected_.end()}; }
+
+private:
+    extents_t<State> expected_;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/stacked_outputs.hpp ====
+// Stacked outputs: the values that a body returned in all iterations, along a new axis.
+
+// ==== xloom/check/scan.hpp ====
+// Shape requirements of Scan.
+
+// ==== xloom/scan_options.hpp ====
+// The options of scan, scan_into, scan_list and scan_batched.
+
+namespace xloom {
+
+/// The direction in which a scan traverses an input or an output.
+enum class scan_direction { forward, reverse };
+
+using scan_directions = option_list<scan_direction, max_operands>;
+
+/// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
+/// one entry for each.
+struct scan_options {
+    axes scan_input_axes{};                   ///< the time axis of each scan input; negative: from the back
+    axes scan_output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
+    scan_directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
+    scan_directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
+    std::optional<std::size_t> length{};      ///< the number of iterations; required only without scan inputs
+};
+
+/// Options of Scan-8, which has neither axes nor output directions to choose.
+struct scan_batched_options {
+    scan_directions directions{};        ///< empty: forward, for every input
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
+
+constexpr bool is_reverse(scan_directions const& list, std::size_t i)
+{
+    return !list.empty() && list[i] == scan_direction::reverse;
+}
+
+template <class List>
+constexpr void check_entries(
+    std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
+{
+    if (!list.empty() && list.given() != operands)
+        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands,
+            " ", of, ", but it has ", list.given(), ". Leave it empty or give it one for each.");
+}
+
+constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
+{
+    if (operands > max_operands)
+        fail<option_error>(op, ": there may be at most ", max_operands,
+            " operands of one kind (max_operands), but there are ", operands, " ", of,
+            ". Stack some of them into one tensor.");
+}
+
+constexpr bool is_direction(scan_direction direction)
+{
+    return direction == scan_direction::forward || direction == scan_direction::reverse;
+}
+
+inline fact_list describe_directions(std::string_view option, scan_directions const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (!is_direction(list[i]))
+            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+    return wrong;
+}
+
+constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
+{
+    if (!std::all_of(list.begin(), list.end(), is_direction))
+        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
+            describe_directions(option, list), ". Name one of scan_direction's two.");
+}
+
+inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
+{
+    fact_list scalars;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].empty())
+            scalars.add(name, "[", i, "] has rank 0");
+    return scalars;
+}
+
+inline fact_list describe_axes(
+    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (!is_axis(axis_option(list, i), operands[i].size()))
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
+                operands[i]);
+    return wrong;
+}
+
+/// Requires that every operand has its time axis.
+constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
+    std::string_view option, axes const& list)
+{
+    bool has_axis = true;
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        has_axis = has_axis && !operands[i].empty();
+        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
+    }
+    if (!has_axis)
+        fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
+            describe_scalars(name, operands), ". Give it an axis for the iterations.");
+    if (!is_in_range)
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
+            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
+}
+
+/// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
+/// that differ from it.
+constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
+
+/// Lists the lengths of operands along their time axes: all of them, or those other than `length`.
+inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
+    std::optional<std::size_t> length = {})
+{
+    auto const length_of = [&](std::size_t i) {
+        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
+    };
+    fact_list lengths;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        bool const is_listed =
+            length ? length_of(i) != *length
+                   : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
+        if (is_listed)
+            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ",
+                wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
+    }
+    return lengths;
+}
+
+/// Checks the operands and options of Scan and returns its number of iterations T.
+///
+/// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
+///           length or another one than that of the inputs. shape_error: rank 0, an axis out of range,
+///           unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
+///           of their entries.
+[[gnu::noinline]] constexpr std::size_t check_scan(
+    std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
+{
+    check_count(op, inputs.size(), "scan inputs");
+    check_count(op, outputs, "scan outputs");
+    check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
+    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
+    check_entries(op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
+    check_directions(op, "scan_input_directions", options.scan_input_directions);
+    check_directions(op, "scan_output_directions", options.scan_output_directions);
+    check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
+
+    std::optional<std::size_t> length;
+    bool agree = true;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        std::size_t const own =
+            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
+        agree = agree && own == length.value_or(own);
+        length = own;
+    }
+    if (!agree)
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+            ". Cut them to one length, or name other axes.");
+    if (!length && !options.length)
+        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
+                               "options.length is empty. Set it.");
+    if (length && options.length && *length != *options.length)
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+            ". Leave it empty.");
+    return length ? *length : *options.length;
+}
+
+/// Requires that outputs that are written in place have exactly T elements.
+///
+/// Errors    shape_error: rank 0, an axis out of range, another length.
+[[gnu::noinline]] constexpr void check_scan_outputs(
+    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
+{
+    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
+            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
+                " iterations, but ",
+                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
+                ". Give it an element for each iteration.");
+}
+
+inline fact_list describe_fixed_axes(
+    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
+            wrong.add(
+                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
+    return wrong;
+}
+
+/// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
+/// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
+///
+/// Errors    option_error: another axis.
+[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
+    std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
+{
+    bool is_leading = true;
+    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
+        is_leading =
+            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
+    if (!is_leading)
+        fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
+            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
+}
+
+/// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
+constexpr std::size_t stacked_rank(std::size_t element_rank)
+{
+    return element_rank == dynamic_rank ? max_rank : element_rank + 1;
+}
+
+inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
+            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
+    return wrong;
+}
+
+/// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
+/// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
+/// is known.
+///
+/// Errors    shape_error: an axis out of range.
+[[gnu::noinline]] constexpr void check_output_axes(
+    std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
+{
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        is_in_range =
+            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
+    if (!is_in_range)
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
+            describe_output_axes(element_ranks, options.scan_output_axes),
+            ". Name an axis that the tensor has.");
+}
+
+/// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
+///
+/// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
+constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
+    std::size_t item_bytes, scan_options const& options)
+{
+    std::int64_t const axis = axis_option(options.scan_output_axes, i);
+    std::size_t const rank = element.size() + 1;
+    if (rank > max_rank)
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
+            i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
+    if (!is_axis(axis, rank))
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
+            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
+            element, ". Name an axis that the tensor has.");
+    shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
+    if (!has_strides(dims, item_bytes))
+        fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
+            "] would have the shape ", dims, ". Run fewer iterations.");
+    return dims;
+}
+
+/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
+/// batched operator passes the row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
+    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
+{
+    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
+        "] was ", was, " and the body made it ", is, " at iteration ", iteration,
+        row ? concat(" of row ", *row) : std::string(), ". Return a value of the original shape.");
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+inline constexpr std::size_t dynamic_length = static_cast<std::size_t>(-1);
+
+template <class Y, std::size_t Length>
+consteval auto stacked_type()
+{
+    if constexpr (!tensor<Y>) {
+        if constexpr (Length == dynamic_length)
+            return std::type_identity<xt::xtensor<Y, 1>>{};
+        else
+            return std::type_identity<xt::xtensor_fixed<Y, xt::fixed_shape<Length>>>{};
+    } else if constexpr (is_fixed_shape<shape_type_t<Y>> && Length != dynamic_length) {
+        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) {
+            return std::type_identity<xt::xtensor_fixed<item_t<Y>, xt::fixed_shape<Length, Dims...>>>{};
+        }(shape_type_t<Y>{});
+    } else {
+        constexpr std::size_t rank = enable_tensor<Y>::rank;
+        return std::type_identity<
+            typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
+    }
+}
+
+/// The container that stacks values of type Y: the same family with one rank more; scalars give an
+/// xt::xtensor<Y, 1>. With a static number of iterations, scalars and values of fixed shape give an
+/// xt::xtensor_fixed.
+template <class Y, std::size_t Length>
+using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
+
+/// A writer of elements, one by one, into a tensor allocated for them.
+template <class Item>
+class output_writer {
+public:
+    output_writer() = default;
+
+    output_writer(Item* data, kernel::time_axis const& time)
+        : data_(data),
+          at_(time.first),
+          step_(time.step),
+          element_(time.element),
+          in_place_(is_row_major(time.element)),
+          count_(element_count(time.element.dims))
+    {}
+
+    shape const& element_shape() const { return element_.dims; }
+
+    /// Writes the next element. Requires is_shaped_like(y, element_shape()) and space for another element.
+    template <class Y>
+    void push(Y const& y)
+    {
+        if constexpr (!tensor<Y>)
+            data_[at_] = y;
+        else if (is_always_row_major<Y> && in_place_)
+            std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
+        else
+            kernel::strided_copy(element_.dims, detail::layout_of(y).strides, element_.strides)(
+                enable_tensor<Y>::data(y), data_ + at_);
+        at_ += step_;
+    }
+
+    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * step_; }
+
+private:
+    Item* data_ = nullptr;
+    std::ptrdiff_t at_ = 0;
+    std::ptrdiff_t step_ = 0;
+    strided_layout element_{};
+    bool in_place_ = true;
+    std::size_t count_ = 0;
+};
+
+/// Returns the shape of an element that a body returned for output k.
+///
+/// Errors    shape_error: over max_rank.
+template <class Y>
+shape output_element_shape(std::string_view op, std::size_t k, Y const& value)
+{
+    check_rank(op, "scan_outputs", detail::rank_of(value), k);
+    return detail::shape_of(value);
+}
+
+/// The rank of an element; dynamic_rank if its type does not fix it.
+template <class Y>
+inline constexpr std::size_t element_rank = 0;
+template <tensor Y>
+inline constexpr std::size_t element_rank<Y> = enable_tensor<Y>::rank;
+
+/// Returns the shape that is known from an element's type: a fixed shape's dimensions, 0 for those of a
+/// static rank.
+template <class Y>
+shape shape_of_type()
+{
+    if constexpr (!tensor<Y>)
+        return {};
+    else if constexpr (is_fixed_shape<shape_type_t<Y>>)
+        return
+            []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }(shape_type_t<Y>{});
+    else
+        return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
+}
+
+/// Allocates a result of the given shape; does nothing if the shape is fixed.
+template <class Stacked>
+void make_shape(Stacked& result, shape const& dims)
+{
+    if constexpr (!is_fixed_shape<shape_type_t<Stacked>>)
+        result = enable_tensor<Stacked>::make(dims);
+}
+
+template <class Outputs, std::size_t Length>
+struct stacked_tuple {
+    using type = stacked_t<Outputs, Length>;
+    using writers = std::tuple<output_writer<item_t<type>>>;
+    using values = std::tuple<Outputs>;
+    static constexpr std::array<std::size_t, 1> ranks = {element_rank<Outputs>};
+};
+template <class... Ys, std::size_t Length>
+struct stacked_tuple<std::tuple<Ys...>, Length> {
+    using type = std::tuple<stacked_t<Ys, Length>...>;
+    using writers = std::tuple<output_writer<item_t<stacked_t<Ys, Length>>>...>;
+    using values = std::tuple<Ys...>;
+    static constexpr std::array<std::size_t, sizeof...(Ys)> ranks = {element_rank<Ys>...};
+};
+
+/// The scan outputs of a run, allocated when the first elements determine the shapes.
+template <class Outputs, std::size_t Length>
+class stacked_outputs {
+    using pack = stacked_tuple<Outputs, Length>;
+
+public:
+    using type = typename pack::type;
+
+    /// The ranks of the elements.
+    static constexpr auto const& ranks = pack::ranks;
+
+    /// Allocates `length` elements of the shapes of `values`, a tuple of references.
+    template <class Values>
+    void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
+    {
+        auto const results = detail::leaves(results_);
+        std::array<shape, std::tuple_size_v<Values>> all_dims;
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
+            using stacked = bare<decltype(std::get<k>(results))>;
+            all_dims[k] = stacked_shape(
+                op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
+        });
+        detail::for_each_leaf(results, [&](auto k, auto& result) {
+            using stacked = bare<decltype(result)>;
+            std::size_t const axis = wrap_axis(axis_option(options.scan_output_axes, k), all_dims[k].size());
+            detail::make_shape(result, all_dims[k]);
+            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
+                kernel::time_axis(
+                    detail::layout_of(result), axis, length, is_reverse(options.scan_output_directions, k))};
+        });
+    }
+
+    /// Allocates the outputs of zero iterations: the dimensions that the types do not fix are 0; a dynamic
+    /// rank gives [0].
+    void open_empty(std::string_view op, scan_options const& options)
+    {
+        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
+            using value = std::tuple_element_t<k, typename pack::values>;
+            using item = item_t<decltype(result)>;
+            if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
+                detail::make_shape(result, {0});
+            else
+                detail::make_shape(
+                    result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
+        });
+    }
+
+    /// Appends the elements of iteration t, a tuple of references. Requires open().
+    template <class Values>
+    void push(std::string_view op, Values const& values, std::size_t t)
+    {
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
+            auto const& writer = std::get<k>(writers_);
+            if (!detail::is_shaped_like(value, writer.element_shape()))
+                detail::fail_reshaped(
+                    op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
+        });
+        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+    }
+
+    /// Reallocates every result, stacked along axis 0, for `length` elements and keeps the first `kept`.
+    void resize(std::string_view op, std::size_t length, std::size_t kept)
+    {
+        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
+            using stacked = bare<decltype(result)>;
+            auto& writer = std::get<k>(writers_);
+            stacked resized = enable_tensor<stacked>::make(
+                stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
+            strided_layout const to = detail::layout_of(resized);
+            kernel::strided_copy(
+                insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).strides, to.strides)(
+                enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
+            result = std::move(resized);
+            writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
+            writer.skip(kept);
+        });
+    }
+
+    type&& finish() && { return std::move(results_); }
+
+private:
+    type results_{};
+    typename pack::writers writers_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The result type of a body called with these arguments, if it is callable.
+template <class Body, class Arguments>
+struct call_of {
+    static constexpr bool is_valid = false;
+};
+template <class Body, class... Arguments>
+    requires std::is_invocable_v<Body&, Arguments...>
+struct call_of<Body, std::tuple<Arguments...>> {
+    static constexpr bool is_valid = true;
+    using result = std::invoke_result_t<Body&, Arguments...>;
+};
+
+template <class... Tuples>
+using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
+
+/// True if a condition holds for every leaf type, references removed.
+template <template <class> class Condition, class Leaves>
+inline constexpr bool every_leaf = true;
+template <template <class> class Condition, class... Xs>
+inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
+    (Condition<std::remove_reference_t<Xs>>::value && ...);
+
+/// True for a scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
+template <class X>
+struct is_scan_input : std::bool_constant<lazy<X>> {};
+template <tensor X>
+struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> {};
+
+template <class X>
+using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
+
+template <class X>
+concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
+
+/// False for contiguous memory that is not a tensor here, such as a std::vector or an Eigen matrix.
+template <class X>
+struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
+template <class X>
+    requires(tensor<X> || lazy<X>)
+struct is_no_foreign_memory<X> : std::true_type {};
+
+template <class X>
+using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
+
+/// The static length of axis 0; dynamic_length unless the shape is fixed.
+template <class X>
+struct leading_length : std::integral_constant<std::size_t, dynamic_length> {};
+template <std::size_t First, std::size_t... Rest>
+struct leading_length<xt::fixed_shape<First, Rest...>> : std::integral_constant<std::size_t, First> {};
+template <tensor X>
+struct leading_length<X> : leading_length<shape_type_t<X>> {};
+
+/// The number of iterations that operands of fixed shapes agree on; dynamic_length if one is not fixed.
+template <class Leaves>
+struct static_length {
+    static constexpr bool agrees = true;
+    static constexpr std::size_t value = dynamic_length;
+};
+template <class X, class... Xs>
+struct static_length<std::tuple<X, Xs...>> {
+    using rest = static_length<std::tuple<Xs...>>;
+    static constexpr std::size_t first = leading_length<bare<X>>::value;
+    static constexpr bool agrees =
+        rest::agrees && ((first == leading_length<bare<Xs>>::value || first == dynamic_length ||
+                             leading_length<bare<Xs>>::value == dynamic_length) &&
+                            ...);
+    static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
+};
+
+/// The rank of a type with a fixed shape, 0 for other types. check_fixed_axes requires that time is axis 0 of
+/// the former.
+template <class X>
+inline constexpr std::size_t fixed_rank = 0;
+template <tensor X>
+    requires is_fixed_shape<shape_type_t<X>>
+inline constexpr std::size_t fixed_rank<X> = enable_tensor<X>::rank;
+
+/// The ranks of the leaves whose types have fixed shapes, 0 for the others.
+template <class Leaves>
+struct fixed_ranks;
+template <class... Xs>
+struct fixed_ranks<std::tuple<Xs...>> {
+    static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
+};
+
+/// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
+/// operand (LeadingAxis), or else of those whose types have fixed shapes.
+template <class Leaves, bool LeadingAxis>
+struct cursor_set;
+template <class... Xs, bool LeadingAxis>
+struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
+    template <class X>
+    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0>;
+
+    using cursors = std::tuple<cursor<Xs>...>;
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
+    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
+
+    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
+    /// checked.
+    template <class Places>
+    static cursors start(
+        std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
+    {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
+                kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
+                    .from(range.begin),
+                range.count())...};
+        }(std::index_sequence_for<Xs...>{});
+    }
+};
+
+template <class... Cursors>
+void enter_all(std::tuple<Cursors...>& cursors)
+{
+    std::apply([](auto&... each) { (each.enter(), ...); }, cursors);
+}
+
+template <class... Cursors>
+void leave_all(std::tuple<Cursors...>& cursors)
+{
+    std::apply([](auto&... each) { (each.leave(), ...); }, cursors);
+}
+
+/// Returns the current elements as a body's arguments: inputs are const, outputs are not.
+template <class... Cursors>
+auto input_elements(std::tuple<Cursors...>& cursors)
+{
+    return std::apply(
+        [](auto&... each) {
+            return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...);
+        },
+        cursors);
+}
+template <class... Cursors>
+auto output_elements(std::tuple<Cursors...>& cursors)
+{
+    return std::apply(
+        [](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
+}
+
+template <class... Xs>
+std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
+{
+    return leaves;
+}
+
+/// Returns body(arguments of the first tuple..., of the second tuple..., ...).
+template <class Body, class... Arguments>
+decltype(auto) call_body(Body& body, Arguments&&... arguments)
+{
+    return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
+}
+
+/// Throws a body_error that names the output if the element that was assigned another shape is one of these
+/// outputs.
+template <class... Cursors>
+void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
+    std::size_t iteration)
+{
+    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_own(found))
+            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_copy(found))
+            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+}
+
+/// Runs a function that calls the body. Without exceptions, element_reshaped is reported as it is, without
+/// the output's name.
+template <class Cursors, class Iteration, class Run>
+void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
+    [[maybe_unused]] Iteration const& iteration, Run const& run)
+{
+#ifdef __cpp_exceptions
+    try {
+        run();
+    } catch (element_reshaped const& found) {
+        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        throw;
+    }
+#else
+    run();
+#endif
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The types of a pack's values as const references: those of parameters in a body's arguments.
+template <class Pack>
+using const_leaves_t = decltype(detail::const_leaves(detail::leaves(std::declval<bare<Pack> const&>())));
+
+/// True if two tuples have values of the same items in the same order.
+template <class A, class B>
+inline constexpr bool have_same_items = false;
+template <class... As, class... Bs>
+    requires(sizeof...(As) == sizeof...(Bs))
+inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
+    (std::is_same_v<item_t<As>, item_t<Bs>> && ...);
+
+/// True for a parameter whose cotangent can begin as 0.
+template <class X>
+struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
+
+/// The type of a callable with any arguments and this result. It has no definition.
+template <class Result>
+struct callable_returning {
+    template <class... Arguments>
+    Result operator()(Arguments&&...) const;
+};
+
+/// The pullback of a call that is not valid.
+struct no_pullback {
+    template <class... Cotangents>
+    void operator()(Cotangents const&...) const
+    {}
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The result of if_vjp: that of the branch, and the pullback.
+template <class Result, class Pullback>
+struct if_vjp_result {
+    Result result;
+    Pullback pullback;
+};
+
+namespace detail {
+
+/// The call of a branch with operands.
+template <class Branch, class Operands>
+using branch_call = call_of<Branch, const_leaves_t<Operands>>;
+
+/// The call of a branch's VJP: branch_vjp(operand const&..., result cotangent const&..., operand
+/// cotangent&...).
+template <class BranchVjp, class Operands, class CtResult>
+using branch_vjp_call = call_of<BranchVjp,
+    joined_t<const_leaves_t<Operands>, const_leaves_t<CtResult>, leaves_t<owned_t<Operands>>>>;
+
+/// True if the types of a call of if_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Cond, class Then, class Else, class Operands>
+consteval bool is_valid_if_vjp()
+{
+    if constexpr (!is_flat<bare<Operands>>)
+        static_assert(never<Operands>,
+            "xloom::if_vjp: operands are one value or a flat std::tuple of values, "
+            "but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_zero, const_leaves_t<Operands>>)
+        static_assert(never<Operands>,
+            "xloom::if_vjp: an operand is a tensor or a scalar, whose cotangent can begin as 0");
+    else if constexpr (!branch_call<Then, Operands>::is_valid || !branch_call<Else, Operands>::is_valid)
+        static_assert(never<Then>,
+            "xloom::if_vjp: the branches must be callable as branch(operand const&...); the arguments are "
+            "if_vjp(cond, then_branch, then_vjp, else_branch, else_vjp, operands)");
+    else {
+        using then_t = typename branch_call<Then, Operands>::result;
+        using else_t = typename branch_call<Else, Operands>::result;
+        return is_valid_if<Cond, callable_returning<then_t>,
+            callable_returning<else_t>>(); // the other requirements
+    }
+    return false;
+}
+
+/// True if the types of a call of the pullback are valid, otherwise a compile-time error of one sentence.
+template <class Result, class ThenVjp, class ElseVjp, class Operands, class CtResult>
+consteval bool is_valid_if_pullback()
+{
+    if constexpr (!have_same_items<leaves_t<Result>, leaves_t<CtResult const>>)
+        static_assert(never<CtResult>,
+            "xloom::if_vjp: the pullback's argument is a cotangent for each value of "
+            "the result, with items of the value's type");
+    else if constexpr (!branch_vjp_call<ThenVjp, Operands, CtResult>::is_valid ||
+                       !branch_vjp_call<ElseVjp, Operands, CtResult>::is_valid)
+        static_assert(never<ThenVjp>,
+            "xloom::if_vjp: the VJPs must be callable as branch_vjp(operand const&..., "
+            "result cotangent const&..., operand cotangent&...)");
+    else
+        return true;
+    return false;
+}
+
+/// The function from the cotangent of a branch's result to those of its operands.
+template <class Result, class ThenVjp, class ElseVjp, class Operands>
+class if_pullback {
+    static constexpr std::string_view op = "xloom::if_vjp";
+
+public:
+    if_pullback(bool cond, ThenVjp then_vjp, ElseVjp else_vjp, held_pack_t<Operands> operands)
+        : cond_(cond),
+          then_vjp_(std::move(then_vjp)),
+          else_vjp_(std::move(else_vjp)),
+          operands_(std::move(operands))
+    {}
+
+    /// Runs the branch that `cond` chooses.
+    template <class Then, class Else>
+    Result run_forward(Then& then_branch, Else& else_branch)
+    {
+        auto const operands = detail::const_leaves(detail::leaves(operands_));
+        Result result = cond_ ? Result(detail::call_body(then_branch, operands))
+                              : Result(detail::call_body(else_branch, operands));
+        detail::check_ranks(op, "result", detail::leaves(result));
+        auto const shapes = detail::shapes_of(detail::leaves(result));
+        result_shapes_.assign(shapes.begin(), shapes.end());
+        return result;
+    }
+
+    /// Returns the cotangents of the operands.
+    template <class CtResult>
+    owned_t<Operands> operator()(CtResult const& ct_result)
+    {
+        auto const operands = detail::const_leaves(detail::leaves(operands_));
+        owned_t<Operands> ct_operands = detail::zeros_like_pack<Operands>(operands);
+        if constexpr (is_valid_if_pullback<Result, ThenVjp, ElseVjp, Operands, CtResult>()) {
+            auto const cts = detail::const_leaves(detail::leaves(ct_result));
+            detail::check_ranks(op, "ct_result", cts);
+            detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
+            if (cond_)
+                detail::call_body(then_vjp_, operands, cts, detail::leaves(ct_operands));
+            else
+                detail::call_body(else_vjp_, operands, cts, detail::leaves(ct_operands));
+        }
+        return ct_operands;
+    }
+
+private:
+    bool cond_;
+    ThenVjp then_vjp_;
+    ElseVjp else_vjp_;
+    held_pack_t<Operands> operands_;
+    std::vector<shape> result_shapes_{};
+};
+
+} // namespace detail
+
+/// Runs a branch of if_ that has operands, and returns its result with a pullback, the function from the
+/// result's cotangent to those of the operands.
+///
+///     result = then_branch(*operands) if cond else else_branch(*operands)
+///     pullback(ct_result) = the cotangents of the operands, by the VJP of that branch
+///
+/// operands is one value or a flat std::tuple of values. branch(operand const&...) -> one value or a flat
+/// std::tuple of values, of the same types from both branches. branch_vjp(operand const&..., result cotangent
+/// const&..., operand cotangent&...) -> void adds to the cotangents of the operands, which are zeros at first.
+/// The condition has no derivative.
+///
+/// Shapes    as if_; each cotangent as its value.
+/// Types     an operand is a tensor, or a scalar that 0 can be converted to.
+/// Errors    as if_; the pullback: shape_error: a cotangent's shape. Exceptions of the callables propagate.
+/// Cost      that of the branch and of its VJP; the pullback allocates the cotangents.
+/// Aliasing  operands that are variables of tensor types are not copied: they must live, unchanged, until the
+///           last call of the pullback. Other operands and the VJPs are kept in the pullback.
+/// Source    JAX's jax.vjp of jax.lax.cond.
+/// Example
+/// ```cpp
+/// auto const twice = [](double x) { return 2 * x; };
+/// auto const twice_vjp = [](double, double ct, double& ct_x) { ct_x += 2 * ct; };
+/// auto const square = [](double x) { return x * x; };
+/// auto const square_vjp = [](double x, double ct, double& ct_x) { ct_x += 2 * x * ct; };
+/// auto [result, pullback] = xloom::if_vjp(false, twice, twice_vjp, square, square_vjp, 3.0);
+/// result; // = 9
+/// pullback(1.0); // = 6
+/// ```
+template <class Cond, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
+auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& else_branch, ElseVjp&& else_vjp,
+    Operands&& operands)
+{
+    using namespace detail;
+    if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, std::remove_reference_t<Else>,
+                      Operands>()) {
+        using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
+        if_pullback<result, std::decay_t<ThenVjp>, std::decay_t<ElseVjp>, Operands> pullback(
+            is_true("xloom::if_vjp", cond), static_cast<ThenVjp&&>(then_vjp),
+            static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
+        auto value = pullback.run_forward(then_branch, else_branch);
+        return if_vjp_result<result, decltype(pullback)>{std::move(value), std::move(pullback)};
+    } else {
+        return if_vjp_result<int, no_pullback>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom
+
 // ==== xloom/infer/attn_lstm.hpp ====
 // Type and shape inference of com.microsoft's AttnLSTM.
 
@@ -11299,1152 +12758,6 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
 // ==== xloom/loop_into.hpp ====
 // Loop in place: the body updates the caller's carried values and writes the caller's outputs.
 
-// ==== xloom/run/scan/body_call.hpp ====
-// Compile-time traits of operands and bodies, and the call of a body on the current elements.
-
-// ==== xloom/run/scan/element_cursor.hpp ====
-// Cursors over the elements of an operand along time, and the states and shapes that go with them.
-
-// ==== xloom/kernel/time_axis.hpp ====
-// The offsets of elements along the time axis, for every element type, layout, axis and direction.
-
-namespace xloom::kernel {
-
-/// The iterations `begin` .. `end` - 1 of a scan of `length`.
-struct iterations {
-    std::size_t begin;
-    std::size_t end;
-    std::size_t length;
-
-    constexpr std::size_t count() const noexcept { return end - begin; }
-};
-
-/// Returns all iterations of a scan of `length`.
-constexpr iterations all_iterations(std::size_t length) noexcept { return {0, length, length}; }
-
-/// The elements of one operand along its time axis: element t begins `first + t * step` items after the
-/// operand's first item.
-struct time_axis {
-    std::ptrdiff_t first = 0;
-    std::ptrdiff_t step = 0;
-    strided_layout element{};
-
-    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Empty elements all begin at the
-    /// operand's first item, which may be a null pointer.
-    constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
-        : element(drop_axis(operand, axis))
-    {
-        if (element_count(element.dims) != 0)
-            step = operand.strides[axis];
-        if (reverse) {
-            first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
-            step = -step;
-        }
-    }
-
-    /// Returns the time axis that begins with the element of iteration `begin`.
-    constexpr time_axis from(std::size_t begin) const
-    {
-        time_axis rest = *this;
-        rest.first += static_cast<std::ptrdiff_t>(begin) * step;
-        return rest;
-    }
-
-    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
-    /// contiguous row-major buffer.
-    strided_copy pack_copy(std::size_t count) const
-    {
-        auto const [dims, strided, packed] = several(count);
-        return {dims, strided, packed};
-    }
-
-    /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
-    /// which is passed to it.
-    strided_copy unpack_copy(std::size_t count) const
-    {
-        auto const [dims, strided, packed] = several(count);
-        return {dims, packed, strided};
-    }
-
-private:
-    struct both_layouts {
-        shape dims;
-        strides strided;
-        strides packed;
-    };
-
-    /// Returns the layouts of `count` elements as one array. Time comes after the axes of larger strides, so
-    /// that a copy accesses memory in order.
-    both_layouts several(std::size_t count) const
-    {
-        std::size_t axis = 0;
-        while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(step))
-            ++axis;
-        auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
-        return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, step),
-            insert_axis(row_major_strides(element.dims), axis, size)};
-    }
-};
-
-} // namespace xloom::kernel
-
-// ==== xloom/run/scan/element_buffer.hpp ====
-// Buffers that make elements with strided items contiguous for a body.
-
-namespace xloom::detail {
-
-/// A container of items in aligned memory, uninitialised if their type is trivial.
-template <class T>
-using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
-
-/// A buffer for the current element of an output. Each element is written back at the end of its iteration,
-/// because a body may read, through a captured variable, what earlier iterations wrote.
-template <class T>
-class element_buffer {
-public:
-    element_buffer(T* data, kernel::time_axis const& time, std::size_t)
-        : time_(time),
-          place_(data + time.first),
-          items_(element_count(time.element.dims)),
-          scatter_(time.unpack_copy(1))
-    {}
-
-    /// Initialises every element from the tensor, for an input that is the same tensor. Returns the address
-    /// of the buffered items.
-    T* start_from_input()
-    {
-        gather_.emplace(time_.pack_copy(1));
-        return items_.data();
-    }
-
-    T* enter()
-    {
-        if (gather_)
-            gather();
-        return items_.data();
-    }
-
-    [[gnu::noinline]] void leave()
-    {
-        scatter_(items_.data(), place_);
-        place_ += time_.step;
-    }
-
-private:
-    [[gnu::noinline]] void gather() { (*gather_)(place_, items_.data()); }
-
-    kernel::time_axis time_;
-    T* place_;
-    item_buffer<T> items_;
-    kernel::strided_copy scatter_;
-    std::optional<kernel::strided_copy> gather_{};
-};
-
-/// A buffer for several elements of an input: consecutive elements that share a cache line load it once.
-template <class T>
-class element_buffer<T const> {
-public:
-    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
-        : time_(time),
-          first_(data + time.first),
-          length_(length),
-          next_(first_),
-          left_(length),
-          element_size_(element_count(time.element.dims)),
-          capacity_(neighbours(time.step, element_size_)),
-          items_(capacity_ * element_size_),
-          gather_(time.pack_copy(capacity_))
-    {}
-
-    /// Makes element t the next one.
-    void seek(std::size_t t)
-    {
-        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
-        left_ = length_ - t;
-        position_ = filled_ = 0;
-    }
-
-    T const* enter()
-    {
-        if (position_ == filled_)
-            gather();
-        return items_.data() + position_ * element_size_;
-    }
-
-    void leave() { ++position_; }
-
-private:
-    /// Returns the number of elements that share a cache line; 1 where copying items may throw, so that it
-    /// throws in the iteration that needs the item.
-    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
-    {
-        if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
-            return 1;
-        std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(
-            1, (std::min)(in_a_line, tuning::element_buffer_bytes / sizeof(T) / element_size));
-    }
-
-    [[gnu::noinline]] void gather()
-    {
-        position_ = 0;
-        filled_ = (std::min)(capacity_, left_);
-        if (filled_ < capacity_)
-            time_.pack_copy(filled_)(next_, items_.data());
-        else
-            gather_(next_, items_.data());
-        left_ -= filled_;
-        next_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
-    }
-
-    kernel::time_axis time_;
-    T const* first_;
-    std::size_t length_;
-    T const* next_;
-    std::size_t left_;
-    std::size_t element_size_;
-    std::size_t capacity_;
-    item_buffer<T> items_;
-    kernel::strided_copy gather_;
-    std::size_t position_ = 0;
-    std::size_t filled_ = 0;
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
-/// shape type.
-struct item_element {};
-
-/// The shape type of an operand's elements. The time axis is axis 0 (LeadingAxis) or known at run time only.
-template <class Shape, bool LeadingAxis>
-struct element_shape {
-    using type = xt::dynamic_shape<std::size_t>;
-};
-template <class Size, std::size_t Rank, bool LeadingAxis>
-struct element_shape<std::array<Size, Rank>, LeadingAxis> {
-    using type =
-        std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
-};
-template <std::size_t First, std::size_t... Rest>
-struct element_shape<xt::fixed_shape<First, Rest...>, true> {
-    using type = std::conditional_t<sizeof...(Rest) == 0, item_element, xt::fixed_shape<Rest...>>;
-};
-template <std::size_t... Dims>
-struct element_shape<xt::fixed_shape<Dims...>, false>
-    : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
-
-/// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
-/// an input. The last argument of the constructors is the number of elements.
-template <class T, class ElementShape>
-class element_cursor {
-public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
-        : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
-    {}
-
-    /// Makes element t the one that enter() makes current.
-    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
-
-    /// Makes element() the current one; called before the body.
-    void enter() { view_.rebind(data_ + at_); }
-
-    /// Advances to the next element; called after the body.
-    void leave() { at_ += step_; }
-
-    auto& element() { return view_; }
-    /// True if the view that was assigned another shape is this cursor's element.
-    bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
-    /// True if the view that was assigned another shape is a copy of this cursor's element. An outer
-    /// operator's element can begin at the same item, but cannot have the same shape.
-    bool is_copy(element_reshaped const& found) const
-    {
-        return found.data() == view_.data() &&
-               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
-    }
-
-protected:
-    T* data_;
-    std::ptrdiff_t first_;
-    std::ptrdiff_t at_;
-    std::ptrdiff_t step_;
-    basic_element_view<T, ElementShape> view_;
-};
-
-/// A cursor over elements whose items may be strided; strided elements are copied through a buffer.
-///
-/// Why the buffer is a separate object with copies out of line: the compiler keeps a cursor in registers only
-/// as long as its address is not passed to a function.
-template <class T, class ElementShape>
-class buffered_cursor : public element_cursor<T, ElementShape> {
-    using base = element_cursor<T, ElementShape>;
-
-public:
-    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length) : base(data, time, length)
-    {
-        if (!is_row_major(time.element))
-            buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
-    }
-
-    void seek(std::size_t t)
-    {
-        if (buffer_)
-            buffer_->seek(t);
-        base::seek(t);
-    }
-
-    void enter()
-    {
-        if (buffer_)
-            this->view_.rebind(buffer_->enter());
-        else
-            base::enter();
-    }
-
-    void leave()
-    {
-        if (buffer_)
-            buffer_->leave();
-        base::leave();
-    }
-
-    /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
-    /// if the output has a buffer.
-    template <class OutputShape>
-    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
-    {
-        if (!output.buffer_)
-            return;
-        this->data_ = output.buffer_->start_from_input();
-        this->at_ = this->step_ = 0;
-        buffer_.reset();
-    }
-
-private:
-    template <class, class>
-    friend class buffered_cursor;
-
-    std::unique_ptr<element_buffer<T>> buffer_{};
-};
-
-template <class T>
-class element_cursor<T, item_element> {
-public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
-        : data_(data), first_(time.first), at_(time.first), step_(time.step)
-    {}
-
-    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
-    void enter() {}
-    void leave() { at_ += step_; }
-    T& element() { return data_[at_]; }
-    bool is_own(element_reshaped const&) const { return false; }
-    bool is_copy(element_reshaped const&) const { return false; }
-
-private:
-    T* data_;
-    std::ptrdiff_t first_;
-    std::ptrdiff_t at_;
-    std::ptrdiff_t step_;
-};
-
-template <class T, class ElementShape, bool Contiguous>
-using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
-    element_cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
-
-/// True if an operand's elements are contiguous: slices along the leading axis of a row-major tensor are
-/// row-major.
-template <class X, bool LeadingAxis>
-inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
-
-/// The cursor type of an operand X (const for an input).
-template <class X, bool LeadingAxis>
-using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
-    typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
-
-/// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
-/// during unwinding: through the caller's reference the compiler would have to store and reload the state
-/// around every write to an output.
-template <class State>
-class local_state {
-public:
-    explicit local_state(State& state) : state_(state) {}
-    State& get() { return state_; }
-
-private:
-    State& state_;
-};
-template <class State>
-    requires std::is_arithmetic_v<State>
-class local_state<State> {
-public:
-    explicit local_state(State& state) : target_(state), value_(state) {}
-    local_state(local_state const&) = delete;
-    ~local_state() { target_ = value_; }
-    State& get() { return value_; }
-
-private:
-    State& target_;
-    State value_;
-};
-
-/// The states of a loop, each a local_state.
-template <class... States>
-class local_states {
-public:
-    explicit local_states(std::tuple<States&...> const& states) : held_(states) {}
-
-    /// Returns the states as a body's arguments.
-    std::tuple<States&...> get()
-    {
-        return std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held_);
-    }
-
-private:
-    std::tuple<local_state<States>...> held_;
-};
-
-/// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
-template <class T>
-void poison([[maybe_unused]] T& item)
-{
-#ifndef NDEBUG
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-        item = std::numeric_limits<T>::quiet_NaN();
-#endif
-}
-template <class T, class Shape>
-void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
-{
-#ifndef NDEBUG
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-        element = std::numeric_limits<T>::quiet_NaN();
-#endif
-}
-
-/// The shape that a state must keep; not stored for scalars and fixed shapes.
-template <class State>
-class shape_guard {
-public:
-    explicit shape_guard(State const&) {}
-    bool holds(State const&) const { return true; }
-    shape expected() const { return {}; }
-};
-
-template <tensor State>
-    requires(!is_fixed_shape<shape_type_t<State>>)
-class shape_guard<State> {
-public:
-    explicit shape_guard(State const& state) : expected_(detail::extents_of(state)) {}
-    bool holds(State const& state) const { return detail::is_shaped_like(state, expected_); }
-    shape expected() const { return {expected_.begin(), expected_.end()}; }
-
-private:
-    extents_t<State> expected_;
-};
-
-} // namespace xloom::detail
-
-// ==== xloom/run/scan/stacked_outputs.hpp ====
-// Stacked outputs: the values that a body returned in all iterations, along a new axis.
-
-// ==== xloom/check/scan.hpp ====
-// Shape requirements of Scan.
-
-// ==== xloom/scan_options.hpp ====
-// The options of scan, scan_into, scan_list and scan_batched.
-
-namespace xloom {
-
-/// The direction in which a scan traverses an input or an output.
-enum class scan_direction { forward, reverse };
-
-using scan_directions = option_list<scan_direction, max_operands>;
-
-/// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
-/// one entry for each.
-struct scan_options {
-    axes scan_input_axes{};                   ///< the time axis of each scan input; negative: from the back
-    axes scan_output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
-    scan_directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
-    scan_directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
-    std::optional<std::size_t> length{};      ///< the number of iterations; required only without scan inputs
-};
-
-/// Options of Scan-8, which has neither axes nor output directions to choose.
-struct scan_batched_options {
-    scan_directions directions{};        ///< empty: forward, for every input
-    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
-};
-
-} // namespace xloom
-
-namespace xloom::detail {
-
-constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
-
-constexpr bool is_reverse(scan_directions const& list, std::size_t i)
-{
-    return !list.empty() && list[i] == scan_direction::reverse;
-}
-
-template <class List>
-constexpr void check_entries(
-    std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
-{
-    if (!list.empty() && list.given() != operands)
-        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands,
-            " ", of, ", but it has ", list.given(), ". Leave it empty or give it one for each.");
-}
-
-constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
-{
-    if (operands > max_operands)
-        fail<option_error>(op, ": there may be at most ", max_operands,
-            " operands of one kind (max_operands), but there are ", operands, " ", of,
-            ". Stack some of them into one tensor.");
-}
-
-constexpr bool is_direction(scan_direction direction)
-{
-    return direction == scan_direction::forward || direction == scan_direction::reverse;
-}
-
-inline fact_list describe_directions(std::string_view option, scan_directions const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < list.size(); ++i)
-        if (!is_direction(list[i]))
-            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
-    return wrong;
-}
-
-constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
-{
-    if (!std::all_of(list.begin(), list.end(), is_direction))
-        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
-            describe_directions(option, list), ". Name one of scan_direction's two.");
-}
-
-inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
-{
-    fact_list scalars;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (operands[i].empty())
-            scalars.add(name, "[", i, "] has rank 0");
-    return scalars;
-}
-
-inline fact_list describe_axes(
-    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (!is_axis(axis_option(list, i), operands[i].size()))
-            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
-                operands[i]);
-    return wrong;
-}
-
-/// Requires that every operand has its time axis.
-constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
-    std::string_view option, axes const& list)
-{
-    bool has_axis = true;
-    bool is_in_range = true;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        has_axis = has_axis && !operands[i].empty();
-        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
-    }
-    if (!has_axis)
-        fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
-            describe_scalars(name, operands), ". Give it an axis for the iterations.");
-    if (!is_in_range)
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
-}
-
-/// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
-/// that differ from it.
-constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
-
-/// Lists the lengths of operands along their time axes: all of them, or those other than `length`.
-inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
-    std::optional<std::size_t> length = {})
-{
-    auto const length_of = [&](std::size_t i) {
-        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
-    };
-    fact_list lengths;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        bool const is_listed =
-            length ? length_of(i) != *length
-                   : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
-        if (is_listed)
-            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ",
-                wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
-    }
-    return lengths;
-}
-
-/// Checks the operands and options of Scan and returns its number of iterations T.
-///
-/// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
-///           length or another one than that of the inputs. shape_error: rank 0, an axis out of range,
-///           unequal lengths.
-/// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
-///           of their entries.
-[[gnu::noinline]] constexpr std::size_t check_scan(
-    std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
-{
-    check_count(op, inputs.size(), "scan inputs");
-    check_count(op, outputs, "scan outputs");
-    check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
-    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
-    check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
-    check_entries(op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
-    check_directions(op, "scan_input_directions", options.scan_input_directions);
-    check_directions(op, "scan_output_directions", options.scan_output_directions);
-    check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
-
-    std::optional<std::size_t> length;
-    bool agree = true;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::size_t const own =
-            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
-        agree = agree && own == length.value_or(own);
-        length = own;
-    }
-    if (!agree)
-        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
-            ". Cut them to one length, or name other axes.");
-    if (!length && !options.length)
-        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
-                               "options.length is empty. Set it.");
-    if (length && options.length && *length != *options.length)
-        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
-            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
-            ". Leave it empty.");
-    return length ? *length : *options.length;
-}
-
-/// Requires that outputs that are written in place have exactly T elements.
-///
-/// Errors    shape_error: rank 0, an axis out of range, another length.
-[[gnu::noinline]] constexpr void check_scan_outputs(
-    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
-{
-    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
-            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
-                " iterations, but ",
-                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
-                ". Give it an element for each iteration.");
-}
-
-inline fact_list describe_fixed_axes(
-    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < ranks.size(); ++i)
-        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
-            wrong.add(
-                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
-    return wrong;
-}
-
-/// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
-/// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
-///
-/// Errors    option_error: another axis.
-[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
-    std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
-{
-    bool is_leading = true;
-    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
-        is_leading =
-            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
-    if (!is_leading)
-        fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
-            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
-}
-
-/// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
-constexpr std::size_t stacked_rank(std::size_t element_rank)
-{
-    return element_rank == dynamic_rank ? max_rank : element_rank + 1;
-}
-
-inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
-            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
-                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
-    return wrong;
-}
-
-/// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
-/// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
-/// is known.
-///
-/// Errors    shape_error: an axis out of range.
-[[gnu::noinline]] constexpr void check_output_axes(
-    std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
-{
-    bool is_in_range = true;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range =
-            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
-    if (!is_in_range)
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            describe_output_axes(element_ranks, options.scan_output_axes),
-            ". Name an axis that the tensor has.");
-}
-
-/// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
-///
-/// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
-constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
-    std::size_t item_bytes, scan_options const& options)
-{
-    std::int64_t const axis = axis_option(options.scan_output_axes, i);
-    std::size_t const rank = element.size() + 1;
-    if (rank > max_rank)
-        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
-            i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
-    if (!is_axis(axis, rank))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
-            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
-            element, ". Name an axis that the tensor has.");
-    shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
-    if (!has_strides(dims, item_bytes))
-        fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
-            "] would have the shape ", dims, ". Run fewer iterations.");
-    return dims;
-}
-
-/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
-/// batched operator passes the row.
-[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
-    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
-{
-    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
-        "] was ", was, " and the body made it ", is, " at iteration ", iteration,
-        row ? concat(" of row ", *row) : std::string(), ". Return a value of the original shape.");
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-inline constexpr std::size_t dynamic_length = static_cast<std::size_t>(-1);
-
-template <class Y, std::size_t Length>
-consteval auto stacked_type()
-{
-    if constexpr (!tensor<Y>) {
-        if constexpr (Length == dynamic_length)
-            return std::type_identity<xt::xtensor<Y, 1>>{};
-        else
-            return std::type_identity<xt::xtensor_fixed<Y, xt::fixed_shape<Length>>>{};
-    } else if constexpr (is_fixed_shape<shape_type_t<Y>> && Length != dynamic_length) {
-        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) {
-            return std::type_identity<xt::xtensor_fixed<item_t<Y>, xt::fixed_shape<Length, Dims...>>>{};
-        }(shape_type_t<Y>{});
-    } else {
-        constexpr std::size_t rank = enable_tensor<Y>::rank;
-        return std::type_identity<
-            typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
-    }
-}
-
-/// The container that stacks values of type Y: the same family with one rank more; scalars give an
-/// xt::xtensor<Y, 1>. With a static number of iterations, scalars and values of fixed shape give an
-/// xt::xtensor_fixed.
-template <class Y, std::size_t Length>
-using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
-
-/// A writer of elements, one by one, into a tensor allocated for them.
-template <class Item>
-class output_writer {
-public:
-    output_writer() = default;
-
-    output_writer(Item* data, kernel::time_axis const& time)
-        : data_(data),
-          at_(time.first),
-          step_(time.step),
-          element_(time.element),
-          in_place_(is_row_major(time.element)),
-          count_(element_count(time.element.dims))
-    {}
-
-    shape const& element_shape() const { return element_.dims; }
-
-    /// Writes the next element. Requires is_shaped_like(y, element_shape()) and space for another element.
-    template <class Y>
-    void push(Y const& y)
-    {
-        if constexpr (!tensor<Y>)
-            data_[at_] = y;
-        else if (is_always_row_major<Y> && in_place_)
-            std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
-        else
-            kernel::strided_copy(element_.dims, detail::layout_of(y).strides, element_.strides)(
-                enable_tensor<Y>::data(y), data_ + at_);
-        at_ += step_;
-    }
-
-    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * step_; }
-
-private:
-    Item* data_ = nullptr;
-    std::ptrdiff_t at_ = 0;
-    std::ptrdiff_t step_ = 0;
-    strided_layout element_{};
-    bool in_place_ = true;
-    std::size_t count_ = 0;
-};
-
-/// Returns the shape of an element that a body returned for output k.
-///
-/// Errors    shape_error: over max_rank.
-template <class Y>
-shape output_element_shape(std::string_view op, std::size_t k, Y const& value)
-{
-    check_rank(op, "scan_outputs", detail::rank_of(value), k);
-    return detail::shape_of(value);
-}
-
-/// The rank of an element; dynamic_rank if its type does not fix it.
-template <class Y>
-inline constexpr std::size_t element_rank = 0;
-template <tensor Y>
-inline constexpr std::size_t element_rank<Y> = enable_tensor<Y>::rank;
-
-/// Returns the shape that is known from an element's type: a fixed shape's dimensions, 0 for those of a
-/// static rank.
-template <class Y>
-shape shape_of_type()
-{
-    if constexpr (!tensor<Y>)
-        return {};
-    else if constexpr (is_fixed_shape<shape_type_t<Y>>)
-        return
-            []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }(shape_type_t<Y>{});
-    else
-        return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
-}
-
-/// Allocates a result of the given shape; does nothing if the shape is fixed.
-template <class Stacked>
-void make_shape(Stacked& result, shape const& dims)
-{
-    if constexpr (!is_fixed_shape<shape_type_t<Stacked>>)
-        result = enable_tensor<Stacked>::make(dims);
-}
-
-template <class Outputs, std::size_t Length>
-struct stacked_tuple {
-    using type = stacked_t<Outputs, Length>;
-    using writers = std::tuple<output_writer<item_t<type>>>;
-    using values = std::tuple<Outputs>;
-    static constexpr std::array<std::size_t, 1> ranks = {element_rank<Outputs>};
-};
-template <class... Ys, std::size_t Length>
-struct stacked_tuple<std::tuple<Ys...>, Length> {
-    using type = std::tuple<stacked_t<Ys, Length>...>;
-    using writers = std::tuple<output_writer<item_t<stacked_t<Ys, Length>>>...>;
-    using values = std::tuple<Ys...>;
-    static constexpr std::array<std::size_t, sizeof...(Ys)> ranks = {element_rank<Ys>...};
-};
-
-/// The scan outputs of a run, allocated when the first elements determine the shapes.
-template <class Outputs, std::size_t Length>
-class stacked_outputs {
-    using pack = stacked_tuple<Outputs, Length>;
-
-public:
-    using type = typename pack::type;
-
-    /// The ranks of the elements.
-    static constexpr auto const& ranks = pack::ranks;
-
-    /// Allocates `length` elements of the shapes of `values`, a tuple of references.
-    template <class Values>
-    void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
-    {
-        auto const results = detail::leaves(results_);
-        std::array<shape, std::tuple_size_v<Values>> all_dims;
-        detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            using stacked = bare<decltype(std::get<k>(results))>;
-            all_dims[k] = stacked_shape(
-                op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
-        });
-        detail::for_each_leaf(results, [&](auto k, auto& result) {
-            using stacked = bare<decltype(result)>;
-            std::size_t const axis = wrap_axis(axis_option(options.scan_output_axes, k), all_dims[k].size());
-            detail::make_shape(result, all_dims[k]);
-            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
-                kernel::time_axis(
-                    detail::layout_of(result), axis, length, is_reverse(options.scan_output_directions, k))};
-        });
-    }
-
-    /// Allocates the outputs of zero iterations: the dimensions that the types do not fix are 0; a dynamic
-    /// rank gives [0].
-    void open_empty(std::string_view op, scan_options const& options)
-    {
-        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
-            using value = std::tuple_element_t<k, typename pack::values>;
-            using item = item_t<decltype(result)>;
-            if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
-                detail::make_shape(result, {0});
-            else
-                detail::make_shape(
-                    result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
-        });
-    }
-
-    /// Appends the elements of iteration t, a tuple of references. Requires open().
-    template <class Values>
-    void push(std::string_view op, Values const& values, std::size_t t)
-    {
-        detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            auto const& writer = std::get<k>(writers_);
-            if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(
-                    op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
-        });
-        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
-    }
-
-    /// Reallocates every result, stacked along axis 0, for `length` elements and keeps the first `kept`.
-    void resize(std::string_view op, std::size_t length, std::size_t kept)
-    {
-        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
-            using stacked = bare<decltype(result)>;
-            auto& writer = std::get<k>(writers_);
-            stacked resized = enable_tensor<stacked>::make(
-                stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
-            strided_layout const to = detail::layout_of(resized);
-            kernel::strided_copy(
-                insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).strides, to.strides)(
-                enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
-            result = std::move(resized);
-            writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
-            writer.skip(kept);
-        });
-    }
-
-    type&& finish() && { return std::move(results_); }
-
-private:
-    type results_{};
-    typename pack::writers writers_{};
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The result type of a body called with these arguments, if it is callable.
-template <class Body, class Arguments>
-struct call_of {
-    static constexpr bool is_valid = false;
-};
-template <class Body, class... Arguments>
-    requires std::is_invocable_v<Body&, Arguments...>
-struct call_of<Body, std::tuple<Arguments...>> {
-    static constexpr bool is_valid = true;
-    using result = std::invoke_result_t<Body&, Arguments...>;
-};
-
-template <class... Tuples>
-using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
-
-/// True if a condition holds for every leaf type, references removed.
-template <template <class> class Condition, class Leaves>
-inline constexpr bool every_leaf = true;
-template <template <class> class Condition, class... Xs>
-inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
-    (Condition<std::remove_reference_t<Xs>>::value && ...);
-
-/// True for a scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
-template <class X>
-struct is_scan_input : std::bool_constant<lazy<X>> {};
-template <tensor X>
-struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> {};
-
-template <class X>
-using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
-
-template <class X>
-concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
-
-/// False for contiguous memory that is not a tensor here, such as a std::vector or an Eigen matrix.
-template <class X>
-struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
-template <class X>
-    requires(tensor<X> || lazy<X>)
-struct is_no_foreign_memory<X> : std::true_type {};
-
-template <class X>
-using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
-
-/// The static length of axis 0; dynamic_length unless the shape is fixed.
-template <class X>
-struct leading_length : std::integral_constant<std::size_t, dynamic_length> {};
-template <std::size_t First, std::size_t... Rest>
-struct leading_length<xt::fixed_shape<First, Rest...>> : std::integral_constant<std::size_t, First> {};
-template <tensor X>
-struct leading_length<X> : leading_length<shape_type_t<X>> {};
-
-/// The number of iterations that operands of fixed shapes agree on; dynamic_length if one is not fixed.
-template <class Leaves>
-struct static_length {
-    static constexpr bool agrees = true;
-    static constexpr std::size_t value = dynamic_length;
-};
-template <class X, class... Xs>
-struct static_length<std::tuple<X, Xs...>> {
-    using rest = static_length<std::tuple<Xs...>>;
-    static constexpr std::size_t first = leading_length<bare<X>>::value;
-    static constexpr bool agrees =
-        rest::agrees && ((first == leading_length<bare<Xs>>::value || first == dynamic_length ||
-                             leading_length<bare<Xs>>::value == dynamic_length) &&
-                            ...);
-    static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
-};
-
-/// The rank of a type with a fixed shape, 0 for other types. check_fixed_axes requires that time is axis 0 of
-/// the former.
-template <class X>
-inline constexpr std::size_t fixed_rank = 0;
-template <tensor X>
-    requires is_fixed_shape<shape_type_t<X>>
-inline constexpr std::size_t fixed_rank<X> = enable_tensor<X>::rank;
-
-/// The ranks of the leaves whose types have fixed shapes, 0 for the others.
-template <class Leaves>
-struct fixed_ranks;
-template <class... Xs>
-struct fixed_ranks<std::tuple<Xs...>> {
-    static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
-};
-
-/// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
-/// operand (LeadingAxis), or else of those whose types have fixed shapes.
-template <class Leaves, bool LeadingAxis>
-struct cursor_set;
-template <class... Xs, bool LeadingAxis>
-struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
-    template <class X>
-    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0>;
-
-    using cursors = std::tuple<cursor<Xs>...>;
-    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
-    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
-
-    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
-    /// checked.
-    template <class Places>
-    static cursors start(
-        std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
-    {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
-                kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
-                    .from(range.begin),
-                range.count())...};
-        }(std::index_sequence_for<Xs...>{});
-    }
-};
-
-template <class... Cursors>
-void enter_all(std::tuple<Cursors...>& cursors)
-{
-    std::apply([](auto&... each) { (each.enter(), ...); }, cursors);
-}
-
-template <class... Cursors>
-void leave_all(std::tuple<Cursors...>& cursors)
-{
-    std::apply([](auto&... each) { (each.leave(), ...); }, cursors);
-}
-
-/// Returns the current elements as a body's arguments: inputs are const, outputs are not.
-template <class... Cursors>
-auto input_elements(std::tuple<Cursors...>& cursors)
-{
-    return std::apply(
-        [](auto&... each) {
-            return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...);
-        },
-        cursors);
-}
-template <class... Cursors>
-auto output_elements(std::tuple<Cursors...>& cursors)
-{
-    return std::apply(
-        [](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
-}
-
-template <class... Xs>
-std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
-{
-    return leaves;
-}
-
-/// Returns body(arguments of the first tuple..., of the second tuple..., ...).
-template <class Body, class... Arguments>
-decltype(auto) call_body(Body& body, Arguments&&... arguments)
-{
-    return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
-}
-
-/// Throws a body_error that names the output if the element that was assigned another shape is one of these
-/// outputs.
-template <class... Cursors>
-void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
-    std::size_t iteration)
-{
-    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
-        if (cursor.is_own(found))
-            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
-    });
-    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
-        if (cursor.is_copy(found))
-            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
-    });
-}
-
-/// Runs a function that calls the body. Without exceptions, element_reshaped is reported as it is, without
-/// the output's name.
-template <class Cursors, class Iteration, class Run>
-void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
-    [[maybe_unused]] Iteration const& iteration, Run const& run)
-{
-#ifdef __cpp_exceptions
-    try {
-        run();
-    } catch (element_reshaped const& found) {
-        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
-        throw;
-    }
-#else
-    run();
-#endif
-}
-
-} // namespace xloom::detail
-
 // ==== xloom/run/scan/loop_control.hpp ====
 // The termination of a loop: the test for another iteration.
 
@@ -13362,6 +13675,974 @@ auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_optio
 
 } // namespace xloom
 
+// ==== xloom/loop_vjp.hpp ====
+// The vector-Jacobian product of a loop: its results, and a function from their cotangents to those of its
+// operands.
+
+// ==== xloom/run/scan/loop_vjp_types.hpp ====
+// The requirements on the types of a call of loop_vjp, with their compile-time errors.
+
+namespace xloom::detail {
+
+/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param const&...).
+template <class Body, class State, class Params>
+using loop_param_call =
+    call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>>;
+
+/// The call of the VJP of a loop's body.
+template <class BodyVjp, class State, class Params, class CtOutputs>
+using loop_vjp_call = call_of<BodyVjp,
+    joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
+        typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<State>, leaves_t<owned_t<Params>>>>;
+
+/// True if the types of a call of loop_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Body, class State, class Params>
+consteval bool is_valid_loop_vjp()
+{
+    if constexpr (!is_flat<bare<Params>>)
+        static_assert(never<Params>, "xloom::loop_vjp: params is one value or a flat std::tuple of values, "
+                                     "but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_zero, const_leaves_t<Params>>)
+        static_assert(never<Params>,
+            "xloom::loop_vjp: a parameter is a tensor or a scalar, whose cotangent can begin as 0");
+    else if constexpr (!loop_param_call<Body, State, Params>::is_valid)
+        static_assert(never<Body>,
+            "xloom::loop_vjp: the body must be callable as body(std::int64_t iteration, bool cond, carried "
+            "value const&..., param const&...); the arguments are loop_vjp(body, body_vjp, init[, params][, "
+            "checkpoints][, options])");
+    else {
+        using step = typename loop_param_call<Body, State, Params>::result;
+        return is_valid_loop<callable_returning<step>, State>(); // the other requirements
+    }
+    return false;
+}
+
+/// True if the types of a call of a loop's pullback are valid, otherwise a compile-time error of one sentence.
+template <class Step, class BodyVjp, class State, class Params, class CtStates, class CtOutputs>
+consteval bool is_valid_loop_pullback()
+{
+    using ct_outputs = decltype(detail::evaluated_inputs(std::declval<CtOutputs const&>()));
+    if constexpr (!std::is_constructible_v<State, CtStates const&>)
+        static_assert(never<CtStates>, "xloom::loop_vjp: the pullback's arguments are pullback(ct_states, "
+                                       "ct_outputs), ct_states of the types of the carried values");
+    else if constexpr (!every_leaf<is_scan_input, ct_outputs> ||
+                       !have_same_items<leaves_t<decltype(Step::scan_outputs)>, ct_outputs>)
+        static_assert(never<CtOutputs>,
+            "xloom::loop_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with "
+            "a "
+            "tensor for each scan output, with items of its type; std::tuple() where there are none");
+    else if constexpr (!loop_vjp_call<BodyVjp, State, Params, ct_outputs>::is_valid)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_vjp: the VJP must be callable as body_vjp(std::int64_t iteration, carried value "
+            "const&..., param const&..., output cotangent const&..., carried value's cotangent&..., param "
+            "cotangent&...)");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/scan_backward.hpp ====
+// The backward pass of a scan: runs the body's VJP over the iterations from the last to the first.
+
+// ==== xloom/run/scan/kept_states.hpp ====
+// The states that a forward pass keeps, and the backward pass over the iterations between them.
+
+// ==== xloom/core/checkpoint.hpp ====
+// The choice of the states that the forward pass of a derivative keeps, and the order in which the backward
+// pass computes the others again.
+
+namespace xloom {
+
+/// The choice of the states that a forward pass keeps. Its backward pass needs the state before every
+/// iteration, from the last to the first, and computes those that were not kept again, from the nearest one
+/// before them. The results have the same bits for every choice.
+///
+///     checkpoint       states at most        runs of the body for T iterations, at most
+///     all()            T                     T
+///     sqrt()           2 sqrt(T) + 2         2 T
+///     binomial(n)      n                     (r + 1) T, with the smallest r for which C(n + r, r) >= T
+///     online(n)        n                     (r + 1) T, with the smallest r >= 1 for which C(n/2 + 1 + r, r) >= 4 T / n
+///
+/// all() and online(n) need not know T in advance; binomial(n) and sqrt() do.
+///
+/// Source    A. Griewank, A. Walther, Algorithm 799: revolve, ACM TOMS 26 (2000), for binomial(n).
+/// Example
+/// ```cpp
+/// xloom::checkpoint::binomial(8).count(); // = 8
+/// ```
+class checkpoint {
+public:
+    enum class kind : unsigned char { all, sqrt, binomial, online };
+
+    static constexpr checkpoint all() noexcept { return {kind::all, 0}; }
+    static constexpr checkpoint sqrt() noexcept { return {kind::sqrt, 0}; }
+    /// Errors    option_error: no state.
+    static constexpr checkpoint binomial(std::size_t count) { return counted(kind::binomial, count); }
+    /// Errors    option_error: no state.
+    static constexpr checkpoint online(std::size_t count) { return counted(kind::online, count); }
+
+    constexpr checkpoint::kind policy() const noexcept { return policy_; }
+    /// Returns the number of states of binomial and online, otherwise 0.
+    constexpr std::size_t count() const noexcept { return count_; }
+
+private:
+    constexpr checkpoint(checkpoint::kind policy, std::size_t count) noexcept : policy_(policy), count_(count)
+    {}
+
+    static constexpr checkpoint counted(checkpoint::kind policy, std::size_t count)
+    {
+        if (count == 0)
+            detail::fail<option_error>(
+                "xloom::checkpoint::", policy == kind::binomial ? "binomial" : "online",
+                ": at least one state must be kept, but count is 0. Give it 1 or more.");
+        return {policy, count};
+    }
+
+    checkpoint::kind policy_;
+    std::size_t count_;
+};
+
+namespace detail {
+
+/// Returns C(states + repeats, repeats), the number of iterations that can be reversed with this many states
+/// if no iteration is repeated more often; the largest number if it overflows.
+constexpr std::size_t reversible_iterations(std::size_t states, std::size_t repeats) noexcept
+{
+    constexpr double most = 9e15; // every integer up to here is a double
+    double count = 1;
+    for (std::size_t i = 1; i <= repeats && count < most; ++i)
+        count = count * static_cast<double>(states + i) / static_cast<double>(i);
+    return count < most ? static_cast<std::size_t>(count + 0.5) : std::numeric_limits<std::size_t>::max();
+}
+
+/// Returns how far to advance from the kept state before `length` iterations that are to be reversed, to the
+/// next state to keep, with memory for `states` states including the first. The total of repeated iterations
+/// is then the smallest. Requires length >= 2 and states >= 2.
+constexpr std::size_t binomial_advance(std::size_t length, std::size_t states) noexcept
+{
+    if (states >= length)
+        return 1;
+    std::size_t repeats = 1;
+    while (reversible_iterations(states, repeats) < length)
+        ++repeats;
+    // The first part is reversed last, with all states and one repeat less.
+    std::size_t const behind = reversible_iterations(states - 1, repeats);
+    std::size_t const least = length > behind ? length - behind : 1;
+    std::size_t const most = reversible_iterations(states, repeats - 1);
+    std::size_t const reserved = reversible_iterations(states - 1, repeats - 1);
+    std::size_t const wanted = length > reserved ? (std::min)(most, length - reserved) : 1;
+    return std::clamp<std::size_t>((std::max)(wanted, least), 1, length - 1);
+}
+
+/// Returns the smallest integer whose square is at least `value`.
+constexpr std::size_t ceil_sqrt(std::size_t value) noexcept
+{
+    std::size_t root = 0, bit = std::size_t{1} << (std::numeric_limits<std::size_t>::digits / 2 - 1);
+    for (; bit != 0; bit /= 2)
+        if ((root + bit) <= (value == 0 ? 0 : (value - 1) / (root + bit)))
+            root += bit;
+    return value == 0 ? 0 : root + 1;
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/run/scan/state_slots.hpp ====
+// Memory for several values of one state.
+
+namespace xloom::detail {
+
+/// Slots for values of a state whose shape does not change: the items of all values in one block.
+template <class State>
+class packed_slots {
+    using item = item_t<State>;
+
+public:
+    /// Allocates memory for `count` values of this shape, if it is not there. Existing values are lost.
+    void reserve(std::string_view op, std::size_t count, State const& like)
+    {
+        shape_ = detail::shape_of(like);
+        size_ = element_count(shape_);
+        if (!has_strides({count, size_}, sizeof(item)))
+            fail<option_error>(op, ": the states that are kept must fit in memory, but there are ", count,
+                " of the shape ", shape_, ". Keep fewer, for example with checkpoint::sqrt().");
+        if (items_.size() < count * size_)
+            items_.resize(count * size_);
+    }
+
+    shape const& state_shape() const { return shape_; }
+    std::size_t bytes() const { return items_.size() * sizeof(item); }
+
+    template <class Value>
+    void save(std::size_t slot, Value const& value)
+    {
+        if constexpr (!tensor<Value>)
+            items_[slot] = value;
+        else if constexpr (is_always_row_major<Value>)
+            std::copy_n(enable_tensor<Value>::data(value), size_, at(slot));
+        else
+            kernel::strided_copy(shape_, detail::layout_of(value).strides, row_major_strides(shape_))(
+                enable_tensor<Value>::data(value), at(slot));
+    }
+
+    void load(std::size_t slot, State& value)
+    {
+        if constexpr (!tensor<State>)
+            value = items_[slot];
+        else if constexpr (is_always_row_major<State>)
+            std::copy_n(at(slot), size_, enable_tensor<State>::data(value));
+        else
+            kernel::strided_copy(shape_, row_major_strides(shape_), detail::layout_of(value).strides)(
+                static_cast<item const*>(at(slot)), enable_tensor<State>::data(value));
+    }
+
+    /// Requires that a state has the shape of the slots after an iteration that was run again.
+    void require_shape(std::string_view op, std::size_t i, State const& value) const
+    {
+        if (!detail::is_shaped_like(value, shape_))
+            fail<body_error>(op, ": a body that runs an iteration again must do the same, but states[", i,
+                "] was ", shape_, " and the body made it ", detail::describe_shape(value),
+                ". Return a value of the original shape.");
+    }
+
+    /// Moves the value of one slot to an earlier one.
+    void move(std::size_t from, std::size_t to) { std::copy_n(at(from), size_, at(to)); }
+
+private:
+    item* at(std::size_t slot) { return items_.data() + slot * size_; }
+
+    shape shape_{};
+    std::size_t size_ = 0;
+    item_buffer<item> items_{};
+};
+
+/// Slots for values of any type, whose shapes may change: a loop's carried values.
+template <class State>
+class value_slots {
+public:
+    void reserve(std::string_view, std::size_t, State const&) {}
+
+    void save(std::size_t slot, State const& value)
+    {
+        if (slot == values_.size())
+            values_.push_back(value);
+        else
+            values_[slot] = value;
+    }
+    void load(std::size_t slot, State& value) { value = values_[slot]; }
+    void require_shape(std::string_view, std::size_t, State const&) const {}
+    void move(std::size_t from, std::size_t to) { values_[to] = std::move(values_[from]); }
+
+private:
+    std::vector<State> values_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+template <template <class> class Slots, class Leaves>
+struct slots_of_leaves;
+template <template <class> class Slots, class... Xs>
+struct slots_of_leaves<Slots, std::tuple<Xs&...>> {
+    using type = std::tuple<Slots<Xs>...>;
+};
+
+/// The states before some iterations of a forward pass, by the rules of a checkpoint. State is a pack of
+/// owned values, Slots the memory of one of them.
+template <template <class> class Slots, class State>
+class kept_states {
+    using slot_tuple = typename slots_of_leaves<Slots, leaves_t<State>>::type;
+    static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+public:
+    explicit kept_states(checkpoint const& policy) : policy_(policy) {}
+
+    /// Begins a forward pass of `length` iterations or, if that is not exact, of at most that many.
+    void start(std::string_view op, std::size_t length, bool is_exact)
+    {
+        op_ = op;
+        is_finished_ = false;
+        length_ = length;
+        iteration_ = next_ = kept_ = 0;
+        stride_ = policy_.policy() == checkpoint::kind::sqrt ? ceil_sqrt(length) : 1;
+        capacity_ = capacity_for(length);
+        if (is_exact)
+            iterations_.reserve(capacity_); // so that a pass that reuses its memory allocates nothing
+    }
+
+    /// Notes the states before the next iteration.
+    template <class... Xs>
+    void visit(std::tuple<Xs...> const& states)
+    {
+        if (iteration_ == next_)
+            keep(states);
+        ++iteration_;
+    }
+
+    /// Ends the forward pass.
+    void finish()
+    {
+        length_ = iteration_;
+        is_finished_ = true;
+    }
+
+    bool is_finished() const { return is_finished_; }
+    /// Returns the number of iterations of the forward pass.
+    std::size_t length() const { return length_; }
+    slot_tuple const& slots() const { return slots_; }
+
+    /// Calls pull(t, states before iteration t) for every iteration t, from the last to the first.
+    /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only the
+    /// initial states are kept.
+    template <class Advance, class Pull>
+    void reverse(Advance const& advance, Pull const& pull)
+    {
+        std::size_t loaded = none; // the iteration before which the states in current_ are
+        for (std::size_t end = length_; end != 0;) {
+            std::size_t const begin = iterations_[kept_ - 1];
+            State& current = *current_;
+            if (loaded != begin)
+                load_newest();
+            loaded = none; // until nothing has thrown
+            if (end - begin == 1) {
+                pull(begin, std::as_const(current));
+                loaded = begin;
+                --end;
+                if (begin != 0)
+                    --kept_;
+            } else if (kept_ == capacity_ || end - begin == 2) {
+                --end;
+                advance(current, begin, end);
+                require_shapes();
+                pull(end, std::as_const(current));
+            } else {
+                loaded = begin + binomial_advance(end - begin, capacity_ - kept_ + 1);
+                advance(current, begin, loaded);
+                require_shapes();
+                save(loaded, detail::leaves(current));
+            }
+        }
+    }
+
+private:
+    std::size_t capacity_for(std::size_t length) const
+    {
+        switch (policy_.policy()) {
+        case checkpoint::kind::all:
+            return length;
+        case checkpoint::kind::sqrt:
+            return length == 0 ? 0 : (length + stride_ - 1) / stride_ + stride_ - 1;
+        default:
+            return (std::min)(policy_.count(), length);
+        }
+    }
+
+    template <class... Xs>
+    void keep(std::tuple<Xs...> const& states)
+    {
+        if (kept_ == 0)
+            open(states);
+        if (policy_.policy() == checkpoint::kind::online && kept_ == (capacity_ + 1) / 2) {
+            halve();
+            if (iteration_ % stride_ != 0) {
+                next_ = iteration_ - iteration_ % stride_ + stride_;
+                return;
+            }
+        }
+        save(iteration_, states);
+        next_ = next_kept();
+    }
+
+    /// Drops every second state, so that half of the memory stays free for the iterations between two.
+    void halve()
+    {
+        for (std::size_t i = 1; 2 * i < kept_; ++i) {
+            detail::for_each_leaf(slots_, [&](auto, auto& slots) { slots.move(2 * i, i); });
+            iterations_[i] = iterations_[2 * i];
+        }
+        kept_ = (kept_ + 1) / 2;
+        stride_ *= 2;
+    }
+
+    std::size_t next_kept() const
+    {
+        if (policy_.policy() != checkpoint::kind::binomial)
+            return iteration_ + stride_;
+        std::size_t const left = length_ - iteration_;
+        if (kept_ == capacity_ || left < 2)
+            return none;
+        return iteration_ + binomial_advance(left, capacity_ - kept_ + 1);
+    }
+
+    template <class... Xs>
+    void open(std::tuple<Xs...> const& states)
+    {
+        std::apply([&](auto const&... state) { current_.emplace(state...); }, states);
+        detail::for_each_leaf(slots_, [&](auto i, auto& slots) {
+            slots.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
+        });
+    }
+
+    template <class... Xs>
+    void save(std::size_t iteration, std::tuple<Xs...> const& states)
+    {
+        detail::for_each_leaf(slots_, [&](auto i, auto& slots) { slots.save(kept_, std::get<i>(states)); });
+        if (kept_ == iterations_.size())
+            iterations_.push_back(iteration);
+        else
+            iterations_[kept_] = iteration;
+        ++kept_;
+    }
+
+    void require_shapes() const
+    {
+        detail::for_each_leaf(slots_, [&](auto i, auto const& slots) {
+            slots.require_shape(op_, i, std::get<i>(detail::leaves(*current_)));
+        });
+    }
+
+    void load_newest()
+    {
+        detail::for_each_leaf(slots_,
+            [&](auto i, auto& slots) { slots.load(kept_ - 1, std::get<i>(detail::leaves(*current_))); });
+    }
+
+    checkpoint policy_;
+    std::string_view op_{};
+    slot_tuple slots_{};
+    std::vector<std::size_t> iterations_{}; ///< before which the states of the slots are
+    std::optional<State> current_{};
+    std::size_t capacity_ = 0;
+    std::size_t kept_ = 0;
+    std::size_t length_ = 0;
+    std::size_t stride_ = 1;
+    std::size_t iteration_ = 0; ///< the next one of the forward pass
+    std::size_t next_ = 0;      ///< the next iteration before which the states are kept
+    bool is_finished_ = false;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/scan_body.hpp ====
+// The step and the result of a pure scan, and the iterations that scan and scan_batched share.
+
+namespace xloom {
+
+/// The value that the body of scan returns: the next states, and this iteration's outputs. Construction
+/// evaluates lazy xtensor expressions inside the body, so that none of them outlives the body's variables. A
+/// body with several return statements must name one type, because a container and a lazy expression deduce
+/// two: `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
+template <class State, class ScanOutputs = std::tuple<>>
+struct scan_step {
+    State state;
+    ScanOutputs scan_outputs{};
+};
+template <class State>
+scan_step(State&&) -> scan_step<detail::stored_t<State>>;
+template <class State, class ScanOutputs>
+scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+
+/// The step deduced from three or more values, which scan rejects: states and outputs cannot be
+/// distinguished.
+template <>
+struct scan_step<detail::loose_values> {
+    explicit scan_step(auto const&...) {}
+};
+template <class A, class B, class C, class... More>
+scan_step(A const&, B const&, C const&, More const&...) -> scan_step<detail::loose_values>;
+
+/// The result of scan and scan_batched: the states after the last iteration, and the stacked outputs.
+template <class State, class ScanOutputs>
+struct scan_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_scan_step = false;
+template <class State, class ScanOutputs>
+inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
+template <>
+inline constexpr bool is_scan_step<scan_step<loose_values>> = false;
+
+template <std::size_t N>
+void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
+{
+    for (std::size_t i = 0; i < N; ++i) {
+        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
+        places[i].reverse = is_reverse(directions, i);
+    }
+}
+
+/// Runs the iterations of a pure scan over cursors; `push` receives the outputs of each. The final states are
+/// left in `states`.
+template <class Step, class Body, class States, class Elements, class Push>
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
+    Push&& push, std::optional<std::size_t> row = {})
+{
+    for (std::size_t t = 0; t < length; ++t) {
+        detail::enter_all(elements);
+        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+        detail::leave_all(elements);
+        auto const returned = detail::leaves(step.state);
+        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
+            if (!detail::have_same_shape(std::get<i>(states), value))
+                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
+                    detail::describe_shape(value), t, row);
+        });
+        push(detail::leaves(step.scan_outputs), t);
+        detail::for_each_leaf(
+            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+    }
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// Sets the items of an element of a cotangent, or of a whole one, to 0.
+template <class T>
+void set_to_zero(T& value)
+{
+    if constexpr (tensor<T>) {
+        auto* const first = enable_tensor<T>::data(value);
+        std::fill_n(first, element_count(detail::shape_of(value)), item_t<T>(0));
+    } else {
+        value = T(0);
+    }
+}
+
+/// Elements for outputs that a body writes and nobody reads, of the shapes of the elements of `outputs`.
+template <class Outputs, bool LeadingAxis>
+class discarded_elements;
+template <class... Ys, bool LeadingAxis>
+class discarded_elements<std::tuple<Ys...>, LeadingAxis> {
+    template <class Y>
+    using cursor = element_cursor<item_t<Y>,
+        typename element_shape<shape_type_t<bare<Y>>, LeadingAxis || fixed_rank<bare<Y>> != 0>::type>;
+
+public:
+    template <std::size_t K>
+    explicit discarded_elements(std::array<placed_operand, K> const& places)
+        : buffers_([&]<std::size_t... I>(std::index_sequence<I...>) {
+              return decltype(buffers_){item_buffer<item_t<Ys>>(element_count(element(places[I])))...};
+          }(std::index_sequence_for<Ys...>{})),
+          cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
+              return decltype(cursors_){
+                  cursor<Ys>(std::get<I>(buffers_).data(), in_one_place(element(places[I])), 1)...};
+          }(std::index_sequence_for<Ys...>{}))
+    {
+        detail::enter_all(cursors_);
+    }
+
+    discarded_elements(discarded_elements const&) = delete;
+    discarded_elements& operator=(discarded_elements const&) = delete;
+
+    auto elements() { return detail::output_elements(cursors_); }
+
+private:
+    static shape element(placed_operand const& place)
+    {
+        return drop_axis(place.memory.layout.dims, place.axis);
+    }
+    static kernel::time_axis in_one_place(shape const& dims)
+    {
+        return {
+            strided_layout{insert_axis(dims, 0, 1), insert_axis(row_major_strides(dims), 0, 0)}, 0, 1, false};
+    }
+
+    std::tuple<item_buffer<item_t<Ys>>...> buffers_;
+    std::tuple<cursor<Ys>...> cursors_;
+};
+
+/// Returns the same operands with time reversed.
+template <std::size_t N>
+std::array<placed_operand, N> reversed(std::array<placed_operand, N> places)
+{
+    for (placed_operand& place : places)
+        place.reverse = !place.reverse;
+    return places;
+}
+
+/// The operands of a backward pass: tuples of references.
+template <class Inputs, class Params, class CtOutputs, class CtStates, class CtInputs, class CtParams>
+struct backward_operands {
+    Inputs inputs;
+    Params params;
+    CtOutputs ct_outputs;
+    CtStates ct_states;
+    CtInputs ct_inputs;
+    CtParams ct_params;
+};
+template <class... Tuples>
+backward_operands(Tuples...) -> backward_operands<Tuples...>;
+
+/// Checks the operands of a backward pass. `output_shapes` are those of the forward pass.
+template <class Kept, class Operands>
+void check_scan_backward(std::string_view op, Kept const& kept, std::span<shape const> output_shapes,
+    Operands const& operands, scan_options const& options)
+{
+    auto const& [inputs, params, ct_outputs, ct_states, ct_inputs, ct_params] = operands;
+    detail::check_ranks(op, "scan_inputs", inputs);
+    detail::check_ranks(op, "params", params);
+    detail::check_ranks(op, "ct_outputs", ct_outputs);
+    detail::check_ranks(op, "ct_states", ct_states);
+    detail::check_ranks(op, "ct_inputs", ct_inputs);
+    detail::check_ranks(op, "ct_params", ct_params);
+    if (!kept.is_finished())
+        fail<option_error>(op, ": the residuals must be those of a forward pass, but none has finished with "
+                               "them. Call scan_forward_into first.");
+    auto const input_shapes = detail::shapes_of(inputs);
+    std::size_t const length = check_scan(op, input_shapes, output_shapes.size(), options);
+    if (length != kept.length())
+        fail<shape_error>(op, ": the residuals must be those of a forward pass of the same length, but ",
+            "scan_inputs have ", length, " elements and the forward pass had ", kept.length(),
+            " iterations. Give both the same scan inputs.");
+    detail::check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", output_shapes);
+    if (length != 0) {
+        auto const state_shapes = std::apply(
+            [](auto const&... slots) { return std::array<shape, sizeof...(slots)>{slots.state_shape()...}; },
+            kept.slots());
+        detail::check_cotangents(op, "ct_states", detail::shapes_of(ct_states), "states", state_shapes);
+    }
+    detail::check_cotangents(op, "ct_inputs", detail::shapes_of(ct_inputs), "scan_inputs", input_shapes);
+    detail::check_cotangents(
+        op, "ct_params", detail::shapes_of(ct_params), "params", detail::shapes_of(params));
+    auto const read =
+        std::tuple(detail::places_of(inputs), detail::places_of(params), detail::places_of(ct_outputs));
+    auto const written =
+        std::tuple(detail::places_of(ct_states), detail::places_of(ct_inputs), detail::places_of(ct_params));
+    detail::check_exclusive(op,
+        std::array{named_places{"ct_states", std::get<0>(written)},
+            named_places{"ct_inputs", std::get<1>(written)}, named_places{"ct_params", std::get<2>(written)}},
+        std::array{named_places{"scan_inputs", std::get<0>(read)}, named_places{"params", std::get<1>(read)},
+            named_places{"ct_outputs", std::get<2>(read)}});
+}
+
+/// Runs a backward pass. Requires check_scan_backward. run_body(states, elements of inputs, params, elements for
+/// outputs) runs one iteration of the forward pass on states.
+template <bool LeadingAxis, class Kept, class RunBody, class BodyVjp, class... Xs, class Params, class... Ys,
+    class... States, class... CtXs, class CtParams>
+void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body, BodyVjp& body_vjp,
+    backward_operands<std::tuple<Xs...>, Params, std::tuple<Ys...>, std::tuple<States&...>,
+        std::tuple<CtXs&...>, CtParams> const& operands,
+    scan_options const& options)
+{
+    if constexpr (!LeadingAxis) {
+        check_fixed_axes(op, "scan_inputs", fixed_ranks<std::tuple<Xs...>>::value, "scan_input_axes",
+            options.scan_input_axes);
+        check_fixed_axes(op, "ct_inputs", fixed_ranks<std::tuple<CtXs...>>::value, "scan_input_axes",
+            options.scan_input_axes);
+        check_fixed_axes(op, "ct_outputs", fixed_ranks<std::tuple<Ys...>>::value, "scan_output_axes",
+            options.scan_output_axes);
+    }
+    kernel::iterations const all = kernel::all_iterations(kept.length());
+    auto input_places = detail::places_of(operands.inputs);
+    auto ct_input_places = detail::places_of(operands.ct_inputs);
+    auto ct_output_places = detail::places_of(operands.ct_outputs);
+    detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
+    detail::place_in_time(ct_input_places, options.scan_input_axes, options.scan_input_directions);
+    detail::place_in_time(ct_output_places, options.scan_output_axes, options.scan_output_directions);
+
+    using input_cursors = cursor_set<std::tuple<Xs...>, LeadingAxis>;
+    auto x_forward = input_cursors::start(operands.inputs, input_places, all);
+    auto x = input_cursors::start(operands.inputs, detail::reversed(input_places), all);
+    auto ct_x = cursor_set<std::tuple<CtXs&...>, LeadingAxis>::start(
+        operands.ct_inputs, detail::reversed(ct_input_places), all);
+    auto ct_y = cursor_set<std::tuple<Ys...>, LeadingAxis>::start(
+        operands.ct_outputs, detail::reversed(ct_output_places), all);
+    discarded_elements<std::tuple<Ys...>, LeadingAxis> discarded(ct_output_places);
+
+    auto const advance = [&](auto& states, std::size_t begin, std::size_t end) {
+        std::apply([&](auto&... cursor) { (cursor.seek(begin), ...); }, x_forward);
+        local_states current(detail::leaves(states));
+        for (std::size_t t = begin; t < end; ++t) {
+            detail::enter_all(x_forward);
+            run_body(current.get(), detail::input_elements(x_forward), operands.params, discarded.elements());
+            detail::leave_all(x_forward);
+        }
+    };
+    local_states ct_current(operands.ct_states);
+    kept.reverse(advance, [&](std::size_t, auto const& states) {
+        detail::enter_all(x);
+        detail::enter_all(ct_y);
+        detail::enter_all(ct_x);
+        detail::for_each_leaf(ct_x, [](auto, auto& cursor) { detail::set_to_zero(cursor.element()); });
+        detail::call_body(body_vjp, detail::leaves(states), detail::input_elements(x), operands.params,
+            detail::input_elements(ct_y), ct_current.get(), detail::output_elements(ct_x),
+            operands.ct_params);
+        detail::leave_all(x);
+        detail::leave_all(ct_y);
+        detail::leave_all(ct_x);
+    });
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/vjp_body.hpp ====
+// A body with parameters, and the recording of its states in a forward pass.
+
+namespace xloom::detail {
+
+/// A body for scan, scan_into or loop that calls a body with parameters, and first notes the states of the
+/// iteration. The arguments are those of the operator: States of them from FirstState on are states, and the
+/// parameters are inserted after the first Before ones.
+template <std::size_t FirstState, std::size_t States, std::size_t Before, class Kept, class Body,
+    class Params>
+class recording_body {
+    template <class... Arguments>
+    static constexpr bool is_callable()
+    {
+        using arguments = std::tuple<Arguments...>;
+        if constexpr (sizeof...(Arguments) < Before)
+            return false;
+        else
+            return []<std::size_t... I, std::size_t... J, class... Ps>(
+                       std::index_sequence<I...>, std::index_sequence<J...>, std::tuple<Ps...> const*) {
+                return std::is_invocable_v<Body&, std::tuple_element_t<I, arguments>..., Ps...,
+                    std::tuple_element_t<Before + J, arguments>...>;
+            }(std::make_index_sequence<Before>{}, std::make_index_sequence<sizeof...(Arguments) - Before>{},
+                       static_cast<Params const*>(nullptr));
+    }
+
+public:
+    recording_body(Kept& kept, Body& body, Params const& params) : kept_(kept), body_(body), params_(params)
+    {}
+
+    template <class... Arguments>
+        requires(is_callable<Arguments...>())
+    decltype(auto) operator()(Arguments&&... arguments)
+    {
+        std::tuple<Arguments&&...> all(static_cast<Arguments&&>(arguments)...);
+        return [&]<std::size_t... S, std::size_t... I, std::size_t... J>(std::index_sequence<S...>,
+                   std::index_sequence<I...>,
+                   std::index_sequence<J...>) -> decltype(auto) {
+            kept_.visit(std::tie(std::as_const(std::get<FirstState + S>(all))...));
+            return std::apply(
+                body_, std::tuple_cat(std::forward_as_tuple(std::get<I>(std::move(all))...), params_,
+                           std::forward_as_tuple(std::get<Before + J>(std::move(all))...)));
+        }(std::make_index_sequence<States>{}, std::make_index_sequence<Before>{},
+                                                  std::make_index_sequence<sizeof...(Arguments) - Before>{});
+    }
+
+private:
+    Kept& kept_;
+    Body& body_;
+    Params const& params_; ///< a tuple of references
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The cotangents that a loop's pullback returns.
+template <class State, class Params>
+struct loop_cotangents {
+    State init;
+    Params params;
+};
+
+/// The result of loop_vjp: those of loop, and the pullback.
+template <class State, class ScanOutputs, class Pullback>
+struct loop_vjp_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+    Pullback pullback;
+    bool cond;
+    std::int64_t trip_count;
+    bool stopped;
+};
+
+namespace detail {
+
+/// Requires a number of iterations that is known in advance where the checkpoint reads it.
+inline std::size_t known_length(
+    std::string_view op, checkpoint const& checkpoints, std::int64_t limit, loop_options const& options)
+{
+    bool const reads_length =
+        checkpoints.policy() == checkpoint::kind::sqrt || checkpoints.policy() == checkpoint::kind::binomial;
+    if (reads_length && !options.max_trip_count)
+        fail<option_error>(op, ": checkpoint::sqrt and checkpoint::binomial need the number of iterations in "
+                               "advance, but options.max_trip_count is empty. Give it, or choose "
+                               "checkpoint::online or checkpoint::all.");
+    return static_cast<std::size_t>((std::max)(limit, std::int64_t{0}));
+}
+
+/// The function from the cotangents of a loop's results to those of its operands.
+template <class Step, class Body, class BodyVjp, class Init, class Params>
+class loop_pullback {
+    using state = owned_t<Init>;
+    using cotangents = loop_cotangents<state, owned_t<Params>>;
+    static constexpr std::string_view op = "xloom::loop_vjp";
+
+public:
+    loop_pullback(Body body, BodyVjp body_vjp, held_pack_t<Params> params, checkpoint const& checkpoints)
+        : body_(std::move(body)),
+          body_vjp_(std::move(body_vjp)),
+          params_(std::move(params)),
+          checkpoints_(checkpoints),
+          kept_(checkpoints)
+    {}
+
+    /// Runs the loop.
+    auto run_forward(state init, loop_options const& options)
+    {
+        auto const params = detail::const_leaves(detail::leaves(params_));
+        kept_.start(op, known_length(op, checkpoints_, limit_of(op, options), options), /*is_exact*/ false);
+        constexpr std::size_t states = leaf_count<state>;
+        recording_body<2, states, 2 + states, bare<decltype(kept_)>, Body, bare<decltype(params)>> recording(
+            kept_, body_, params);
+        auto result = run_loop<Step>(op, recording, std::move(init), options);
+        auto const of_outputs = detail::shapes_of(detail::leaves(result.scan_outputs));
+        output_shapes_.assign(of_outputs.begin(), of_outputs.end());
+        state_shapes_ = shapes_if_tensors(detail::leaves(result.final_state));
+        kept_.finish();
+        return result;
+    }
+
+    /// Returns the cotangents of init and params.
+    template <class CtStates, class CtOutputs>
+    cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
+    {
+        auto const params = detail::const_leaves(detail::leaves(params_));
+        cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
+        if constexpr (is_valid_loop_pullback<Step, BodyVjp, state, Params, CtStates, CtOutputs>()) {
+            auto const evaluated = detail::evaluated_inputs(ct_outputs);
+            auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
+            detail::check_ranks(op, "ct_outputs", ct_ys);
+            detail::check_cotangents(
+                op, "ct_outputs", detail::shapes_of(ct_ys), "scan_outputs", output_shapes_);
+            detail::check_cotangents(
+                op, "ct_states", shapes_if_tensors(detail::leaves(result.init)), "states", state_shapes_);
+            run_backward(ct_ys, params, result);
+        }
+        return result;
+    }
+
+private:
+    /// Returns the shapes of the tensors among the values, and empty shapes for the others.
+    template <class... Xs>
+    static std::vector<shape> shapes_if_tensors(std::tuple<Xs&...> const& values)
+    {
+        std::vector<shape> shapes;
+        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+            if constexpr (tensor<X>) {
+                detail::check_rank(op, "ct_states", detail::rank_of(value), i);
+                shapes.push_back(detail::shape_of(value));
+            } else {
+                shapes.push_back({});
+            }
+        });
+        return shapes;
+    }
+
+    template <class CtOutputs, class Parameters>
+    void run_backward(CtOutputs const& ct_outputs, Parameters const& params, cotangents& result)
+    {
+        auto const places = detail::reversed(detail::places_of(ct_outputs));
+        auto ct_y =
+            cursor_set<CtOutputs, true>::start(ct_outputs, places, kernel::all_iterations(kept_.length()));
+        auto const advance = [&](state& states, std::size_t begin, std::size_t end) {
+            auto const carried = detail::leaves(states);
+            for (std::size_t t = begin; t < end; ++t) {
+                Step step = detail::call_body(body_,
+                    std::tuple<std::int64_t, bool>(static_cast<std::int64_t>(t), true),
+                    detail::const_leaves(carried), params);
+                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
+                    detail::require_room(op, i, std::get<i>(carried), value, static_cast<std::int64_t>(t));
+                    detail::assign_carried(std::get<i>(carried), value);
+                });
+            }
+        };
+        kept_.reverse(advance, [&](std::size_t t, state const& states) {
+            detail::enter_all(ct_y);
+            detail::call_body(body_vjp_, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
+                detail::leaves(states), params, detail::input_elements(ct_y), detail::leaves(result.init),
+                detail::leaves(result.params));
+            detail::leave_all(ct_y);
+        });
+    }
+
+    Body body_;
+    BodyVjp body_vjp_;
+    held_pack_t<Params> params_;
+    checkpoint checkpoints_;
+    kept_states<value_slots, state> kept_;
+    std::vector<shape> output_shapes_{};
+    std::vector<shape> state_shapes_{};
+};
+
+} // namespace detail
+
+/// Runs loop with a body that has parameters, and returns its results with a pullback, the function from
+/// their cotangents to the cotangents of init and params. The number of iterations need not be known.
+///
+///     final_state, scan_outputs = loop(lambda *args: body(*args, *params), init)
+///     pullback(ct_states, ct_outputs) = ct_init, ct_params
+///
+/// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in loop.
+/// body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent const&...,
+/// carried value's cotangent&..., param cotangent&...) -> void receives the carried values before the
+/// iteration. It replaces the cotangents of the carried values after the iteration by those of the values
+/// before it, whose shapes may differ, and adds to those of the parameters. The number of iterations has no
+/// derivative.
+///
+/// Shapes    each cotangent as its value; ct_outputs [trips, element...].
+/// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
+///           scalar that 0 can be converted to.
+/// Options   checkpoints (all): which carried values are kept until the pullback is called; sqrt and binomial
+///           need options.max_trip_count. loop_options.
+/// Errors    as loop; option_error: a checkpoint that needs max_trip_count. The pullback: shape_error: a
+///           cotangent's shape. Exceptions of the bodies propagate.
+/// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
+/// Cost      as loop, a copy of every carried value that is kept; the pullback: trips runs of body_vjp, and
+///           the runs of the body that the checkpoint states.
+/// Aliasing  parameters that are variables of tensor types are not copied: they must live, unchanged, until
+///           the last call of the pullback. Other operands and both callables are kept in the pullback.
+/// Source    JAX has no reverse mode of while_loop; P. Stumm, A. Walther, New algorithms for optimal online
+///           checkpointing, SIAM J. Sci. Comput. 32 (2010).
+/// Example
+/// ```cpp
+/// auto const body = [](std::int64_t, bool, double v, double w) { return xloom::loop_step{w * v > 1, w * v}; };
+/// auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
+///     ct_w += ct_v * v;
+///     ct_v *= w;
+/// };
+/// auto result = xloom::loop_vjp(body, body_vjp, 6.0, 0.5, xloom::checkpoint::online(2));
+/// result.final_state; // = 0.75
+/// auto const [ct_v, ct_w] = result.pullback(1.0, std::tuple());
+/// ct_v; // = 0.125
+/// ct_w; // = 4.5
+/// ```
+template <class Body, class BodyVjp, class Init, class Params = std::tuple<>>
+auto loop_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Params&& params = {},
+    checkpoint const& checkpoints = checkpoint::all(), loop_options const& options = {})
+{
+    using namespace detail;
+    using state = owned_t<Init>;
+    if constexpr (is_valid_loop_vjp<std::remove_reference_t<Body>, state, Params>()) {
+        using step = bare<typename loop_param_call<std::remove_reference_t<Body>, state, Params>::result>;
+        loop_pullback<step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Params> pullback(
+            static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),
+            detail::hold(static_cast<Params&&>(params)), checkpoints);
+        auto result = pullback.run_forward(state(static_cast<Init&&>(init)), options);
+        return loop_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
+            std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback), result.cond,
+            result.trip_count, result.stopped};
+    } else {
+        return loop_vjp_result<state, std::tuple<>,
+            no_pullback>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace xloom
+
 // ==== xloom/lstm.hpp ====
 // ONNX's LSTM over a batch of sequences.
 
@@ -14161,84 +15442,6 @@ recurrent_workspace<Item> rnn_workspace(
 // ==== xloom/scan.hpp ====
 // The Scan operator: runs a body over the elements of its inputs in order, carries states and stacks outputs.
 // Includes scan_into and scan_batched.
-
-// ==== xloom/run/scan/scan_body.hpp ====
-// The step and the result of a pure scan, and the iterations that scan and scan_batched share.
-
-namespace xloom {
-
-/// The value that the body of scan returns: the next states, and this iteration's outputs. Construction
-/// evaluates lazy xtensor expressions inside the body, so that none of them outlives the body's variables. A
-/// body with several return statements must name one type, because a container and a lazy expression deduce
-/// two: `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
-template <class State, class ScanOutputs = std::tuple<>>
-struct scan_step {
-    State state;
-    ScanOutputs scan_outputs{};
-};
-template <class State>
-scan_step(State&&) -> scan_step<detail::stored_t<State>>;
-template <class State, class ScanOutputs>
-scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
-
-/// The step deduced from three or more values, which scan rejects: states and outputs cannot be
-/// distinguished.
-template <>
-struct scan_step<detail::loose_values> {
-    explicit scan_step(auto const&...) {}
-};
-template <class A, class B, class C, class... More>
-scan_step(A const&, B const&, C const&, More const&...) -> scan_step<detail::loose_values>;
-
-/// The result of scan and scan_batched: the states after the last iteration, and the stacked outputs.
-template <class State, class ScanOutputs>
-struct scan_result {
-    State final_state;
-    ScanOutputs scan_outputs;
-};
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_scan_step = false;
-template <class State, class ScanOutputs>
-inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
-template <>
-inline constexpr bool is_scan_step<scan_step<loose_values>> = false;
-
-template <std::size_t N>
-void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
-{
-    for (std::size_t i = 0; i < N; ++i) {
-        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
-        places[i].reverse = is_reverse(directions, i);
-    }
-}
-
-/// Runs the iterations of a pure scan over cursors; `push` receives the outputs of each. The final states are
-/// left in `states`.
-template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
-    Push&& push, std::optional<std::size_t> row = {})
-{
-    for (std::size_t t = 0; t < length; ++t) {
-        detail::enter_all(elements);
-        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
-        detail::leave_all(elements);
-        auto const returned = detail::leaves(step.state);
-        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
-            if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
-                    detail::describe_shape(value), t, row);
-        });
-        push(detail::leaves(step.scan_outputs), t);
-        detail::for_each_leaf(
-            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
-    }
-}
-
-} // namespace detail
-} // namespace xloom
 
 // ==== xloom/run/scan/scan_types.hpp ====
 // The requirements on the types of a call of scan or scan_into, with their compile-time errors.
@@ -15210,6 +16413,538 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
     } else {
         return scan_result<std::vector<S>, std::vector<X>>{}; // a value, so that one mistake gives one error
     }
+}
+
+} // namespace xloom
+
+// ==== xloom/scan_vjp.hpp ====
+// The vector-Jacobian product of a scan: its results, and a function from their cotangents to those of its
+// operands. Includes scan_vjp_into.
+
+// ==== xloom/scan_vjp_into.hpp ====
+// The vector-Jacobian product of a scan in place: a forward pass that keeps states, and a backward pass.
+
+// ==== xloom/run/scan/scan_residuals.hpp ====
+// The residuals of a scan: what its backward pass needs of the forward pass.
+
+namespace xloom {
+
+namespace detail {
+
+/// The states that a forward pass of a scan kept, and the shapes of its outputs.
+template <class State>
+struct scan_record {
+    kept_states<packed_slots, State> states;
+    std::vector<shape> output_shapes{};
+};
+
+} // namespace detail
+
+/// The memory of scan_forward_into's states, from which scan_backward_into begins. State is the type of the
+/// states: one type or a std::tuple. It grows to the size that a call needs; a call that needs no more than an
+/// earlier one allocates nothing. One call may use it at a time.
+template <class State>
+class scan_residuals : private detail::scan_record<State> {
+public:
+    explicit scan_residuals(checkpoint const& checkpoints = checkpoint::all())
+        : detail::scan_record<State>{detail::kept_states<detail::packed_slots, State>(checkpoints)}
+    {}
+
+    /// Returns the number of bytes allocated for the states' items.
+    std::size_t bytes() const
+    {
+        return std::apply([](auto const&... slots) { return (std::size_t{0} + ... + slots.bytes()); },
+            this->states.slots());
+    }
+
+private:
+    /// Returns the residuals for an operator.
+    friend detail::scan_record<State>& record_of(scan_residuals& residuals) { return residuals; }
+};
+
+} // namespace xloom
+
+// ==== xloom/run/scan/scan_vjp_types.hpp ====
+// The requirements on the types of a call of a scan's derivative, with their compile-time errors.
+
+namespace xloom::detail {
+
+/// The call of a forward body in place: body(state&..., element const&..., param const&..., output&...).
+template <class Body, class States, class Inputs, class Params, class Outputs, bool LeadingAxis>
+using scan_forward_call = call_of<Body,
+    joined_t<leaves_t<States>, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
+        const_leaves_t<Params>, typename cursor_set<leaves_t<Outputs>, LeadingAxis>::output_arguments>>;
+
+/// The call of a pure body with parameters: body(state const&..., element const&..., param const&...).
+template <class Body, class State, class Inputs, class Params, bool LeadingAxis>
+using scan_param_call =
+    call_of<Body, joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
+                      const_leaves_t<Params>>>;
+
+/// The call of a body's VJP.
+template <class BodyVjp, class State, class Inputs, class Params, class CtOutputs, class CtStates,
+    class CtInputs, class CtParams, bool LeadingAxis>
+using scan_vjp_call = call_of<BodyVjp,
+    joined_t<leaves_t<State const>, typename cursor_set<Inputs, LeadingAxis>::input_arguments,
+        const_leaves_t<Params>, typename cursor_set<CtOutputs, LeadingAxis>::input_arguments,
+        leaves_t<CtStates>, typename cursor_set<leaves_t<CtInputs>, LeadingAxis>::output_arguments,
+        leaves_t<CtParams>>>;
+
+/// True if the types of a call of scan_forward_into are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Body, class States, class Inputs, class Params, class Outputs, class State, bool LeadingAxis>
+consteval bool is_valid_scan_forward_into()
+{
+    if constexpr (!is_flat<bare<Params>>)
+        static_assert(never<Params>, "xloom::scan_forward_into: params is one value or a flat std::tuple of "
+                                     "values, but a std::tuple is inside a std::tuple");
+    else if constexpr (!std::is_same_v<owned_t<bare<States>>, State>)
+        static_assert(never<States>,
+            "xloom::scan_forward_into: residuals must be scan_residuals<State> of the states' own type, "
+            "without references and const; for views, of the container that owns such items");
+    else if constexpr (!scan_forward_call<Body, States, Inputs, Params, Outputs, LeadingAxis>::is_valid)
+        static_assert(never<Body>, "xloom::scan_forward_into: the body must be callable as body(state&..., "
+                                   "element const&..., param const&..., output&...); the arguments are "
+                                   "scan_forward_into(body, states, scan_inputs, params, scan_outputs, "
+                                   "residuals), with std::tuple() where there are none");
+    else {
+        auto const body = [](auto&&...) {}; // the other requirements are those of scan_into
+        return is_valid_scan_into<decltype(body), States, Inputs, Outputs, LeadingAxis>();
+    }
+    return false;
+}
+
+/// True if the types of a call of scan_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Body, class State, class Inputs, class Params, bool LeadingAxis>
+consteval bool is_valid_scan_vjp()
+{
+    if constexpr (!is_flat<bare<Params>>)
+        static_assert(never<Params>,
+            "xloom::scan_vjp: params is one value or a flat std::tuple of values, but "
+            "a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_zero, const_leaves_t<Params>>)
+        static_assert(never<Params>,
+            "xloom::scan_vjp: a parameter is a tensor or a scalar, whose cotangent can "
+            "begin as 0; pass other types to scan_forward_into, with a cotangent of "
+            "your own");
+    else if constexpr (!scan_param_call<Body, State, Inputs, Params, LeadingAxis>::is_valid)
+        static_assert(never<Body>,
+            "xloom::scan_vjp: the body must be callable as body(state const&..., element const&..., param "
+            "const&...); the arguments are scan_vjp(body, body_vjp, init, scan_inputs[, params][, "
+            "checkpoints][, options])");
+    else {
+        using step = typename scan_param_call<Body, State, Inputs, Params, LeadingAxis>::result;
+        return is_valid_scan<callable_returning<step>, State, Inputs,
+            LeadingAxis>(); // the other requirements
+    }
+    return false;
+}
+
+/// True if the types of a call of a pullback are valid, otherwise a compile-time error of one sentence.
+template <class Step, class BodyVjp, class State, class Inputs, class Params, class CtStates, class CtOutputs,
+    class CtInputs, class CtParams, bool LeadingAxis>
+consteval bool is_valid_pullback()
+{
+    using ct_outputs = decltype(detail::evaluated_inputs(std::declval<CtOutputs const&>()));
+    if constexpr (!std::is_constructible_v<State, CtStates const&>)
+        static_assert(never<CtStates>, "xloom::scan_vjp: the pullback's arguments are pullback(ct_states, "
+                                       "ct_outputs), ct_states of the types of the states");
+    else if constexpr (!every_leaf<is_scan_input, ct_outputs> ||
+                       !have_same_items<leaves_t<decltype(Step::scan_outputs)>, ct_outputs>)
+        static_assert(never<CtOutputs>,
+            "xloom::scan_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with "
+            "a "
+            "tensor for each scan output, with items of its type; std::tuple() where there are none");
+    else if constexpr (!scan_vjp_call<BodyVjp, State, Inputs, Params, ct_outputs, State, CtInputs, CtParams,
+                           LeadingAxis>::is_valid)
+        static_assert(never<BodyVjp>,
+            "xloom::scan_vjp: the VJP must be callable as body_vjp(state const&..., element const&..., param "
+            "const&..., output cotangent const&..., state cotangent&..., element cotangent&..., param "
+            "cotangent&...)");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of scan_backward_into are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Body, class BodyVjp, class State, class Inputs, class Params, class CtOutputs, class CtStates,
+    class CtInputs, class CtParams, bool LeadingAxis>
+consteval bool is_valid_scan_backward_into()
+{
+    using ct_states = leaves_t<CtStates>;
+    using ct_inputs = leaves_t<CtInputs>;
+    using ct_params = leaves_t<CtParams>;
+    if constexpr (!is_flat<bare<CtStates>> || !is_flat<bare<CtInputs>> || !is_flat<bare<CtParams>>)
+        static_assert(never<CtStates>, "xloom::scan_backward_into: a pack is one value or a flat std::tuple "
+                                       "of values, but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<is_scan_input, Inputs> || !every_leaf<is_scan_input, CtOutputs> ||
+                       !every_leaf<is_scan_output, ct_inputs>)
+        static_assert(never<CtInputs>,
+            "xloom::scan_backward_into: scan_inputs, ct_outputs and ct_inputs are tensors with at least one "
+            "axis; the arguments are scan_backward_into(body, body_vjp, scan_inputs, params, ct_outputs, "
+            "ct_states, ct_inputs, ct_params, residuals), with std::tuple() where there are none");
+    else if constexpr (!every_leaf<is_writable, ct_states> || !every_leaf<is_writable, ct_inputs> ||
+                       !every_leaf<is_writable, ct_params> || !outlives_call<CtStates> ||
+                       !outlives_call<CtInputs> || !outlives_call<CtParams>)
+        static_assert(never<CtStates>,
+            "xloom::scan_backward_into: ct_states, ct_inputs and ct_params are written in place, so each "
+            "must be a variable that is not const, or a view of one; pass several as std::tie(a, b)");
+    else if constexpr (!have_same_items<leaves_t<State>, ct_states>)
+        static_assert(never<CtStates>, "xloom::scan_backward_into: there must be a cotangent for each state, "
+                                       "with items of the state's type");
+    else if constexpr (!have_same_items<Inputs, ct_inputs>)
+        static_assert(never<CtInputs>, "xloom::scan_backward_into: there must be a cotangent for each scan "
+                                       "input, with items of the input's type");
+    else if constexpr (std::tuple_size_v<const_leaves_t<Params>> != std::tuple_size_v<ct_params>)
+        static_assert(
+            never<CtParams>, "xloom::scan_backward_into: there must be a cotangent for each of params");
+    else if constexpr (!scan_vjp_call<BodyVjp, State, Inputs, Params, CtOutputs, CtStates, CtInputs, CtParams,
+                           LeadingAxis>::is_valid)
+        static_assert(never<BodyVjp>,
+            "xloom::scan_backward_into: the VJP must be callable as body_vjp(state const&..., element "
+            "const&..., param const&..., output cotangent const&..., state cotangent&..., element "
+            "cotangent&..., param cotangent&...)");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+template <bool LeadingAxis, class Body, class States, class Inputs, class Params, class Outputs, class State>
+void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, Params const& params,
+    Outputs&& scan_outputs, scan_residuals<State>& residuals, scan_options const& options)
+{
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    if constexpr (is_valid_scan_forward_into<Body, States, inputs, Params, Outputs, State, LeadingAxis>()) {
+        static constexpr std::string_view op = "xloom::scan_forward_into";
+        inputs const evaluated = detail::evaluated_inputs(scan_inputs);
+        auto const parameters = detail::const_leaves(detail::leaves(params));
+        scan_record<State>& record = record_of(residuals);
+        detail::check_ranks(op, "scan_inputs", evaluated);
+        record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
+            /*is_exact*/ true);
+        recording_body<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>,
+            bare<decltype(record.states)>, Body, bare<decltype(parameters)>>
+            recording(record.states, body, parameters);
+        run_scan_into<LeadingAxis>(
+            op, recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
+        auto const shapes = detail::shapes_of(detail::leaves(scan_outputs));
+        record.output_shapes.assign(shapes.begin(), shapes.end());
+        record.states.finish();
+    }
+}
+
+template <bool LeadingAxis, class Body, class BodyVjp, class Inputs, class Params, class CtOutputs,
+    class CtStates, class CtInputs, class CtParams, class State>
+void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs, Params const& params,
+    CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
+    scan_residuals<State>& residuals, scan_options const& options)
+{
+    using inputs = decltype(detail::evaluated_inputs(scan_inputs));
+    using outputs = decltype(detail::evaluated_inputs(ct_outputs));
+    if constexpr (is_valid_scan_backward_into<Body, BodyVjp, State, inputs, Params, outputs, CtStates,
+                      CtInputs, CtParams, LeadingAxis>()) {
+        static constexpr std::string_view op = "xloom::scan_backward_into";
+        inputs const evaluated = detail::evaluated_inputs(scan_inputs);
+        outputs const evaluated_cts = detail::evaluated_inputs(ct_outputs);
+        backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
+            detail::const_leaves(detail::leaves(params)), detail::const_leaves(detail::leaves(evaluated_cts)),
+            detail::leaves(ct_states), detail::leaves(ct_inputs), detail::leaves(ct_params)};
+        scan_record<State>& record = record_of(residuals);
+        detail::check_scan_backward(op, record.states, record.output_shapes, operands, options);
+        auto const run_body = [&](auto const&... arguments) { detail::call_body(body, arguments...); };
+        detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands, options);
+    }
+}
+
+} // namespace detail
+
+/// Runs scan_into with a body that has parameters, and keeps the states that scan_backward_into needs.
+///
+///     for t in range(T):
+///         keep states if residuals' checkpoint chooses iteration t
+///         body(states, x[t], params, y[t])
+///
+/// body(state&..., element const&..., param const&..., output&...) -> void, as in scan_into. params is one
+/// value or a flat std::tuple of values of any type (std::tie for variables): whatever has a gradient and is
+/// no state or scan input, such as weights.
+///
+/// Errors    as scan_into; option_error: the states to keep do not fit in memory. If a body throws, the
+///           residuals cannot be used for a backward pass.
+/// Cost      that of scan_into, and a copy of every state that is kept: see checkpoint. Allocates before the
+///           first iteration only, and nothing if the residuals have the memory from an earlier call.
+/// Source    JAX's jax.vjp of jax.lax.scan.
+/// Example   scan_backward_into has one.
+template <class Body, class States, class Inputs, class Params, class Outputs, class State>
+void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
+    Outputs&& scan_outputs, scan_residuals<State>& residuals)
+{
+    detail::scan_forward_into<true>(body, static_cast<States&&>(states), scan_inputs, params,
+        static_cast<Outputs&&>(scan_outputs), residuals, {});
+}
+
+/// Runs scan_forward_into with axes, directions or a length.
+template <class Body, class States, class Inputs, class Params, class Outputs, class State>
+void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, Params const& params,
+    Outputs&& scan_outputs, scan_residuals<State>& residuals, scan_options const& options)
+{
+    detail::scan_forward_into<false>(body, static_cast<States&&>(states), scan_inputs, params,
+        static_cast<Outputs&&>(scan_outputs), residuals, options);
+}
+
+/// Computes the cotangents of a scan's operands from those of its results, by the VJP of its body.
+///
+///     for t in reversed(range(T)):
+///         ct_x[t] = 0
+///         body_vjp(states before t, x[t], params, ct_y[t], ct_states, ct_x[t], ct_params)
+///
+/// body_vjp(state const&..., element const&..., param const&..., output cotangent const&..., state
+/// cotangent&..., element cotangent&..., param cotangent&...) -> void. A state's cotangent is that of the
+/// state after the iteration, which body_vjp replaces by that of the state before it; it adds to the
+/// cotangents of the element, which is zeros at first, and of the parameters. check_vjp tests a body_vjp. The
+/// body is that of scan_forward_into, which computes the states again that were not kept; the outputs that it
+/// then writes are discarded.
+///
+/// Shapes    ct_outputs as the scan outputs, ct_states as the states, ct_inputs as the scan inputs, ct_params
+///           as the parameters.
+/// Options   those of the forward pass.
+/// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
+///           option_error: no forward pass has finished with the residuals. overlap_error: a cotangent that is
+///           written shares memory with another operand. Exceptions of the bodies propagate; the cotangents
+///           then hold the values written so far.
+/// Order     from the last iteration to the first, with the same bits for every checkpoint.
+/// Cost      T runs of body_vjp, and the runs of the body that the checkpoint states. Allocates before the
+///           first iteration only. The residuals can be used again: then all states but the first are
+///           computed again.
+/// Source    JAX's jax.vjp of jax.lax.scan.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const x = {1, 2, 3};
+/// auto y = xt::xtensor<double, 1>::from_shape({3});
+/// double h = 0, w = 0.5;
+/// auto const body = [](double& h, double x_t, double w, double& y_t) { y_t = h = w * h + x_t; };
+/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x, double& ct_w) {
+///     ct_x = ct_h + ct_y;
+///     ct_w += ct_x * h;
+///     ct_h = ct_x * w;
+/// };
+/// xloom::scan_residuals<double> residuals(xloom::checkpoint::sqrt());
+/// xloom::scan_forward_into(body, h, x, w, y, residuals);
+/// y; // = [1, 2.5, 4.25]
+/// xt::xtensor<double, 1> const ct_y = {1, 1, 1};
+/// auto ct_x = xt::xtensor<double, 1>::from_shape({3});
+/// double ct_h = 0, ct_w = 0;
+/// xloom::scan_backward_into(body, body_vjp, x, w, ct_y, ct_h, ct_x, ct_w, residuals);
+/// ct_x; // = [1.75, 1.5, 1]
+/// ct_w; // = 4
+/// ct_h; // = 0.875
+/// ```
+template <class Body, class BodyVjp, class Inputs, class Params, class CtOutputs, class CtStates,
+    class CtInputs, class CtParams, class State>
+void scan_backward_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
+    CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
+    scan_residuals<State>& residuals)
+{
+    detail::scan_backward_into<true>(body, body_vjp, scan_inputs, params, ct_outputs,
+        static_cast<CtStates&&>(ct_states), static_cast<CtInputs&&>(ct_inputs),
+        static_cast<CtParams&&>(ct_params), residuals, {});
+}
+
+/// Runs scan_backward_into with the axes, directions or length of the forward pass.
+template <class Body, class BodyVjp, class Inputs, class Params, class CtOutputs, class CtStates,
+    class CtInputs, class CtParams, class State>
+void scan_backward_into(Body&& body, BodyVjp&& body_vjp, Inputs const& scan_inputs, Params const& params,
+    CtOutputs const& ct_outputs, CtStates&& ct_states, CtInputs&& ct_inputs, CtParams&& ct_params,
+    scan_residuals<State>& residuals, scan_options const& options)
+{
+    detail::scan_backward_into<false>(body, body_vjp, scan_inputs, params, ct_outputs,
+        static_cast<CtStates&&>(ct_states), static_cast<CtInputs&&>(ct_inputs),
+        static_cast<CtParams&&>(ct_params), residuals, options);
+}
+
+} // namespace xloom
+
+namespace xloom {
+
+/// The cotangents that a scan's pullback returns.
+template <class State, class Inputs, class Params>
+struct scan_cotangents {
+    State init;
+    Inputs scan_inputs;
+    Params params;
+};
+
+/// The result of scan_vjp: those of scan, and the pullback.
+template <class State, class ScanOutputs, class Pullback>
+struct scan_vjp_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+    Pullback pullback;
+};
+
+namespace detail {
+
+/// The function from the cotangents of a scan's results to those of its operands.
+template <bool LeadingAxis, class Step, class Body, class BodyVjp, class Init, class Inputs, class Params>
+class scan_pullback {
+    using state = owned_t<Init>;
+    using cotangents = scan_cotangents<state, owned_t<Inputs>, owned_t<Params>>;
+    static constexpr std::string_view op = "xloom::scan_vjp";
+
+public:
+    scan_pullback(Body body, BodyVjp body_vjp, held_pack_t<Inputs> inputs, held_pack_t<Params> params,
+        checkpoint const& checkpoints, scan_options const& options)
+        : body_(std::move(body)),
+          body_vjp_(std::move(body_vjp)),
+          inputs_(std::move(inputs)),
+          params_(std::move(params)),
+          residuals_(checkpoints),
+          options_(options)
+    {}
+
+    /// Runs the scan.
+    auto run_forward(state init)
+    {
+        auto const inputs = detail::const_leaves(detail::leaves(inputs_));
+        auto const params = detail::const_leaves(detail::leaves(params_));
+        scan_record<state>& record = record_of(residuals_);
+        detail::check_ranks(op, "scan_inputs", inputs);
+        record.states.start(op,
+            check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
+            true);
+        constexpr std::size_t states = leaf_count<state>;
+        recording_body<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>,
+            bare<decltype(record.states)>, Body, bare<decltype(params)>>
+            recording(record.states, body_, params);
+        auto result = run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
+            op, recording, std::move(init), inputs, options_);
+        auto const shapes = detail::shapes_of(detail::leaves(result.scan_outputs));
+        record.output_shapes.assign(shapes.begin(), shapes.end());
+        record.states.finish();
+        return result;
+    }
+
+    /// Returns the cotangents of init, scan_inputs and params.
+    template <class CtStates, class CtOutputs>
+    cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
+    {
+        auto const inputs = detail::const_leaves(detail::leaves(inputs_));
+        auto const params = detail::const_leaves(detail::leaves(params_));
+        cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
+            detail::zeros_like_pack<Params>(params)};
+        if constexpr (is_valid_pullback<Step, BodyVjp, state, bare<decltype(inputs)>, Params, CtStates,
+                          CtOutputs, owned_t<Inputs>, owned_t<Params>, LeadingAxis>()) {
+            auto const evaluated = detail::evaluated_inputs(ct_outputs);
+            backward_operands const operands{inputs, params, detail::const_leaves(detail::leaves(evaluated)),
+                detail::leaves(result.init), detail::leaves(result.scan_inputs),
+                detail::leaves(result.params)};
+            scan_record<state>& record = record_of(residuals_);
+            detail::check_scan_backward(op, record.states, record.output_shapes, operands, options_);
+            auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
+                                      auto const&) {
+                Step step = detail::call_body(body_, detail::const_leaves(states), x, parameters);
+                detail::for_each_leaf(detail::leaves(step.state),
+                    [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+            };
+            detail::run_scan_backward<LeadingAxis>(
+                op, record.states, run_body, body_vjp_, operands, options_);
+        }
+        return result;
+    }
+
+private:
+    Body body_;
+    BodyVjp body_vjp_;
+    held_pack_t<Inputs> inputs_;
+    held_pack_t<Params> params_;
+    scan_residuals<state> residuals_;
+    scan_options options_;
+};
+
+template <bool LeadingAxis, class Body, class BodyVjp, class Init, class Inputs, class Params>
+auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs, Params&& params,
+    checkpoint const& checkpoints, scan_options const& options)
+{
+    using state = owned_t<Init>;
+    using inputs = const_leaves_t<held_pack_t<Inputs>>;
+    if constexpr (is_valid_scan_vjp<std::remove_reference_t<Body>, state, inputs, Params, LeadingAxis>()) {
+        using step = bare<typename scan_param_call<std::remove_reference_t<Body>, state, inputs, Params,
+            LeadingAxis>::result>;
+        scan_pullback<LeadingAxis, step, std::decay_t<Body>, std::decay_t<BodyVjp>, Init, Inputs, Params>
+            pullback(static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),
+                detail::hold(static_cast<Inputs&&>(scan_inputs)), detail::hold(static_cast<Params&&>(params)),
+                checkpoints, options);
+        auto result = pullback.run_forward(state(static_cast<Init&&>(init)));
+        return scan_vjp_result<state, decltype(result.scan_outputs), decltype(pullback)>{
+            std::move(result.final_state), std::move(result.scan_outputs), std::move(pullback)};
+    } else {
+        return scan_vjp_result<state, std::tuple<>,
+            no_pullback>{}; // a value, so that one mistake gives one error
+    }
+}
+
+} // namespace detail
+
+/// Runs scan with a body that has parameters, and returns its results with a pullback, the function from
+/// their cotangents to the cotangents of init, scan_inputs and params.
+///
+///     final_state, scan_outputs = scan(lambda *args: body(*args, *params), init, scan_inputs)
+///     pullback(ct_states, ct_outputs) = ct_init, ct_scan_inputs, ct_params
+///
+/// body(state const&..., element const&..., param const&...) -> scan_step, as in scan. params is one value or
+/// a flat std::tuple of values: whatever has a gradient and is no state or scan input, such as weights.
+/// body_vjp is that of scan_backward_into; check_vjp tests it. std::tuple{} stands for no inputs, params or
+/// outputs.
+///
+/// Shapes    as scan; each cotangent as its value.
+/// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
+/// Options   checkpoints (all): which states are kept until the pullback is called. scan_options.
+/// Errors    as scan; the pullback: shape_error: a cotangent's shape. Exceptions of the bodies propagate.
+/// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
+/// Cost      as scan, a copy of every state that is kept; the pullback: T runs of body_vjp, and the runs of the
+///           body that the checkpoint states. scan_forward_into and scan_backward_into use the caller's
+///           memory. The pullback can be called again: then all states but the first are computed again.
+/// Aliasing  tensors that are variables are not copied: they must live, unchanged, until the last call of the
+///           pullback. Other operands and both callables are kept in the pullback.
+/// Source    JAX's jax.vjp of jax.lax.scan.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const x = {1, 2, 3};
+/// auto const body = [](double h, double x_t, double w) { return xloom::scan_step{w * h + x_t, w * h + x_t}; };
+/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x, double& ct_w) {
+///     ct_x = ct_h + ct_y;
+///     ct_w += ct_x * h;
+///     ct_h = ct_x * w;
+/// };
+/// auto [h, y, pullback] = xloom::scan_vjp(body, body_vjp, 0.0, x, 0.5);
+/// y; // = [1, 2.5, 4.25]
+/// auto const [ct_h, ct_x, ct_w] = pullback(0.0, xt::xtensor<double, 1>{1, 1, 1});
+/// ct_x; // = [1.75, 1.5, 1]
+/// ct_w; // = 4
+/// ```
+template <class Body, class BodyVjp, class Init, class Inputs, class Params = std::tuple<>>
+auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs, Params&& params = {},
+    checkpoint const& checkpoints = checkpoint::all())
+{
+    return detail::scan_vjp<true>(static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),
+        static_cast<Init&&>(init), static_cast<Inputs&&>(scan_inputs), static_cast<Params&&>(params),
+        checkpoints, {});
+}
+
+/// Runs scan_vjp with axes, directions or a length.
+template <class Body, class BodyVjp, class Init, class Inputs, class Params>
+auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs, Params&& params,
+    checkpoint const& checkpoints, scan_options const& options)
+{
+    return detail::scan_vjp<false>(static_cast<Body&&>(body), static_cast<BodyVjp&&>(body_vjp),
+        static_cast<Init&&>(init), static_cast<Inputs&&>(scan_inputs), static_cast<Params&&>(params),
+        checkpoints, options);
 }
 
 } // namespace xloom

@@ -13,15 +13,18 @@ set(elsewhere
   "test tbb | tests/scatter_nd_threads.test.cpp | tbb_policy"
   "test xloom | tests/consumers/main.cpp | xloom/xloom.hpp"
   "benchmark loop_into | benchmarks/loop.bench.cpp | loop_into"
+  "benchmark loop_vjp | benchmarks/scan_vjp.bench.cpp | loop_vjp"
   "benchmark lstm_cell | benchmarks/voice_activity.bench.cpp | detector" # whose network is a scan_into of lstm_cell
   "benchmark packed_matrix | benchmarks/scan_cell.bench.cpp | packed_matrix"
   "benchmark rnn | benchmarks/scan_cell.bench.cpp | xloom::rnn"
   "benchmark scan_into | benchmarks/scan.bench.cpp | scan_into"
+  "benchmark scan_vjp_into | benchmarks/scan_vjp.bench.cpp | scan_backward_into"
   "benchmark tbb | benchmarks/scatter_nd.bench.cpp | tbb_policy"
   "example scan_into | examples/voice_activity/detector.cpp | scan_into")
 
 # What there is not, and why.
 set(exceptions
+  "benchmark if_vjp | the time of a branch and of its VJP"
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
   "example xloom | includes only")
