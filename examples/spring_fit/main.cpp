@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <tuple>
 
+#include <xloom/check_vjp.hpp>
 #include <xloom/scan_vjp.hpp>
 #include <xloom/scan_vjp_into.hpp>
 
@@ -62,6 +63,13 @@ private:
 
 int main()
 {
+    auto const report =
+        xloom::check_vjp_into(move, move_vjp, std::tuple(1.0, 0.5), std::tuple(), std::tuple(2.0, 0.1), 0.0);
+    if (!report) {
+        std::fprintf(stderr, "%s\n", xloom::to_string(report).c_str());
+        return 1;
+    }
+
     // The measured path, and how far the place of the mass at its end depends on each number.
     auto [end, measured, pullback] = xloom::scan_vjp(
         [](double x, double v, double k, double d) {

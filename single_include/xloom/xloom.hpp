@@ -52,6 +52,7 @@
 #include <new>
 #include <numeric>
 #include <optional>
+#include <ostream>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -7278,6 +7279,1805 @@ private:
 
 } // namespace xloom
 
+// ==== xloom/check_vjp.hpp ====
+// The comparison of a body's VJP with central differences.
+
+// ==== xloom/run/scan/held_pack.hpp ====
+// Operands that a function object keeps for a later call.
+
+namespace xloom::detail {
+
+/// The type in which an argument X&& is kept: variables of tensor types by reference, other values as owned
+/// ones.
+template <class X>
+using held_t =
+    std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
+
+/// Returns the values of a pack to keep, as a tuple.
+template <class Pack>
+auto hold(Pack&& pack)
+{
+    if constexpr (is_tuple<bare<Pack>>)
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple<held_t<decltype(std::get<I>(static_cast<Pack&&>(pack)))>...>(
+                std::get<I>(static_cast<Pack&&>(pack))...);
+        }(std::make_index_sequence<std::tuple_size_v<bare<Pack>>>{});
+    else
+        return std::tuple<held_t<Pack&&>>(static_cast<Pack&&>(pack));
+}
+
+template <class Pack>
+using held_pack_t = decltype(detail::hold(std::declval<Pack>()));
+
+/// Returns a value of 0 for a cotangent of `value`: a tensor of its shape, or a scalar.
+template <class X>
+owned_t<X> zeros_like(X const& value)
+{
+    if constexpr (tensor<X>) {
+        auto zeros = enable_tensor<owned_t<X>>::make(detail::shape_of(value));
+        std::fill_n(
+            enable_tensor<owned_t<X>>::data(zeros), element_count(detail::shape_of(value)), item_t<X>(0));
+        return zeros;
+    } else {
+        return owned_t<X>(0);
+    }
+}
+
+/// Returns zeros for the cotangents of the values of a pack, as a pack of owned values.
+template <class Pack, class... Xs>
+owned_t<Pack> zeros_like_pack(std::tuple<Xs...> const& values)
+{
+    return std::apply(
+        [](auto const&... value) { return owned_t<Pack>(detail::zeros_like(value)...); }, values);
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/scan_body.hpp ====
+// The step and the result of a pure scan, and the iterations that scan and scan_batched share.
+
+// ==== xloom/run/scan/body_call.hpp ====
+// Compile-time traits of operands and bodies, and the call of a body on the current elements.
+
+// ==== xloom/run/scan/element_cursor.hpp ====
+// Cursors over the elements of an operand along time, and the states and shapes that go with them.
+
+// ==== xloom/kernel/time_axis.hpp ====
+// The offsets of elements along the time axis, for every element type, layout, axis and direction.
+
+namespace xloom::kernel {
+
+/// The iterations `begin` .. `end` - 1 of a scan of `length`.
+struct iterations {
+    std::size_t begin;
+    std::size_t end;
+    std::size_t length;
+
+    constexpr std::size_t count() const noexcept { return end - begin; }
+};
+
+/// Returns all iterations of a scan of `length`.
+constexpr iterations all_iterations(std::size_t length) noexcept { return {0, length, length}; }
+
+/// The elements of one operand along its time axis: element t begins `first + t * step` items after the
+/// operand's first item.
+struct time_axis {
+    std::ptrdiff_t first = 0;
+    std::ptrdiff_t step = 0;
+    strided_layout element{};
+
+    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Empty elements all begin at the
+    /// operand's first item, which may be a null pointer.
+    constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
+        : element(drop_axis(operand, axis))
+    {
+        if (element_count(element.dims) != 0)
+            step = operand.strides[axis];
+        if (reverse) {
+            first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
+            step = -step;
+        }
+    }
+
+    /// Returns the time axis that begins with the element of iteration `begin`.
+    constexpr time_axis from(std::size_t begin) const
+    {
+        time_axis rest = *this;
+        rest.first += static_cast<std::ptrdiff_t>(begin) * step;
+        return rest;
+    }
+
+    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
+    /// contiguous row-major buffer.
+    strided_copy pack_copy(std::size_t count) const
+    {
+        auto const [dims, strided, packed] = several(count);
+        return {dims, strided, packed};
+    }
+
+    /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
+    /// which is passed to it.
+    strided_copy unpack_copy(std::size_t count) const
+    {
+        auto const [dims, strided, packed] = several(count);
+        return {dims, packed, strided};
+    }
+
+private:
+    struct both_layouts {
+        shape dims;
+        strides strided;
+        strides packed;
+    };
+
+    /// Returns the layouts of `count` elements as one array. Time comes after the axes of larger strides, so
+    /// that a copy accesses memory in order.
+    both_layouts several(std::size_t count) const
+    {
+        std::size_t axis = 0;
+        while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(step))
+            ++axis;
+        auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
+        return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, step),
+            insert_axis(row_major_strides(element.dims), axis, size)};
+    }
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/run/scan/element_buffer.hpp ====
+// Buffers that make elements with strided items contiguous for a body.
+
+namespace xloom::detail {
+
+/// A container of items in aligned memory, uninitialised if their type is trivial.
+template <class T>
+using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
+
+/// A buffer for the current element of an output. Each element is written back at the end of its iteration,
+/// because a body may read, through a captured variable, what earlier iterations wrote.
+template <class T>
+class element_buffer {
+public:
+    element_buffer(T* data, kernel::time_axis const& time, std::size_t)
+        : time_(time),
+          place_(data + time.first),
+          items_(element_count(time.element.dims)),
+          scatter_(time.unpack_copy(1))
+    {}
+
+    /// Initialises every element from the tensor, for an input that is the same tensor. Returns the address
+    /// of the buffered items.
+    T* start_from_input()
+    {
+        gather_.emplace(time_.pack_copy(1));
+        return items_.data();
+    }
+
+    T* enter()
+    {
+        if (gather_)
+            gather();
+        return items_.data();
+    }
+
+    [[gnu::noinline]] void leave()
+    {
+        scatter_(items_.data(), place_);
+        place_ += time_.step;
+    }
+
+private:
+    [[gnu::noinline]] void gather() { (*gather_)(place_, items_.data()); }
+
+    kernel::time_axis time_;
+    T* place_;
+    item_buffer<T> items_;
+    kernel::strided_copy scatter_;
+    std::optional<kernel::strided_copy> gather_{};
+};
+
+/// A buffer for several elements of an input: consecutive elements that share a cache line load it once.
+template <class T>
+class element_buffer<T const> {
+public:
+    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
+        : time_(time),
+          first_(data + time.first),
+          length_(length),
+          next_(first_),
+          left_(length),
+          element_size_(element_count(time.element.dims)),
+          capacity_(neighbours(time.step, element_size_)),
+          items_(capacity_ * element_size_),
+          gather_(time.pack_copy(capacity_))
+    {}
+
+    /// Makes element t the next one.
+    void seek(std::size_t t)
+    {
+        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
+        left_ = length_ - t;
+        position_ = filled_ = 0;
+    }
+
+    T const* enter()
+    {
+        if (position_ == filled_)
+            gather();
+        return items_.data() + position_ * element_size_;
+    }
+
+    void leave() { ++position_; }
+
+private:
+    /// Returns the number of elements that share a cache line; 1 where copying items may throw, so that it
+    /// throws in the iteration that needs the item.
+    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
+    {
+        if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
+            return 1;
+        std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
+        return std::max<std::size_t>(
+            1, (std::min)(in_a_line, tuning::element_buffer_bytes / sizeof(T) / element_size));
+    }
+
+    [[gnu::noinline]] void gather()
+    {
+        position_ = 0;
+        filled_ = (std::min)(capacity_, left_);
+        if (filled_ < capacity_)
+            time_.pack_copy(filled_)(next_, items_.data());
+        else
+            gather_(next_, items_.data());
+        left_ -= filled_;
+        next_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
+    }
+
+    kernel::time_axis time_;
+    T const* first_;
+    std::size_t length_;
+    T const* next_;
+    std::size_t left_;
+    std::size_t element_size_;
+    std::size_t capacity_;
+    item_buffer<T> items_;
+    kernel::strided_copy gather_;
+    std::size_t position_ = 0;
+    std::size_t filled_ = 0;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
+/// shape type.
+struct item_element {};
+
+/// The shape type of an operand's elements. The time axis is axis 0 (LeadingAxis) or known at run time only.
+template <class Shape, bool LeadingAxis>
+struct element_shape {
+    using type = xt::dynamic_shape<std::size_t>;
+};
+template <class Size, std::size_t Rank, bool LeadingAxis>
+struct element_shape<std::array<Size, Rank>, LeadingAxis> {
+    using type =
+        std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
+};
+template <std::size_t First, std::size_t... Rest>
+struct element_shape<xt::fixed_shape<First, Rest...>, true> {
+    using type = std::conditional_t<sizeof...(Rest) == 0, item_element, xt::fixed_shape<Rest...>>;
+};
+template <std::size_t... Dims>
+struct element_shape<xt::fixed_shape<Dims...>, false>
+    : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
+
+/// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
+/// an input. The last argument of the constructors is the number of elements.
+template <class T, class ElementShape>
+class element_cursor {
+public:
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
+    {}
+
+    /// Makes element t the one that enter() makes current.
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
+
+    /// Makes element() the current one; called before the body.
+    void enter() { view_.rebind(data_ + at_); }
+
+    /// Advances to the next element; called after the body.
+    void leave() { at_ += step_; }
+
+    auto& element() { return view_; }
+    /// True if the view that was assigned another shape is this cursor's element.
+    bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
+    /// True if the view that was assigned another shape is a copy of this cursor's element. An outer
+    /// operator's element can begin at the same item, but cannot have the same shape.
+    bool is_copy(element_reshaped const& found) const
+    {
+        return found.data() == view_.data() &&
+               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
+    }
+
+protected:
+    T* data_;
+    std::ptrdiff_t first_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t step_;
+    basic_element_view<T, ElementShape> view_;
+};
+
+/// A cursor over elements whose items may be strided; strided elements are copied through a buffer.
+///
+/// Why the buffer is a separate object with copies out of line: the compiler keeps a cursor in registers only
+/// as long as its address is not passed to a function.
+template <class T, class ElementShape>
+class buffered_cursor : public element_cursor<T, ElementShape> {
+    using base = element_cursor<T, ElementShape>;
+
+public:
+    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length) : base(data, time, length)
+    {
+        if (!is_row_major(time.element))
+            buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
+    }
+
+    void seek(std::size_t t)
+    {
+        if (buffer_)
+            buffer_->seek(t);
+        base::seek(t);
+    }
+
+    void enter()
+    {
+        if (buffer_)
+            this->view_.rebind(buffer_->enter());
+        else
+            base::enter();
+    }
+
+    void leave()
+    {
+        if (buffer_)
+            buffer_->leave();
+        base::leave();
+    }
+
+    /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
+    /// if the output has a buffer.
+    template <class OutputShape>
+    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
+    {
+        if (!output.buffer_)
+            return;
+        this->data_ = output.buffer_->start_from_input();
+        this->at_ = this->step_ = 0;
+        buffer_.reset();
+    }
+
+private:
+    template <class, class>
+    friend class buffered_cursor;
+
+    std::unique_ptr<element_buffer<T>> buffer_{};
+};
+
+template <class T>
+class element_cursor<T, item_element> {
+public:
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+        : data_(data), first_(time.first), at_(time.first), step_(time.step)
+    {}
+
+    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
+    void enter() {}
+    void leave() { at_ += step_; }
+    T& element() { return data_[at_]; }
+    bool is_own(element_reshaped const&) const { return false; }
+    bool is_copy(element_reshaped const&) const { return false; }
+
+private:
+    T* data_;
+    std::ptrdiff_t first_;
+    std::ptrdiff_t at_;
+    std::ptrdiff_t step_;
+};
+
+template <class T, class ElementShape, bool Contiguous>
+using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
+    element_cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
+
+/// True if an operand's elements are contiguous: slices along the leading axis of a row-major tensor are
+/// row-major.
+template <class X, bool LeadingAxis>
+inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
+
+/// The cursor type of an operand X (const for an input).
+template <class X, bool LeadingAxis>
+using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
+    typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
+
+/// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
+/// during unwinding: through the caller's reference the compiler would have to store and reload the state
+/// around every write to an output.
+template <class State>
+class local_state {
+public:
+    explicit local_state(State& state) : state_(state) {}
+    State& get() { return state_; }
+
+private:
+    State& state_;
+};
+template <class State>
+    requires std::is_arithmetic_v<State>
+class local_state<State> {
+public:
+    explicit local_state(State& state) : target_(state), value_(state) {}
+    local_state(local_state const&) = delete;
+    ~local_state() { target_ = value_; }
+    State& get() { return value_; }
+
+private:
+    State& target_;
+    State value_;
+};
+
+/// The states of a loop, each a local_state.
+template <class... States>
+class local_states {
+public:
+    explicit local_states(std::tuple<States&...> const& states) : held_(states) {}
+
+    /// Returns the states as a body's arguments.
+    std::tuple<States&...> get()
+    {
+        return std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held_);
+    }
+
+private:
+    std::tuple<local_state<States>...> held_;
+};
+
+/// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
+template <class T>
+void poison([[maybe_unused]] T& item)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        item = std::numeric_limits<T>::quiet_NaN();
+#endif
+}
+template <class T, class Shape>
+void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
+{
+#ifndef NDEBUG
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        element = std::numeric_limits<T>::quiet_NaN();
+#endif
+}
+
+/// The shape that a state must keep; not stored for scalars and fixed shapes.
+template <class State>
+class shape_guard {
+public:
+    explicit shape_guard(State const&) {}
+    bool holds(State const&) const { return true; }
+    shape expected() const { return {}; }
+};
+
+template <tensor State>
+    requires(!is_fixed_shape<shape_type_t<State>>)
+class shape_guard<State> {
+public:
+    explicit shape_guard(State const& state) : expected_(detail::extents_of(state)) {}
+    bool holds(State const& state) const { return detail::is_shaped_like(state, expected_); }
+    shape expected() const { return {expected_.begin(), expected_.end()}; }
+
+private:
+    extents_t<State> expected_;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/stacked_outputs.hpp ====
+// Stacked outputs: the values that a body returned in all iterations, along a new axis.
+
+// ==== xloom/check/scan.hpp ====
+// Shape requirements of Scan.
+
+// ==== xloom/scan_options.hpp ====
+// The options of scan, scan_into, scan_list and scan_batched.
+
+namespace xloom {
+
+/// The direction in which a scan traverses an input or an output.
+enum class scan_direction { forward, reverse };
+
+using scan_directions = option_list<scan_direction, max_operands>;
+
+/// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
+/// one entry for each.
+struct scan_options {
+    axes scan_input_axes{};                   ///< the time axis of each scan input; negative: from the back
+    axes scan_output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
+    scan_directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
+    scan_directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
+    std::optional<std::size_t> length{};      ///< the number of iterations; required only without scan inputs
+};
+
+/// Options of Scan-8, which has neither axes nor output directions to choose.
+struct scan_batched_options {
+    scan_directions directions{};        ///< empty: forward, for every input
+    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
+
+constexpr bool is_reverse(scan_directions const& list, std::size_t i)
+{
+    return !list.empty() && list[i] == scan_direction::reverse;
+}
+
+template <class List>
+constexpr void check_entries(
+    std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
+{
+    if (!list.empty() && list.given() != operands)
+        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands,
+            " ", of, ", but it has ", list.given(), ". Leave it empty or give it one for each.");
+}
+
+constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
+{
+    if (operands > max_operands)
+        fail<option_error>(op, ": there may be at most ", max_operands,
+            " operands of one kind (max_operands), but there are ", operands, " ", of,
+            ". Stack some of them into one tensor.");
+}
+
+constexpr bool is_direction(scan_direction direction)
+{
+    return direction == scan_direction::forward || direction == scan_direction::reverse;
+}
+
+inline fact_list describe_directions(std::string_view option, scan_directions const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (!is_direction(list[i]))
+            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
+    return wrong;
+}
+
+constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
+{
+    if (!std::all_of(list.begin(), list.end(), is_direction))
+        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
+            describe_directions(option, list), ". Name one of scan_direction's two.");
+}
+
+inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
+{
+    fact_list scalars;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].empty())
+            scalars.add(name, "[", i, "] has rank 0");
+    return scalars;
+}
+
+inline fact_list describe_axes(
+    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        if (!is_axis(axis_option(list, i), operands[i].size()))
+            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
+                operands[i]);
+    return wrong;
+}
+
+/// Requires that every operand has its time axis.
+constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
+    std::string_view option, axes const& list)
+{
+    bool has_axis = true;
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        has_axis = has_axis && !operands[i].empty();
+        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
+    }
+    if (!has_axis)
+        fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
+            describe_scalars(name, operands), ". Give it an axis for the iterations.");
+    if (!is_in_range)
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
+            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
+}
+
+/// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
+/// that differ from it.
+constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
+
+/// Lists the lengths of operands along their time axes: all of them, or those other than `length`.
+inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
+    std::optional<std::size_t> length = {})
+{
+    auto const length_of = [&](std::size_t i) {
+        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
+    };
+    fact_list lengths;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        bool const is_listed =
+            length ? length_of(i) != *length
+                   : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
+        if (is_listed)
+            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ",
+                wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
+    }
+    return lengths;
+}
+
+/// Checks the operands and options of Scan and returns its number of iterations T.
+///
+/// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
+///           length or another one than that of the inputs. shape_error: rank 0, an axis out of range,
+///           unequal lengths.
+/// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
+///           of their entries.
+[[gnu::noinline]] constexpr std::size_t check_scan(
+    std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
+{
+    check_count(op, inputs.size(), "scan inputs");
+    check_count(op, outputs, "scan outputs");
+    check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
+    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
+    check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
+    check_entries(op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
+    check_directions(op, "scan_input_directions", options.scan_input_directions);
+    check_directions(op, "scan_output_directions", options.scan_output_directions);
+    check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
+
+    std::optional<std::size_t> length;
+    bool agree = true;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        std::size_t const own =
+            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
+        agree = agree && own == length.value_or(own);
+        length = own;
+    }
+    if (!agree)
+        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
+            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+            ". Cut them to one length, or name other axes.");
+    if (!length && !options.length)
+        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
+                               "options.length is empty. Set it.");
+    if (length && options.length && *length != *options.length)
+        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
+            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
+            ". Leave it empty.");
+    return length ? *length : *options.length;
+}
+
+/// Requires that outputs that are written in place have exactly T elements.
+///
+/// Errors    shape_error: rank 0, an axis out of range, another length.
+[[gnu::noinline]] constexpr void check_scan_outputs(
+    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
+{
+    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
+            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
+                " iterations, but ",
+                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
+                ". Give it an element for each iteration.");
+}
+
+inline fact_list describe_fixed_axes(
+    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
+            wrong.add(
+                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
+    return wrong;
+}
+
+/// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
+/// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
+///
+/// Errors    option_error: another axis.
+[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
+    std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
+{
+    bool is_leading = true;
+    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
+        is_leading =
+            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
+    if (!is_leading)
+        fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
+            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
+}
+
+/// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
+constexpr std::size_t stacked_rank(std::size_t element_rank)
+{
+    return element_rank == dynamic_rank ? max_rank : element_rank + 1;
+}
+
+inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
+{
+    fact_list wrong;
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
+            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
+                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
+    return wrong;
+}
+
+/// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
+/// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
+/// is known.
+///
+/// Errors    shape_error: an axis out of range.
+[[gnu::noinline]] constexpr void check_output_axes(
+    std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
+{
+    bool is_in_range = true;
+    for (std::size_t i = 0; i < element_ranks.size(); ++i)
+        is_in_range =
+            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
+    if (!is_in_range)
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
+            describe_output_axes(element_ranks, options.scan_output_axes),
+            ". Name an axis that the tensor has.");
+}
+
+/// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
+///
+/// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
+constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
+    std::size_t item_bytes, scan_options const& options)
+{
+    std::int64_t const axis = axis_option(options.scan_output_axes, i);
+    std::size_t const rank = element.size() + 1;
+    if (rank > max_rank)
+        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
+            i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
+    if (!is_axis(axis, rank))
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
+            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
+            element, ". Name an axis that the tensor has.");
+    shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
+    if (!has_strides(dims, item_bytes))
+        fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
+            "] would have the shape ", dims, ". Run fewer iterations.");
+    return dims;
+}
+
+/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
+/// batched operator passes the row.
+[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
+    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
+{
+    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
+        "] was ", was, " and the body made it ", is, " at iteration ", iteration,
+        row ? concat(" of row ", *row) : std::string(), ". Return a value of the original shape.");
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+inline constexpr std::size_t dynamic_length = static_cast<std::size_t>(-1);
+
+template <class Y, std::size_t Length>
+consteval auto stacked_type()
+{
+    if constexpr (!tensor<Y>) {
+        if constexpr (Length == dynamic_length)
+            return std::type_identity<xt::xtensor<Y, 1>>{};
+        else
+            return std::type_identity<xt::xtensor_fixed<Y, xt::fixed_shape<Length>>>{};
+    } else if constexpr (is_fixed_shape<shape_type_t<Y>> && Length != dynamic_length) {
+        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) {
+            return std::type_identity<xt::xtensor_fixed<item_t<Y>, xt::fixed_shape<Length, Dims...>>>{};
+        }(shape_type_t<Y>{});
+    } else {
+        constexpr std::size_t rank = enable_tensor<Y>::rank;
+        return std::type_identity<
+            typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
+    }
+}
+
+/// The container that stacks values of type Y: the same family with one rank more; scalars give an
+/// xt::xtensor<Y, 1>. With a static number of iterations, scalars and values of fixed shape give an
+/// xt::xtensor_fixed.
+template <class Y, std::size_t Length>
+using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
+
+/// A writer of elements, one by one, into a tensor allocated for them.
+template <class Item>
+class output_writer {
+public:
+    output_writer() = default;
+
+    output_writer(Item* data, kernel::time_axis const& time)
+        : data_(data),
+          at_(time.first),
+          step_(time.step),
+          element_(time.element),
+          in_place_(is_row_major(time.element)),
+          count_(element_count(time.element.dims))
+    {}
+
+    shape const& element_shape() const { return element_.dims; }
+
+    /// Writes the next element. Requires is_shaped_like(y, element_shape()) and space for another element.
+    template <class Y>
+    void push(Y const& y)
+    {
+        if constexpr (!tensor<Y>)
+            data_[at_] = y;
+        else if (is_always_row_major<Y> && in_place_)
+            std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
+        else
+            kernel::strided_copy(element_.dims, detail::layout_of(y).strides, element_.strides)(
+                enable_tensor<Y>::data(y), data_ + at_);
+        at_ += step_;
+    }
+
+    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * step_; }
+
+private:
+    Item* data_ = nullptr;
+    std::ptrdiff_t at_ = 0;
+    std::ptrdiff_t step_ = 0;
+    strided_layout element_{};
+    bool in_place_ = true;
+    std::size_t count_ = 0;
+};
+
+/// Returns the shape of an element that a body returned for output k.
+///
+/// Errors    shape_error: over max_rank.
+template <class Y>
+shape output_element_shape(std::string_view op, std::size_t k, Y const& value)
+{
+    check_rank(op, "scan_outputs", detail::rank_of(value), k);
+    return detail::shape_of(value);
+}
+
+/// The rank of an element; dynamic_rank if its type does not fix it.
+template <class Y>
+inline constexpr std::size_t element_rank = 0;
+template <tensor Y>
+inline constexpr std::size_t element_rank<Y> = enable_tensor<Y>::rank;
+
+/// Returns the shape that is known from an element's type: a fixed shape's dimensions, 0 for those of a
+/// static rank.
+template <class Y>
+shape shape_of_type()
+{
+    if constexpr (!tensor<Y>)
+        return {};
+    else if constexpr (is_fixed_shape<shape_type_t<Y>>)
+        return
+            []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }(shape_type_t<Y>{});
+    else
+        return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
+}
+
+/// Allocates a result of the given shape; does nothing if the shape is fixed.
+template <class Stacked>
+void make_shape(Stacked& result, shape const& dims)
+{
+    if constexpr (!is_fixed_shape<shape_type_t<Stacked>>)
+        result = enable_tensor<Stacked>::make(dims);
+}
+
+template <class Outputs, std::size_t Length>
+struct stacked_tuple {
+    using type = stacked_t<Outputs, Length>;
+    using writers = std::tuple<output_writer<item_t<type>>>;
+    using values = std::tuple<Outputs>;
+    static constexpr std::array<std::size_t, 1> ranks = {element_rank<Outputs>};
+};
+template <class... Ys, std::size_t Length>
+struct stacked_tuple<std::tuple<Ys...>, Length> {
+    using type = std::tuple<stacked_t<Ys, Length>...>;
+    using writers = std::tuple<output_writer<item_t<stacked_t<Ys, Length>>>...>;
+    using values = std::tuple<Ys...>;
+    static constexpr std::array<std::size_t, sizeof...(Ys)> ranks = {element_rank<Ys>...};
+};
+
+/// The scan outputs of a run, allocated when the first elements determine the shapes.
+template <class Outputs, std::size_t Length>
+class stacked_outputs {
+    using pack = stacked_tuple<Outputs, Length>;
+
+public:
+    using type = typename pack::type;
+
+    /// The ranks of the elements.
+    static constexpr auto const& ranks = pack::ranks;
+
+    /// Allocates `length` elements of the shapes of `values`, a tuple of references.
+    template <class Values>
+    void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
+    {
+        auto const results = detail::leaves(results_);
+        std::array<shape, std::tuple_size_v<Values>> all_dims;
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
+            using stacked = bare<decltype(std::get<k>(results))>;
+            all_dims[k] = stacked_shape(
+                op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
+        });
+        detail::for_each_leaf(results, [&](auto k, auto& result) {
+            using stacked = bare<decltype(result)>;
+            std::size_t const axis = wrap_axis(axis_option(options.scan_output_axes, k), all_dims[k].size());
+            detail::make_shape(result, all_dims[k]);
+            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
+                kernel::time_axis(
+                    detail::layout_of(result), axis, length, is_reverse(options.scan_output_directions, k))};
+        });
+    }
+
+    /// Allocates the outputs of zero iterations: the dimensions that the types do not fix are 0; a dynamic
+    /// rank gives [0].
+    void open_empty(std::string_view op, scan_options const& options)
+    {
+        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
+            using value = std::tuple_element_t<k, typename pack::values>;
+            using item = item_t<decltype(result)>;
+            if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
+                detail::make_shape(result, {0});
+            else
+                detail::make_shape(
+                    result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
+        });
+    }
+
+    /// Appends the elements of iteration t, a tuple of references. Requires open().
+    template <class Values>
+    void push(std::string_view op, Values const& values, std::size_t t)
+    {
+        detail::for_each_leaf(values, [&](auto k, auto const& value) {
+            auto const& writer = std::get<k>(writers_);
+            if (!detail::is_shaped_like(value, writer.element_shape()))
+                detail::fail_reshaped(
+                    op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
+        });
+        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+    }
+
+    /// Reallocates every result, stacked along axis 0, for `length` elements and keeps the first `kept`.
+    void resize(std::string_view op, std::size_t length, std::size_t kept)
+    {
+        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
+            using stacked = bare<decltype(result)>;
+            auto& writer = std::get<k>(writers_);
+            stacked resized = enable_tensor<stacked>::make(
+                stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
+            strided_layout const to = detail::layout_of(resized);
+            kernel::strided_copy(
+                insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).strides, to.strides)(
+                enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
+            result = std::move(resized);
+            writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
+            writer.skip(kept);
+        });
+    }
+
+    type&& finish() && { return std::move(results_); }
+
+private:
+    type results_{};
+    typename pack::writers writers_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The result type of a body called with these arguments, if it is callable.
+template <class Body, class Arguments>
+struct call_of {
+    static constexpr bool is_valid = false;
+};
+template <class Body, class... Arguments>
+    requires std::is_invocable_v<Body&, Arguments...>
+struct call_of<Body, std::tuple<Arguments...>> {
+    static constexpr bool is_valid = true;
+    using result = std::invoke_result_t<Body&, Arguments...>;
+};
+
+template <class... Tuples>
+using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
+
+/// True if a condition holds for every leaf type, references removed.
+template <template <class> class Condition, class Leaves>
+inline constexpr bool every_leaf = true;
+template <template <class> class Condition, class... Xs>
+inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
+    (Condition<std::remove_reference_t<Xs>>::value && ...);
+
+/// True for a scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
+template <class X>
+struct is_scan_input : std::bool_constant<lazy<X>> {};
+template <tensor X>
+struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> {};
+
+template <class X>
+using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
+
+template <class X>
+concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
+
+/// False for contiguous memory that is not a tensor here, such as a std::vector or an Eigen matrix.
+template <class X>
+struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
+template <class X>
+    requires(tensor<X> || lazy<X>)
+struct is_no_foreign_memory<X> : std::true_type {};
+
+template <class X>
+using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
+
+/// The static length of axis 0; dynamic_length unless the shape is fixed.
+template <class X>
+struct leading_length : std::integral_constant<std::size_t, dynamic_length> {};
+template <std::size_t First, std::size_t... Rest>
+struct leading_length<xt::fixed_shape<First, Rest...>> : std::integral_constant<std::size_t, First> {};
+template <tensor X>
+struct leading_length<X> : leading_length<shape_type_t<X>> {};
+
+/// The number of iterations that operands of fixed shapes agree on; dynamic_length if one is not fixed.
+template <class Leaves>
+struct static_length {
+    static constexpr bool agrees = true;
+    static constexpr std::size_t value = dynamic_length;
+};
+template <class X, class... Xs>
+struct static_length<std::tuple<X, Xs...>> {
+    using rest = static_length<std::tuple<Xs...>>;
+    static constexpr std::size_t first = leading_length<bare<X>>::value;
+    static constexpr bool agrees =
+        rest::agrees && ((first == leading_length<bare<Xs>>::value || first == dynamic_length ||
+                             leading_length<bare<Xs>>::value == dynamic_length) &&
+                            ...);
+    static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
+};
+
+/// The rank of a type with a fixed shape, 0 for other types. check_fixed_axes requires that time is axis 0 of
+/// the former.
+template <class X>
+inline constexpr std::size_t fixed_rank = 0;
+template <tensor X>
+    requires is_fixed_shape<shape_type_t<X>>
+inline constexpr std::size_t fixed_rank<X> = enable_tensor<X>::rank;
+
+/// The ranks of the leaves whose types have fixed shapes, 0 for the others.
+template <class Leaves>
+struct fixed_ranks;
+template <class... Xs>
+struct fixed_ranks<std::tuple<Xs...>> {
+    static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
+};
+
+/// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
+/// operand (LeadingAxis), or else of those whose types have fixed shapes.
+template <class Leaves, bool LeadingAxis>
+struct cursor_set;
+template <class... Xs, bool LeadingAxis>
+struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
+    template <class X>
+    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0>;
+
+    using cursors = std::tuple<cursor<Xs>...>;
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
+    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
+
+    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
+    /// checked.
+    template <class Places>
+    static cursors start(
+        std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
+    {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
+                kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
+                    .from(range.begin),
+                range.count())...};
+        }(std::index_sequence_for<Xs...>{});
+    }
+};
+
+template <class... Cursors>
+void enter_all(std::tuple<Cursors...>& cursors)
+{
+    std::apply([](auto&... each) { (each.enter(), ...); }, cursors);
+}
+
+template <class... Cursors>
+void leave_all(std::tuple<Cursors...>& cursors)
+{
+    std::apply([](auto&... each) { (each.leave(), ...); }, cursors);
+}
+
+/// Returns the current elements as a body's arguments: inputs are const, outputs are not.
+template <class... Cursors>
+auto input_elements(std::tuple<Cursors...>& cursors)
+{
+    return std::apply(
+        [](auto&... each) {
+            return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...);
+        },
+        cursors);
+}
+template <class... Cursors>
+auto output_elements(std::tuple<Cursors...>& cursors)
+{
+    return std::apply(
+        [](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
+}
+
+template <class... Xs>
+std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
+{
+    return leaves;
+}
+
+/// Returns body(arguments of the first tuple..., of the second tuple..., ...).
+template <class Body, class... Arguments>
+decltype(auto) call_body(Body& body, Arguments&&... arguments)
+{
+    return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
+}
+
+/// Throws a body_error that names the output if the element that was assigned another shape is one of these
+/// outputs.
+template <class... Cursors>
+void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
+    std::size_t iteration)
+{
+    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_own(found))
+            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+        if (cursor.is_copy(found))
+            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+    });
+}
+
+/// Runs a function that calls the body. Without exceptions, element_reshaped is reported as it is, without
+/// the output's name.
+template <class Cursors, class Iteration, class Run>
+void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
+    [[maybe_unused]] Iteration const& iteration, Run const& run)
+{
+#ifdef __cpp_exceptions
+    try {
+        run();
+    } catch (element_reshaped const& found) {
+        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        throw;
+    }
+#else
+    run();
+#endif
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/step.hpp ====
+// The values that pure bodies return, and their assignment to carried values.
+
+// ==== xloom/run/scan/step_memory.hpp ====
+// A memory pool for values that a body returns: every iteration reuses the same blocks.
+
+namespace xloom::detail {
+
+/// A pool of the blocks that values of one running operator free, for the next iteration's values. It keeps
+/// at most as many blocks as were in use at once, the newest; older ones are freed, so that blocks of sizes
+/// that no longer occur do not accumulate. The destructor frees the rest, when the operator returns. Each
+/// operator on a thread's stack has its own pool; values that outlive it use operator new and delete.
+class step_memory_pool {
+public:
+    step_memory_pool() : outer_(current) { current = this; }
+    step_memory_pool(step_memory_pool const&) = delete;
+    step_memory_pool& operator=(step_memory_pool const&) = delete;
+
+    ~step_memory_pool()
+    {
+        current = outer_;
+        while (oldest_)
+            free_oldest();
+    }
+
+    static void* take(std::size_t bytes)
+    {
+        return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes));
+    }
+
+    static void give_back(void* memory, std::size_t bytes) noexcept
+    {
+        if (current)
+            current->keep(memory, allocated(bytes));
+        else
+            ::operator delete(memory);
+    }
+
+private:
+    /// A free block, which stores its own node of a list from the oldest to the newest.
+    struct block {
+        block* older;
+        block* newer;
+        std::size_t bytes;
+    };
+
+    static std::size_t allocated(std::size_t bytes) { return (std::max)(bytes, sizeof(block)); }
+
+    void* take_block(std::size_t bytes)
+    {
+        block* found = newest_;
+        while (found && found->bytes != bytes)
+            found = found->older;
+        if (found)
+            unlink(*found);
+        void* const memory = found ? found : ::operator new(bytes);
+        most_in_use_ = (std::max)(most_in_use_, ++in_use_);
+        return memory;
+    }
+
+    void keep(void* memory, std::size_t bytes) noexcept
+    {
+        if (in_use_ != 0) // values of an outer operator may be freed here
+            --in_use_;
+        block* const added = ::new (memory) block{newest_, nullptr, bytes};
+        (newest_ ? newest_->newer : oldest_) = added;
+        newest_ = added;
+        if (++kept_ > most_in_use_)
+            free_oldest();
+    }
+
+    void unlink(block const& each) noexcept
+    {
+        (each.older ? each.older->newer : oldest_) = each.newer;
+        (each.newer ? each.newer->older : newest_) = each.older;
+        --kept_;
+    }
+
+    void free_oldest() noexcept
+    {
+        block* const freed = oldest_;
+        unlink(*freed);
+        ::operator delete(freed);
+    }
+
+    static inline constinit thread_local step_memory_pool* current = nullptr;
+
+    block* oldest_ = nullptr;
+    block* newest_ = nullptr;
+    std::size_t kept_ = 0;
+    std::size_t in_use_ = 0;
+    std::size_t most_in_use_ = 0;
+    step_memory_pool* outer_;
+};
+
+/// A standard allocator over the running operator's step_memory_pool.
+template <class T>
+struct step_memory_allocator {
+    using value_type = T;
+
+    step_memory_allocator() = default;
+    template <class U>
+    step_memory_allocator(step_memory_allocator<U> const&) noexcept
+    {}
+
+    T* allocate(std::size_t count)
+    {
+        static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+        if (count > static_cast<std::size_t>(-1) / sizeof(T))
+            throw_or_abort(std::bad_array_new_length());
+        return static_cast<T*>(step_memory_pool::take(count * sizeof(T)));
+    }
+    void deallocate(T* items, std::size_t count) noexcept
+    {
+        step_memory_pool::give_back(items, count * sizeof(T));
+    }
+
+    friend bool operator==(step_memory_allocator, step_memory_allocator) noexcept { return true; }
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The type that a step stores for a value: lazy expressions and views become containers while the body's
+/// variables exist.
+///
+/// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
+/// the small tensors that bodies return. The values are copied into states and outputs at once.
+template <class T>
+struct stored {
+    using type = owned_t<T>;
+};
+template <class T>
+    requires(lazy<T> || tensor_view<T>)
+struct stored<T> {
+    template <class Item>
+    using allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
+        step_memory_allocator<Item>, std::allocator<Item>>;
+    template <class Owner>
+    struct recycled {
+        using type = Owner;
+    };
+    template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
+    struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
+        using type = xt::xtensor_container<xt::uvector<Item, allocator<Item>>, Rank, Layout, Tag>;
+    };
+    template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
+    struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
+        using type = xt::xarray_container<xt::uvector<Item, allocator<Item>>, Layout, Shape, Tag>;
+    };
+    using type = typename recycled<owned_t<T>>::type;
+};
+template <class... Ts>
+struct stored<std::tuple<Ts...>> {
+    using type = std::tuple<typename stored<bare<Ts>>::type...>;
+};
+template <class T>
+using stored_t = typename stored<bare<T>>::type;
+
+/// False if a value may refer to variables of a body that has returned: lazy expressions and views.
+template <class T>
+inline constexpr bool is_self_contained = !lazy<T> && !tensor_view<T>;
+template <class... Ts>
+inline constexpr bool is_self_contained<std::tuple<Ts...>> = (is_self_contained<bare<Ts>> && ...);
+template <class T>
+inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>;
+template <class T, class Allocator>
+inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
+
+/// A tag for the values of a step that were not grouped in tuples: scan_step{a, b, y}.
+struct loose_values {};
+
+/// A tag for the state of a step whose condition is not a bool.
+struct no_bool {};
+
+/// False if the type of `to` has a fixed shape or static rank that differs from `from`'s. Two static ones
+/// that differ are a compile-time error.
+template <class To, class From>
+bool has_room_for(To const& to, From const& from)
+{
+    if constexpr (std::is_same_v<To, From> || !tensor<To>)
+        return true;
+    else if constexpr (is_fixed_shape<shape_type_t<To>>)
+        return detail::have_same_shape(to, from);
+    else if constexpr (enable_tensor<To>::rank == dynamic_rank ||
+                       enable_tensor<To>::rank == enable_tensor<From>::rank)
+        return true;
+    else
+        return enable_tensor<To>::rank == detail::shape_of(from).size();
+}
+
+/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires a valid
+/// replacement, and has_room_for(to, from).
+template <class To, class From>
+void assign_carried(To& to, From& from)
+{
+    if constexpr (std::is_same_v<To, From> || !tensor<To>) {
+        to = std::move(from);
+    } else {
+        if (!detail::have_same_shape(to, from))
+            to = enable_tensor<To>::make(detail::shape_of(from));
+        detail::copy_items(from, to);
+    }
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The value that the body of scan returns: the next states, and this iteration's outputs. Construction
+/// evaluates lazy xtensor expressions inside the body, so that none of them outlives the body's variables. A
+/// body with several return statements must name one type, because a container and a lazy expression deduce
+/// two: `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
+template <class State, class ScanOutputs = std::tuple<>>
+struct scan_step {
+    State state;
+    ScanOutputs scan_outputs{};
+};
+template <class State>
+scan_step(State&&) -> scan_step<detail::stored_t<State>>;
+template <class State, class ScanOutputs>
+scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
+
+/// The step deduced from three or more values, which scan rejects: states and outputs cannot be
+/// distinguished.
+template <>
+struct scan_step<detail::loose_values> {
+    explicit scan_step(auto const&...) {}
+};
+template <class A, class B, class C, class... More>
+scan_step(A const&, B const&, C const&, More const&...) -> scan_step<detail::loose_values>;
+
+/// The result of scan and scan_batched: the states after the last iteration, and the stacked outputs.
+template <class State, class ScanOutputs>
+struct scan_result {
+    State final_state;
+    ScanOutputs scan_outputs;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_scan_step = false;
+template <class State, class ScanOutputs>
+inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
+template <>
+inline constexpr bool is_scan_step<scan_step<loose_values>> = false;
+
+template <std::size_t N>
+void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
+{
+    for (std::size_t i = 0; i < N; ++i) {
+        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
+        places[i].reverse = is_reverse(directions, i);
+    }
+}
+
+/// Runs the iterations of a pure scan over cursors; `push` receives the outputs of each. The final states are
+/// left in `states`.
+template <class Step, class Body, class States, class Elements, class Push>
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
+    Push&& push, std::optional<std::size_t> row = {})
+{
+    for (std::size_t t = 0; t < length; ++t) {
+        detail::enter_all(elements);
+        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
+        detail::leave_all(elements);
+        auto const returned = detail::leaves(step.state);
+        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
+            if (!detail::have_same_shape(std::get<i>(states), value))
+                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
+                    detail::describe_shape(value), t, row);
+        });
+        push(detail::leaves(step.scan_outputs), t);
+        detail::for_each_leaf(
+            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
+    }
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/run/scan/vjp_types.hpp ====
+// Compile-time traits of the operands of derivatives.
+
+namespace xloom::detail {
+
+/// The types of a pack's values as const references: those of parameters in a body's arguments.
+template <class Pack>
+using const_leaves_t = decltype(detail::const_leaves(detail::leaves(std::declval<bare<Pack> const&>())));
+
+/// True if two tuples have values of the same items in the same order.
+template <class A, class B>
+inline constexpr bool have_same_items = false;
+template <class... As, class... Bs>
+    requires(sizeof...(As) == sizeof...(Bs))
+inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
+    (std::is_same_v<item_t<As>, item_t<Bs>> && ...);
+
+/// True for a parameter whose cotangent can begin as 0.
+template <class X>
+struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
+
+/// The type of a callable with any arguments and this result. It has no definition.
+template <class Result>
+struct callable_returning {
+    template <class... Arguments>
+    Result operator()(Arguments&&...) const;
+};
+
+/// The pullback of a call that is not valid.
+struct no_pullback {
+    template <class... Cotangents>
+    void operator()(Cotangents const&...) const
+    {}
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// Options of check_vjp.
+struct check_vjp_options {
+    std::optional<double> tolerance{}; ///< none: 1e-6 for double and wider types, 1e-2 for float
+    std::uint32_t seed = 1;            ///< of the cotangents, which are random numbers in [-1, 1]
+};
+
+/// An item of an operand whose derivative by the VJP differs from its difference quotient.
+struct vjp_difference {
+    std::string operand; ///< such as params[0]
+    shape index;
+    double vjp;
+    double quotient;
+};
+
+/// The result of check_vjp, which is true if the VJP is right.
+class vjp_report {
+public:
+    explicit operator bool() const noexcept { return differences_.empty(); }
+    std::vector<vjp_difference> const& differences() const noexcept { return differences_; }
+    void add(vjp_difference difference) { differences_.push_back(std::move(difference)); }
+
+private:
+    std::vector<vjp_difference> differences_{};
+};
+
+/// Returns a sentence about the first four differences.
+inline std::string to_string(vjp_report const& report)
+{
+    if (report)
+        return "the VJP agrees with the difference quotients";
+    detail::fact_list facts;
+    for (vjp_difference const& each : report.differences())
+        facts.add(each.operand, each.index, " has ", std::to_string(each.vjp), " instead of ",
+            std::to_string(each.quotient));
+    return detail::concat("the VJP must agree with the difference quotients, but ", facts);
+}
+
+inline std::ostream& operator<<(std::ostream& to, vjp_report const& report)
+{
+    return to << to_string(report);
+}
+
+namespace detail {
+
+/// Random numbers in [-1, 1], of the same values on every platform.
+class cotangent_numbers {
+public:
+    explicit cotangent_numbers(std::uint32_t seed) : state_(seed) {}
+
+    double operator()()
+    {
+        state_ = state_ * 1664525u + 1013904223u;
+        return static_cast<double>(state_ >> 8) / (1 << 23) - 1;
+    }
+
+private:
+    std::uint32_t state_;
+};
+
+/// Calls f(item) for each item of a tensor that owns its items, or for a scalar.
+template <class X, class F>
+void for_each_item(X& value, F const& f)
+{
+    if constexpr (tensor<X>) {
+        auto* const first = enable_tensor<bare<X>>::data(value);
+        std::size_t const count = element_count(detail::shape_of(value));
+        for (std::size_t i = 0; i < count; ++i)
+            f(first[i]);
+    } else {
+        f(value);
+    }
+}
+
+/// True if difference quotients by this type exist.
+template <class Item>
+inline constexpr bool has_quotients = std::is_floating_point_v<Item>;
+
+/// Compares a VJP with central differences of the sum of all results times cotangents. Operands is a tuple of
+/// the states, the elements and the parameters.
+template <class Operands>
+class vjp_comparison {
+public:
+    vjp_comparison(Operands& operands, check_vjp_options const& options)
+        : operands_(operands), options_(options)
+    {}
+
+    /// Returns a cotangent for a result, and the same one for a result of the same place in every call.
+    template <class X>
+    owned_t<X> cotangent_of(X const& result)
+    {
+        owned_t<X> ct = detail::zeros_like(result);
+        detail::for_each_item(ct, [&](auto& item) {
+            if constexpr (has_quotients<bare<decltype(item)>>) {
+                item = static_cast<bare<decltype(item)>>(numbers_());
+                weights_.push_back(static_cast<double>(item));
+            }
+        });
+        return ct;
+    }
+
+    /// Compares the derivatives `ct_operand` of one operand with the quotients. evaluate(use) computes the
+    /// results and calls use(result) for each.
+    template <std::size_t I, class Ct, class Evaluate>
+    void compare(std::string_view name, std::size_t number, Ct const& ct_operand, Evaluate const& evaluate,
+        vjp_report& report) const
+    {
+        auto& operand = std::get<I>(operands_);
+        using item = item_t<bare<decltype(operand)>>;
+        if constexpr (has_quotients<item>) {
+            double const tolerance =
+                options_.tolerance.value_or(std::numeric_limits<item>::digits < 53 ? 1e-2 : 1e-6);
+            std::vector<double> derivatives;
+            detail::for_each_item(
+                ct_operand, [&](item const& ct) { derivatives.push_back(static_cast<double>(ct)); });
+            std::size_t flat = 0;
+            detail::for_each_item(operand, [&](item& value) {
+                item const original = value;
+                item const step =
+                    std::cbrt(std::numeric_limits<item>::epsilon()) * (std::max)(item(1), std::abs(original));
+                value = original + step;
+                item const above = value;
+                double const sum_above = weighted_results(evaluate);
+                value = original - step;
+                double const quotient =
+                    (sum_above - weighted_results(evaluate)) / static_cast<double>(above - value);
+                value = original;
+                double const vjp = derivatives[flat];
+                if (!(std::abs(vjp - quotient) <= tolerance * (std::max)(1.0, std::abs(quotient))))
+                    report.add({concat(name, "[", number, "]"), index_of(operand, flat), vjp, quotient});
+                ++flat;
+            });
+        }
+    }
+
+private:
+    template <class Evaluate>
+    double weighted_results(Evaluate const& evaluate) const
+    {
+        double sum = 0;
+        std::size_t next = 0;
+        evaluate([&](auto const& result) {
+            detail::for_each_item(result, [&](auto const& item) {
+                if constexpr (has_quotients<bare<decltype(item)>>)
+                    sum += next < weights_.size() ? weights_[next++] * static_cast<double>(item) : 0.0;
+            });
+        });
+        return sum;
+    }
+
+    /// Returns the index of an item by its number in memory.
+    template <class X>
+    static shape index_of(X const& operand, std::size_t flat)
+    {
+        if constexpr (tensor<X>) {
+            auto const [dims, steps] = detail::layout_of(operand);
+            shape index;
+            for (std::size_t axis = 0; axis < dims.size(); ++axis)
+                index.push_back(
+                    dims[axis] < 2 ? 0 : flat / static_cast<std::size_t>(steps[axis]) % dims[axis]);
+            return index;
+        } else {
+            return {};
+        }
+    }
+
+    Operands& operands_;
+    check_vjp_options options_;
+    cotangent_numbers numbers_{options_.seed};
+    std::vector<double> weights_{};
+};
+
+/// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states and
+/// the outputs.
+template <class State, class Elements, class Params, class CallBody, class BodyVjp>
+vjp_report check_vjp(State const& states, Elements const& elements, Params const& params,
+    CallBody const& call_body, BodyVjp& body_vjp, check_vjp_options const& options)
+{
+    auto const own = [](auto const& pack) {
+        return std::apply(
+            [](auto const&... value) { return std::tuple<owned_t<decltype(value)>...>(value...); },
+            detail::leaves(pack));
+    };
+    auto const first = own(states);
+    auto const x = own(elements);
+    auto const p = own(params);
+    auto operands = std::tuple_cat(first, x, p);
+    constexpr std::size_t S = std::tuple_size_v<decltype(first)>, M = std::tuple_size_v<decltype(x)>,
+                          P = std::tuple_size_v<decltype(p)>;
+    vjp_comparison comparison(operands, options);
+
+    auto const results = call_body(operands);
+    auto cts = std::apply(
+        [&](auto const&... result) { return std::tuple{comparison.cotangent_of(result)...}; }, results);
+    vjp_report report;
+    [&]<std::size_t... I, std::size_t... J, std::size_t... K, std::size_t... L>(std::index_sequence<I...>,
+        std::index_sequence<J...>, std::index_sequence<K...>, std::index_sequence<L...>) {
+        auto ct_x = std::tuple(detail::zeros_like(std::get<J>(x))...);
+        auto ct_p = std::tuple(detail::zeros_like(std::get<K>(p))...);
+        detail::call_body(body_vjp, detail::const_leaves(detail::leaves(first)), detail::leaves(x),
+            detail::leaves(p), std::tie(std::as_const(std::get<S + L>(cts))...),
+            std::tie(std::get<I>(cts)...), detail::leaves(ct_x), detail::leaves(ct_p));
+        auto const evaluate = [&](auto const& use) {
+            std::apply([&](auto const&... result) { (use(result), ...); }, call_body(operands));
+        };
+        (comparison.template compare<I>("states", I, std::get<I>(cts), evaluate, report), ...);
+        (comparison.template compare<S + J>("elements", J, std::get<J>(ct_x), evaluate, report), ...);
+        (comparison.template compare<S + M + K>("params", K, std::get<K>(ct_p), evaluate, report), ...);
+    }(std::make_index_sequence<S>{}, std::make_index_sequence<M>{}, std::make_index_sequence<P>{},
+        std::make_index_sequence<std::tuple_size_v<decltype(cts)> - S>{});
+    return report;
+}
+
+} // namespace detail
+
+/// Compares the VJP of a scan's body with central differences, and returns the items that differ.
+///
+/// body(state const&..., element const&..., param const&...) -> scan_step and body_vjp are those of scan_vjp.
+/// states, elements and params are the arguments of one iteration: each one value or a flat std::tuple of
+/// tensors and scalars. The results are multiplied by random cotangents; every item of every operand is then
+/// varied by the cube root of its type's epsilon.
+///
+/// Types     items of floating-point types are varied, others are not.
+/// Options   check_vjp_options. The tolerance is relative to the larger of 1 and the quotient.
+/// Errors    exceptions of the bodies propagate.
+/// Cost      two runs of the body for every item.
+/// Source    JAX's jax.test_util.check_vjp.
+/// Example
+/// ```cpp
+/// auto const body = [](double h, double x, double w) { return xloom::scan_step{w * h + x}; };
+/// auto const wrong = [](double h, double, double w, double& ct_h, double& ct_x, double& ct_w) {
+///     ct_x = ct_h;
+///     ct_w += h; // times ct_h
+///     ct_h *= w;
+/// };
+/// bool const is_right = bool(xloom::check_vjp(body, wrong, 0.5, 2.0, 0.25));
+/// is_right; // = false
+/// ```
+template <class Body, class BodyVjp, class State, class Elements, class Params = std::tuple<>>
+vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
+    Params const& params = {}, check_vjp_options const& options = {})
+{
+    auto const call_body = [&](auto const& operands) {
+        auto step = std::apply(body, operands);
+        return std::apply(
+            [](auto&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
+            std::tuple_cat(detail::leaves(step.state), detail::leaves(step.scan_outputs)));
+    };
+    return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+}
+
+/// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output elements.
+template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
+vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
+    Params const& params, Outputs const& outputs, check_vjp_options const& options = {})
+{
+    constexpr std::size_t S = detail::leaf_count<State const>;
+    auto const call_body = [&](auto const& operands) {
+        auto results = std::apply(
+            [](auto const&... value) { return std::tuple<detail::owned_t<decltype(value)>...>(value...); },
+            std::tuple_cat(detail::leaves(states), detail::leaves(outputs)));
+        [&]<std::size_t... I, std::size_t... J, std::size_t... K>(
+            std::index_sequence<I...>, std::index_sequence<J...>, std::index_sequence<K...>) {
+            ((std::get<I>(results) = std::get<I>(operands)), ...);
+            body(std::get<I>(results)..., std::get<S + J>(operands)..., std::get<S + K>(results)...);
+        }(std::make_index_sequence<S>{},
+            std::make_index_sequence<std::tuple_size_v<detail::bare<decltype(operands)>> - S>{},
+            std::make_index_sequence<std::tuple_size_v<decltype(results)> - S>{});
+        return results;
+    };
+    return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
+}
+
+} // namespace xloom
+
 // ==== xloom/gather_nd.hpp ====
 // The GatherND operator: gathers the slices that indices name.
 
@@ -9044,214 +10844,6 @@ recurrent_workspace<Item> gru_workspace(
 // ==== xloom/if.hpp ====
 // The If operator: runs one of two branches.
 
-// ==== xloom/run/scan/step.hpp ====
-// The values that pure bodies return, and their assignment to carried values.
-
-// ==== xloom/run/scan/step_memory.hpp ====
-// A memory pool for values that a body returns: every iteration reuses the same blocks.
-
-namespace xloom::detail {
-
-/// A pool of the blocks that values of one running operator free, for the next iteration's values. It keeps
-/// at most as many blocks as were in use at once, the newest; older ones are freed, so that blocks of sizes
-/// that no longer occur do not accumulate. The destructor frees the rest, when the operator returns. Each
-/// operator on a thread's stack has its own pool; values that outlive it use operator new and delete.
-class step_memory_pool {
-public:
-    step_memory_pool() : outer_(current) { current = this; }
-    step_memory_pool(step_memory_pool const&) = delete;
-    step_memory_pool& operator=(step_memory_pool const&) = delete;
-
-    ~step_memory_pool()
-    {
-        current = outer_;
-        while (oldest_)
-            free_oldest();
-    }
-
-    static void* take(std::size_t bytes)
-    {
-        return current ? current->take_block(allocated(bytes)) : ::operator new(allocated(bytes));
-    }
-
-    static void give_back(void* memory, std::size_t bytes) noexcept
-    {
-        if (current)
-            current->keep(memory, allocated(bytes));
-        else
-            ::operator delete(memory);
-    }
-
-private:
-    /// A free block, which stores its own node of a list from the oldest to the newest.
-    struct block {
-        block* older;
-        block* newer;
-        std::size_t bytes;
-    };
-
-    static std::size_t allocated(std::size_t bytes) { return (std::max)(bytes, sizeof(block)); }
-
-    void* take_block(std::size_t bytes)
-    {
-        block* found = newest_;
-        while (found && found->bytes != bytes)
-            found = found->older;
-        if (found)
-            unlink(*found);
-        void* const memory = found ? found : ::operator new(bytes);
-        most_in_use_ = (std::max)(most_in_use_, ++in_use_);
-        return memory;
-    }
-
-    void keep(void* memory, std::size_t bytes) noexcept
-    {
-        if (in_use_ != 0) // values of an outer operator may be freed here
-            --in_use_;
-        block* const added = ::new (memory) block{newest_, nullptr, bytes};
-        (newest_ ? newest_->newer : oldest_) = added;
-        newest_ = added;
-        if (++kept_ > most_in_use_)
-            free_oldest();
-    }
-
-    void unlink(block const& each) noexcept
-    {
-        (each.older ? each.older->newer : oldest_) = each.newer;
-        (each.newer ? each.newer->older : newest_) = each.older;
-        --kept_;
-    }
-
-    void free_oldest() noexcept
-    {
-        block* const freed = oldest_;
-        unlink(*freed);
-        ::operator delete(freed);
-    }
-
-    static inline constinit thread_local step_memory_pool* current = nullptr;
-
-    block* oldest_ = nullptr;
-    block* newest_ = nullptr;
-    std::size_t kept_ = 0;
-    std::size_t in_use_ = 0;
-    std::size_t most_in_use_ = 0;
-    step_memory_pool* outer_;
-};
-
-/// A standard allocator over the running operator's step_memory_pool.
-template <class T>
-struct step_memory_allocator {
-    using value_type = T;
-
-    step_memory_allocator() = default;
-    template <class U>
-    step_memory_allocator(step_memory_allocator<U> const&) noexcept
-    {}
-
-    T* allocate(std::size_t count)
-    {
-        static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-        if (count > static_cast<std::size_t>(-1) / sizeof(T))
-            throw_or_abort(std::bad_array_new_length());
-        return static_cast<T*>(step_memory_pool::take(count * sizeof(T)));
-    }
-    void deallocate(T* items, std::size_t count) noexcept
-    {
-        step_memory_pool::give_back(items, count * sizeof(T));
-    }
-
-    friend bool operator==(step_memory_allocator, step_memory_allocator) noexcept { return true; }
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The type that a step stores for a value: lazy expressions and views become containers while the body's
-/// variables exist.
-///
-/// Why not xtensor's allocator: it allocates aligned memory from the system, three to five times as slow for
-/// the small tensors that bodies return. The values are copied into states and outputs at once.
-template <class T>
-struct stored {
-    using type = owned_t<T>;
-};
-template <class T>
-    requires(lazy<T> || tensor_view<T>)
-struct stored<T> {
-    template <class Item>
-    using allocator = std::conditional_t<(alignof(Item) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__),
-        step_memory_allocator<Item>, std::allocator<Item>>;
-    template <class Owner>
-    struct recycled {
-        using type = Owner;
-    };
-    template <class Item, class Allocator, std::size_t Rank, xt::layout_type Layout, class Tag>
-    struct recycled<xt::xtensor_container<xt::uvector<Item, Allocator>, Rank, Layout, Tag>> {
-        using type = xt::xtensor_container<xt::uvector<Item, allocator<Item>>, Rank, Layout, Tag>;
-    };
-    template <class Item, class Allocator, xt::layout_type Layout, class Shape, class Tag>
-    struct recycled<xt::xarray_container<xt::uvector<Item, Allocator>, Layout, Shape, Tag>> {
-        using type = xt::xarray_container<xt::uvector<Item, allocator<Item>>, Layout, Shape, Tag>;
-    };
-    using type = typename recycled<owned_t<T>>::type;
-};
-template <class... Ts>
-struct stored<std::tuple<Ts...>> {
-    using type = std::tuple<typename stored<bare<Ts>>::type...>;
-};
-template <class T>
-using stored_t = typename stored<bare<T>>::type;
-
-/// False if a value may refer to variables of a body that has returned: lazy expressions and views.
-template <class T>
-inline constexpr bool is_self_contained = !lazy<T> && !tensor_view<T>;
-template <class... Ts>
-inline constexpr bool is_self_contained<std::tuple<Ts...>> = (is_self_contained<bare<Ts>> && ...);
-template <class T>
-inline constexpr bool is_self_contained<std::optional<T>> = is_self_contained<T>;
-template <class T, class Allocator>
-inline constexpr bool is_self_contained<std::vector<T, Allocator>> = is_self_contained<T>;
-
-/// A tag for the values of a step that were not grouped in tuples: scan_step{a, b, y}.
-struct loose_values {};
-
-/// A tag for the state of a step whose condition is not a bool.
-struct no_bool {};
-
-/// False if the type of `to` has a fixed shape or static rank that differs from `from`'s. Two static ones
-/// that differ are a compile-time error.
-template <class To, class From>
-bool has_room_for(To const& to, From const& from)
-{
-    if constexpr (std::is_same_v<To, From> || !tensor<To>)
-        return true;
-    else if constexpr (is_fixed_shape<shape_type_t<To>>)
-        return detail::have_same_shape(to, from);
-    else if constexpr (enable_tensor<To>::rank == dynamic_rank ||
-                       enable_tensor<To>::rank == enable_tensor<From>::rank)
-        return true;
-    else
-        return enable_tensor<To>::rank == detail::shape_of(from).size();
-}
-
-/// Assigns `from` to `to`: moves if the types are equal, otherwise copies the items. Requires a valid
-/// replacement, and has_room_for(to, from).
-template <class To, class From>
-void assign_carried(To& to, From& from)
-{
-    if constexpr (std::is_same_v<To, From> || !tensor<To>) {
-        to = std::move(from);
-    } else {
-        if (!detail::have_same_shape(to, from))
-            to = enable_tensor<To>::make(detail::shape_of(from));
-        detail::copy_items(from, to);
-    }
-}
-
-} // namespace xloom::detail
-
 namespace xloom {
 
 namespace detail {
@@ -9391,1240 +10983,6 @@ inline void check_exclusive(
         fail<overlap_error>(op, ": a cotangent that is written must have exclusive memory, but ", pairs,
             ". Copy one of the two.");
 }
-
-} // namespace xloom::detail
-
-// ==== xloom/run/scan/held_pack.hpp ====
-// Operands that a function object keeps for a later call.
-
-namespace xloom::detail {
-
-/// The type in which an argument X&& is kept: variables of tensor types by reference, other values as owned
-/// ones.
-template <class X>
-using held_t =
-    std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
-
-/// Returns the values of a pack to keep, as a tuple.
-template <class Pack>
-auto hold(Pack&& pack)
-{
-    if constexpr (is_tuple<bare<Pack>>)
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return std::tuple<held_t<decltype(std::get<I>(static_cast<Pack&&>(pack)))>...>(
-                std::get<I>(static_cast<Pack&&>(pack))...);
-        }(std::make_index_sequence<std::tuple_size_v<bare<Pack>>>{});
-    else
-        return std::tuple<held_t<Pack&&>>(static_cast<Pack&&>(pack));
-}
-
-template <class Pack>
-using held_pack_t = decltype(detail::hold(std::declval<Pack>()));
-
-/// Returns a value of 0 for a cotangent of `value`: a tensor of its shape, or a scalar.
-template <class X>
-owned_t<X> zeros_like(X const& value)
-{
-    if constexpr (tensor<X>) {
-        auto zeros = enable_tensor<owned_t<X>>::make(detail::shape_of(value));
-        std::fill_n(
-            enable_tensor<owned_t<X>>::data(zeros), element_count(detail::shape_of(value)), item_t<X>(0));
-        return zeros;
-    } else {
-        return owned_t<X>(0);
-    }
-}
-
-/// Returns zeros for the cotangents of the values of a pack, as a pack of owned values.
-template <class Pack, class... Xs>
-owned_t<Pack> zeros_like_pack(std::tuple<Xs...> const& values)
-{
-    return std::apply(
-        [](auto const&... value) { return owned_t<Pack>(detail::zeros_like(value)...); }, values);
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/run/scan/vjp_types.hpp ====
-// Compile-time traits of the operands of derivatives.
-
-// ==== xloom/run/scan/body_call.hpp ====
-// Compile-time traits of operands and bodies, and the call of a body on the current elements.
-
-// ==== xloom/run/scan/element_cursor.hpp ====
-// Cursors over the elements of an operand along time, and the states and shapes that go with them.
-
-// ==== xloom/kernel/time_axis.hpp ====
-// The offsets of elements along the time axis, for every element type, layout, axis and direction.
-
-namespace xloom::kernel {
-
-/// The iterations `begin` .. `end` - 1 of a scan of `length`.
-struct iterations {
-    std::size_t begin;
-    std::size_t end;
-    std::size_t length;
-
-    constexpr std::size_t count() const noexcept { return end - begin; }
-};
-
-/// Returns all iterations of a scan of `length`.
-constexpr iterations all_iterations(std::size_t length) noexcept { return {0, length, length}; }
-
-/// The elements of one operand along its time axis: element t begins `first + t * step` items after the
-/// operand's first item.
-struct time_axis {
-    std::ptrdiff_t first = 0;
-    std::ptrdiff_t step = 0;
-    strided_layout element{};
-
-    /// Requires axis < rank. In reverse, element 0 is the last of `length`. Empty elements all begin at the
-    /// operand's first item, which may be a null pointer.
-    constexpr time_axis(strided_layout const& operand, std::size_t axis, std::size_t length, bool reverse)
-        : element(drop_axis(operand, axis))
-    {
-        if (element_count(element.dims) != 0)
-            step = operand.strides[axis];
-        if (reverse) {
-            first = length == 0 ? 0 : static_cast<std::ptrdiff_t>(length - 1) * step;
-            step = -step;
-        }
-    }
-
-    /// Returns the time axis that begins with the element of iteration `begin`.
-    constexpr time_axis from(std::size_t begin) const
-    {
-        time_axis rest = *this;
-        rest.first += static_cast<std::ptrdiff_t>(begin) * step;
-        return rest;
-    }
-
-    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
-    /// contiguous row-major buffer.
-    strided_copy pack_copy(std::size_t count) const
-    {
-        auto const [dims, strided, packed] = several(count);
-        return {dims, strided, packed};
-    }
-
-    /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
-    /// which is passed to it.
-    strided_copy unpack_copy(std::size_t count) const
-    {
-        auto const [dims, strided, packed] = several(count);
-        return {dims, packed, strided};
-    }
-
-private:
-    struct both_layouts {
-        shape dims;
-        strides strided;
-        strides packed;
-    };
-
-    /// Returns the layouts of `count` elements as one array. Time comes after the axes of larger strides, so
-    /// that a copy accesses memory in order.
-    both_layouts several(std::size_t count) const
-    {
-        std::size_t axis = 0;
-        while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(step))
-            ++axis;
-        auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
-        return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, step),
-            insert_axis(row_major_strides(element.dims), axis, size)};
-    }
-};
-
-} // namespace xloom::kernel
-
-// ==== xloom/run/scan/element_buffer.hpp ====
-// Buffers that make elements with strided items contiguous for a body.
-
-namespace xloom::detail {
-
-/// A container of items in aligned memory, uninitialised if their type is trivial.
-template <class T>
-using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
-
-/// A buffer for the current element of an output. Each element is written back at the end of its iteration,
-/// because a body may read, through a captured variable, what earlier iterations wrote.
-template <class T>
-class element_buffer {
-public:
-    element_buffer(T* data, kernel::time_axis const& time, std::size_t)
-        : time_(time),
-          place_(data + time.first),
-          items_(element_count(time.element.dims)),
-          scatter_(time.unpack_copy(1))
-    {}
-
-    /// Initialises every element from the tensor, for an input that is the same tensor. Returns the address
-    /// of the buffered items.
-    T* start_from_input()
-    {
-        gather_.emplace(time_.pack_copy(1));
-        return items_.data();
-    }
-
-    T* enter()
-    {
-        if (gather_)
-            gather();
-        return items_.data();
-    }
-
-    [[gnu::noinline]] void leave()
-    {
-        scatter_(items_.data(), place_);
-        place_ += time_.step;
-    }
-
-private:
-    [[gnu::noinline]] void gather() { (*gather_)(place_, items_.data()); }
-
-    kernel::time_axis time_;
-    T* place_;
-    item_buffer<T> items_;
-    kernel::strided_copy scatter_;
-    std::optional<kernel::strided_copy> gather_{};
-};
-
-/// A buffer for several elements of an input: consecutive elements that share a cache line load it once.
-template <class T>
-class element_buffer<T const> {
-public:
-    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
-        : time_(time),
-          first_(data + time.first),
-          length_(length),
-          next_(first_),
-          left_(length),
-          element_size_(element_count(time.element.dims)),
-          capacity_(neighbours(time.step, element_size_)),
-          items_(capacity_ * element_size_),
-          gather_(time.pack_copy(capacity_))
-    {}
-
-    /// Makes element t the next one.
-    void seek(std::size_t t)
-    {
-        next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
-        left_ = length_ - t;
-        position_ = filled_ = 0;
-    }
-
-    T const* enter()
-    {
-        if (position_ == filled_)
-            gather();
-        return items_.data() + position_ * element_size_;
-    }
-
-    void leave() { ++position_; }
-
-private:
-    /// Returns the number of elements that share a cache line; 1 where copying items may throw, so that it
-    /// throws in the iteration that needs the item.
-    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
-    {
-        if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
-            return 1;
-        std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(
-            1, (std::min)(in_a_line, tuning::element_buffer_bytes / sizeof(T) / element_size));
-    }
-
-    [[gnu::noinline]] void gather()
-    {
-        position_ = 0;
-        filled_ = (std::min)(capacity_, left_);
-        if (filled_ < capacity_)
-            time_.pack_copy(filled_)(next_, items_.data());
-        else
-            gather_(next_, items_.data());
-        left_ -= filled_;
-        next_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
-    }
-
-    kernel::time_axis time_;
-    T const* first_;
-    std::size_t length_;
-    T const* next_;
-    std::size_t left_;
-    std::size_t element_size_;
-    std::size_t capacity_;
-    item_buffer<T> items_;
-    kernel::strided_copy gather_;
-    std::size_t position_ = 0;
-    std::size_t filled_ = 0;
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The element type of an operand of static rank 1: one item. Other operands' elements are views, given by a
-/// shape type.
-struct item_element {};
-
-/// The shape type of an operand's elements. The time axis is axis 0 (LeadingAxis) or known at run time only.
-template <class Shape, bool LeadingAxis>
-struct element_shape {
-    using type = xt::dynamic_shape<std::size_t>;
-};
-template <class Size, std::size_t Rank, bool LeadingAxis>
-struct element_shape<std::array<Size, Rank>, LeadingAxis> {
-    using type =
-        std::conditional_t<Rank <= 1, item_element, std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>>;
-};
-template <std::size_t First, std::size_t... Rest>
-struct element_shape<xt::fixed_shape<First, Rest...>, true> {
-    using type = std::conditional_t<sizeof...(Rest) == 0, item_element, xt::fixed_shape<Rest...>>;
-};
-template <std::size_t... Dims>
-struct element_shape<xt::fixed_shape<Dims...>, false>
-    : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
-
-/// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
-/// an input. The last argument of the constructors is the number of elements.
-template <class T, class ElementShape>
-class element_cursor {
-public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
-        : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
-    {}
-
-    /// Makes element t the one that enter() makes current.
-    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
-
-    /// Makes element() the current one; called before the body.
-    void enter() { view_.rebind(data_ + at_); }
-
-    /// Advances to the next element; called after the body.
-    void leave() { at_ += step_; }
-
-    auto& element() { return view_; }
-    /// True if the view that was assigned another shape is this cursor's element.
-    bool is_own(element_reshaped const& found) const { return found.view() == &view_; }
-    /// True if the view that was assigned another shape is a copy of this cursor's element. An outer
-    /// operator's element can begin at the same item, but cannot have the same shape.
-    bool is_copy(element_reshaped const& found) const
-    {
-        return found.data() == view_.data() &&
-               std::equal(found.is().begin(), found.is().end(), view_.shape().begin(), view_.shape().end());
-    }
-
-protected:
-    T* data_;
-    std::ptrdiff_t first_;
-    std::ptrdiff_t at_;
-    std::ptrdiff_t step_;
-    basic_element_view<T, ElementShape> view_;
-};
-
-/// A cursor over elements whose items may be strided; strided elements are copied through a buffer.
-///
-/// Why the buffer is a separate object with copies out of line: the compiler keeps a cursor in registers only
-/// as long as its address is not passed to a function.
-template <class T, class ElementShape>
-class buffered_cursor : public element_cursor<T, ElementShape> {
-    using base = element_cursor<T, ElementShape>;
-
-public:
-    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length) : base(data, time, length)
-    {
-        if (!is_row_major(time.element))
-            buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
-    }
-
-    void seek(std::size_t t)
-    {
-        if (buffer_)
-            buffer_->seek(t);
-        base::seek(t);
-    }
-
-    void enter()
-    {
-        if (buffer_)
-            this->view_.rebind(buffer_->enter());
-        else
-            base::enter();
-    }
-
-    void leave()
-    {
-        if (buffer_)
-            buffer_->leave();
-        base::leave();
-    }
-
-    /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
-    /// if the output has a buffer.
-    template <class OutputShape>
-    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
-    {
-        if (!output.buffer_)
-            return;
-        this->data_ = output.buffer_->start_from_input();
-        this->at_ = this->step_ = 0;
-        buffer_.reset();
-    }
-
-private:
-    template <class, class>
-    friend class buffered_cursor;
-
-    std::unique_ptr<element_buffer<T>> buffer_{};
-};
-
-template <class T>
-class element_cursor<T, item_element> {
-public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
-        : data_(data), first_(time.first), at_(time.first), step_(time.step)
-    {}
-
-    void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
-    void enter() {}
-    void leave() { at_ += step_; }
-    T& element() { return data_[at_]; }
-    bool is_own(element_reshaped const&) const { return false; }
-    bool is_copy(element_reshaped const&) const { return false; }
-
-private:
-    T* data_;
-    std::ptrdiff_t first_;
-    std::ptrdiff_t at_;
-    std::ptrdiff_t step_;
-};
-
-template <class T, class ElementShape, bool Contiguous>
-using cursor_over = std::conditional_t<(Contiguous || std::is_same_v<ElementShape, item_element>),
-    element_cursor<T, ElementShape>, buffered_cursor<T, ElementShape>>;
-
-/// True if an operand's elements are contiguous: slices along the leading axis of a row-major tensor are
-/// row-major.
-template <class X, bool LeadingAxis>
-inline constexpr bool has_packed_elements = LeadingAxis && is_always_row_major<bare<X>>;
-
-/// The cursor type of an operand X (const for an input).
-template <class X, bool LeadingAxis>
-using cursor_for = cursor_over<std::conditional_t<std::is_const_v<X>, item_t<X> const, item_t<X>>,
-    typename element_shape<shape_type_t<bare<X>>, LeadingAxis>::type, has_packed_elements<X, LeadingAxis>>;
-
-/// A state during a loop. Arithmetic states are kept in a local copy and written back by the destructor, also
-/// during unwinding: through the caller's reference the compiler would have to store and reload the state
-/// around every write to an output.
-template <class State>
-class local_state {
-public:
-    explicit local_state(State& state) : state_(state) {}
-    State& get() { return state_; }
-
-private:
-    State& state_;
-};
-template <class State>
-    requires std::is_arithmetic_v<State>
-class local_state<State> {
-public:
-    explicit local_state(State& state) : target_(state), value_(state) {}
-    local_state(local_state const&) = delete;
-    ~local_state() { target_ = value_; }
-    State& get() { return value_; }
-
-private:
-    State& target_;
-    State value_;
-};
-
-/// The states of a loop, each a local_state.
-template <class... States>
-class local_states {
-public:
-    explicit local_states(std::tuple<States&...> const& states) : held_(states) {}
-
-    /// Returns the states as a body's arguments.
-    std::tuple<States&...> get()
-    {
-        return std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held_);
-    }
-
-private:
-    std::tuple<local_state<States>...> held_;
-};
-
-/// Fills an output element with NaN in debug builds, so that one that the body does not write is noticed.
-template <class T>
-void poison([[maybe_unused]] T& item)
-{
-#ifndef NDEBUG
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-        item = std::numeric_limits<T>::quiet_NaN();
-#endif
-}
-template <class T, class Shape>
-void poison([[maybe_unused]] basic_element_view<T, Shape>& element)
-{
-#ifndef NDEBUG
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
-        element = std::numeric_limits<T>::quiet_NaN();
-#endif
-}
-
-/// The shape that a state must keep; not stored for scalars and fixed shapes.
-template <class State>
-class shape_guard {
-public:
-    explicit shape_guard(State const&) {}
-    bool holds(State const&) const { return true; }
-    shape expected() const { return {}; }
-};
-
-template <tensor State>
-    requires(!is_fixed_shape<shape_type_t<State>>)
-class shape_guard<State> {
-public:
-    explicit shape_guard(State const& state) : expected_(detail::extents_of(state)) {}
-    bool holds(State const& state) const { return detail::is_shaped_like(state, expected_); }
-    shape expected() const { return {expected_.begin(), expected_.end()}; }
-
-private:
-    extents_t<State> expected_;
-};
-
-} // namespace xloom::detail
-
-// ==== xloom/run/scan/stacked_outputs.hpp ====
-// Stacked outputs: the values that a body returned in all iterations, along a new axis.
-
-// ==== xloom/check/scan.hpp ====
-// Shape requirements of Scan.
-
-// ==== xloom/scan_options.hpp ====
-// The options of scan, scan_into, scan_list and scan_batched.
-
-namespace xloom {
-
-/// The direction in which a scan traverses an input or an output.
-enum class scan_direction { forward, reverse };
-
-using scan_directions = option_list<scan_direction, max_operands>;
-
-/// Options of Scan. An empty list means axis 0, or forward, for every input or output; otherwise a list has
-/// one entry for each.
-struct scan_options {
-    axes scan_input_axes{};                   ///< the time axis of each scan input; negative: from the back
-    axes scan_output_axes{};                  ///< the time axis of each scan output (rank = element rank + 1)
-    scan_directions scan_input_directions{};  ///< reverse: iteration t reads element T-1-t
-    scan_directions scan_output_directions{}; ///< reverse: iteration t writes element T-1-t
-    std::optional<std::size_t> length{};      ///< the number of iterations; required only without scan inputs
-};
-
-/// Options of Scan-8, which has neither axes nor output directions to choose.
-struct scan_batched_options {
-    scan_directions directions{};        ///< empty: forward, for every input
-    std::optional<std::size_t> length{}; ///< the longest sequence T; required only without scan inputs
-};
-
-} // namespace xloom
-
-namespace xloom::detail {
-
-constexpr std::int64_t axis_option(axes const& list, std::size_t i) { return list.empty() ? 0 : list[i]; }
-
-constexpr bool is_reverse(scan_directions const& list, std::size_t i)
-{
-    return !list.empty() && list[i] == scan_direction::reverse;
-}
-
-template <class List>
-constexpr void check_entries(
-    std::string_view op, std::string_view option, List const& list, std::size_t operands, std::string_view of)
-{
-    if (!list.empty() && list.given() != operands)
-        fail<option_error>(op, ": ", option, " must be empty or have one entry for each of the ", operands,
-            " ", of, ", but it has ", list.given(), ". Leave it empty or give it one for each.");
-}
-
-constexpr void check_count(std::string_view op, std::size_t operands, std::string_view of)
-{
-    if (operands > max_operands)
-        fail<option_error>(op, ": there may be at most ", max_operands,
-            " operands of one kind (max_operands), but there are ", operands, " ", of,
-            ". Stack some of them into one tensor.");
-}
-
-constexpr bool is_direction(scan_direction direction)
-{
-    return direction == scan_direction::forward || direction == scan_direction::reverse;
-}
-
-inline fact_list describe_directions(std::string_view option, scan_directions const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < list.size(); ++i)
-        if (!is_direction(list[i]))
-            wrong.add(option, "[", i, "] is ", static_cast<int>(list[i]));
-    return wrong;
-}
-
-constexpr void check_directions(std::string_view op, std::string_view option, scan_directions const& list)
-{
-    if (!std::all_of(list.begin(), list.end(), is_direction))
-        fail<option_error>(op, ": a direction must be forward (0) or reverse (1), but ",
-            describe_directions(option, list), ". Name one of scan_direction's two.");
-}
-
-inline fact_list describe_scalars(std::string_view name, std::span<shape const> operands)
-{
-    fact_list scalars;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (operands[i].empty())
-            scalars.add(name, "[", i, "] has rank 0");
-    return scalars;
-}
-
-inline fact_list describe_axes(
-    std::string_view name, std::span<shape const> operands, std::string_view option, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        if (!is_axis(axis_option(list, i), operands[i].size()))
-            wrong.add(option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of the shape ",
-                operands[i]);
-    return wrong;
-}
-
-/// Requires that every operand has its time axis.
-constexpr void check_time_axes(std::string_view op, std::string_view name, std::span<shape const> operands,
-    std::string_view option, axes const& list)
-{
-    bool has_axis = true;
-    bool is_in_range = true;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        has_axis = has_axis && !operands[i].empty();
-        is_in_range = is_in_range && is_axis(axis_option(list, i), operands[i].size());
-    }
-    if (!has_axis)
-        fail<shape_error>(op, ": each of ", name, " must have at least one axis, but ",
-            describe_scalars(name, operands), ". Give it an axis for the iterations.");
-    if (!is_in_range)
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            describe_axes(name, operands, option, list), ". Name an axis that the tensor has.");
-}
-
-/// True if an error text lists all of the operands that must agree. Of more it lists the first one, and those
-/// that differ from it.
-constexpr bool are_all_listed(std::size_t operands) { return operands <= fact_list::most_listed; }
-
-/// Lists the lengths of operands along their time axes: all of them, or those other than `length`.
-inline fact_list describe_lengths(std::string_view name, std::span<shape const> operands, axes const& list,
-    std::optional<std::size_t> length = {})
-{
-    auto const length_of = [&](std::size_t i) {
-        return operands[i][wrap_axis(axis_option(list, i), operands[i].size())];
-    };
-    fact_list lengths;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        bool const is_listed =
-            length ? length_of(i) != *length
-                   : i == 0 || length_of(i) != length_of(0) || are_all_listed(operands.size());
-        if (is_listed)
-            lengths.add(name, "[", i, "] has ", length_of(i), " (axis ",
-                wrap_axis(axis_option(list, i), operands[i].size()), " of ", operands[i], ")");
-    }
-    return lengths;
-}
-
-/// Checks the operands and options of Scan and returns its number of iterations T.
-///
-/// Errors    option_error: more than max_operands; numbers of axes or directions; an invalid direction; no
-///           length or another one than that of the inputs. shape_error: rank 0, an axis out of range,
-///           unequal lengths.
-/// Source    ONNX Scan-25, text and inference; ONNX's inference checks neither the directions nor the number
-///           of their entries.
-[[gnu::noinline]] constexpr std::size_t check_scan(
-    std::string_view op, std::span<shape const> inputs, std::size_t outputs, scan_options const& options)
-{
-    check_count(op, inputs.size(), "scan inputs");
-    check_count(op, outputs, "scan outputs");
-    check_entries(op, "scan_input_axes", options.scan_input_axes, inputs.size(), "scan inputs");
-    check_entries(op, "scan_input_directions", options.scan_input_directions, inputs.size(), "scan inputs");
-    check_entries(op, "scan_output_axes", options.scan_output_axes, outputs, "scan outputs");
-    check_entries(op, "scan_output_directions", options.scan_output_directions, outputs, "scan outputs");
-    check_directions(op, "scan_input_directions", options.scan_input_directions);
-    check_directions(op, "scan_output_directions", options.scan_output_directions);
-    check_time_axes(op, "scan_inputs", inputs, "scan_input_axes", options.scan_input_axes);
-
-    std::optional<std::size_t> length;
-    bool agree = true;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        std::size_t const own =
-            inputs[i][wrap_axis(axis_option(options.scan_input_axes, i), inputs[i].size())];
-        agree = agree && own == length.value_or(own);
-        length = own;
-    }
-    if (!agree)
-        fail<shape_error>(op, ": all scan inputs must have the same sequence length, but ",
-            describe_lengths("scan_inputs", inputs, options.scan_input_axes),
-            ". Cut them to one length, or name other axes.");
-    if (!length && !options.length)
-        fail<option_error>(op, ": without scan inputs the number of iterations must be given, but "
-                               "options.length is empty. Set it.");
-    if (length && options.length && *length != *options.length)
-        fail<option_error>(op, ": options.length must be the scan inputs' sequence length, but it is ",
-            *options.length, " and ", describe_lengths("scan_inputs", inputs, options.scan_input_axes),
-            ". Leave it empty.");
-    return length ? *length : *options.length;
-}
-
-/// Requires that outputs that are written in place have exactly T elements.
-///
-/// Errors    shape_error: rank 0, an axis out of range, another length.
-[[gnu::noinline]] constexpr void check_scan_outputs(
-    std::string_view op, std::span<shape const> outputs, std::size_t length, scan_options const& options)
-{
-    check_time_axes(op, "scan_outputs", outputs, "scan_output_axes", options.scan_output_axes);
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i][wrap_axis(axis_option(options.scan_output_axes, i), outputs[i].size())] != length)
-            fail<shape_error>(op, ": every scan output must be as long as the scan, which has ", length,
-                " iterations, but ",
-                describe_lengths("scan_outputs", outputs, options.scan_output_axes, length),
-                ". Give it an element for each iteration.");
-}
-
-inline fact_list describe_fixed_axes(
-    std::string_view name, std::span<std::size_t const> ranks, std::string_view option, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < ranks.size(); ++i)
-        if (ranks[i] != 0 && wrap_axis(axis_option(list, i), ranks[i]) != 0)
-            wrong.add(
-                option, "[", i, "] is ", axis_option(list, i), " for ", name, "[", i, "] of rank ", ranks[i]);
-    return wrong;
-}
-
-/// Requires that time is axis 0 of every operand whose type has a fixed shape. `fixed_ranks` has the ranks of
-/// these, and 0 for others. Requires check_scan, and check_scan_outputs or check_output_axes.
-///
-/// Errors    option_error: another axis.
-[[gnu::noinline]] constexpr void check_fixed_axes(std::string_view op, std::string_view name,
-    std::span<std::size_t const> fixed_ranks, std::string_view option, axes const& list)
-{
-    bool is_leading = true;
-    for (std::size_t i = 0; i < fixed_ranks.size(); ++i)
-        is_leading =
-            is_leading && (fixed_ranks[i] == 0 || wrap_axis(axis_option(list, i), fixed_ranks[i]) == 0);
-    if (!is_leading)
-        fail<option_error>(op, ": a tensor whose type has a fixed shape must be scanned along axis 0, but ",
-            describe_fixed_axes(name, fixed_ranks, option, list), ". Use an xt::xtensor, or a view.");
-}
-
-/// Returns the rank of an output that stacks elements of this rank; max_rank for a dynamic_rank.
-constexpr std::size_t stacked_rank(std::size_t element_rank)
-{
-    return element_rank == dynamic_rank ? max_rank : element_rank + 1;
-}
-
-inline fact_list describe_output_axes(std::span<std::size_t const> element_ranks, axes const& list)
-{
-    fact_list wrong;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        if (std::size_t const rank = stacked_rank(element_ranks[i]); !is_axis(axis_option(list, i), rank))
-            wrong.add("scan_output_axes[", i, "] is ", axis_option(list, i), " for scan_outputs[", i,
-                "] of rank ", element_ranks[i] == dynamic_rank ? "at most " : "", rank);
-    return wrong;
-}
-
-/// Requires that outputs that stack elements of these ranks have the axes of options.scan_output_axes. For a
-/// dynamic_rank any axis of a tensor of max_rank passes; stacked_shape checks it once the shape of an element
-/// is known.
-///
-/// Errors    shape_error: an axis out of range.
-[[gnu::noinline]] constexpr void check_output_axes(
-    std::string_view op, std::span<std::size_t const> element_ranks, scan_options const& options)
-{
-    bool is_in_range = true;
-    for (std::size_t i = 0; i < element_ranks.size(); ++i)
-        is_in_range =
-            is_in_range && is_axis(axis_option(options.scan_output_axes, i), stacked_rank(element_ranks[i]));
-    if (!is_in_range)
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but ",
-            describe_output_axes(element_ranks, options.scan_output_axes),
-            ". Name an axis that the tensor has.");
-}
-
-/// Returns the shape of an output that stacks `length` elements along options.scan_output_axes[i].
-///
-/// Errors    shape_error: over max_rank, an axis out of range, a size that overflows.
-constexpr shape stacked_shape(std::string_view op, std::size_t i, shape const& element, std::size_t length,
-    std::size_t item_bytes, scan_options const& options)
-{
-    std::int64_t const axis = axis_option(options.scan_output_axes, i);
-    std::size_t const rank = element.size() + 1;
-    if (rank > max_rank)
-        fail<shape_error>(op, ": a tensor may have at most ", max_rank, " axes (max_rank), but scan_outputs[",
-            i, "] would stack elements of the shape ", element, ". Return elements of a lower rank.");
-    if (!is_axis(axis, rank))
-        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but scan_output_axes[",
-            i, "] is ", axis, " for scan_outputs[", i, "] of rank ", rank, ", with elements of the shape ",
-            element, ". Name an axis that the tensor has.");
-    shape const dims = insert_axis(element, wrap_axis(axis, rank), length);
-    if (!has_strides(dims, item_bytes))
-        fail<shape_error>(op, ": the size of a result must fit in memory, but scan_outputs[", i,
-            "] would have the shape ", dims, ". Run fewer iterations.");
-    return dims;
-}
-
-/// Throws body_error for an operand that must keep its shape `was`, but has the shape `is` after the body. A
-/// batched operator passes the row.
-[[noreturn]] inline void fail_reshaped(std::string_view op, std::string_view operand, std::size_t i,
-    shape const& was, std::string_view is, std::size_t iteration, std::optional<std::size_t> row = {})
-{
-    fail<body_error>(op, ": ", operand, " must keep their shapes in every iteration, but ", operand, "[", i,
-        "] was ", was, " and the body made it ", is, " at iteration ", iteration,
-        row ? concat(" of row ", *row) : std::string(), ". Return a value of the original shape.");
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-inline constexpr std::size_t dynamic_length = static_cast<std::size_t>(-1);
-
-template <class Y, std::size_t Length>
-consteval auto stacked_type()
-{
-    if constexpr (!tensor<Y>) {
-        if constexpr (Length == dynamic_length)
-            return std::type_identity<xt::xtensor<Y, 1>>{};
-        else
-            return std::type_identity<xt::xtensor_fixed<Y, xt::fixed_shape<Length>>>{};
-    } else if constexpr (is_fixed_shape<shape_type_t<Y>> && Length != dynamic_length) {
-        return []<std::size_t... Dims>(xt::fixed_shape<Dims...>) {
-            return std::type_identity<xt::xtensor_fixed<item_t<Y>, xt::fixed_shape<Length, Dims...>>>{};
-        }(shape_type_t<Y>{});
-    } else {
-        constexpr std::size_t rank = enable_tensor<Y>::rank;
-        return std::type_identity<
-            typename enable_tensor<Y>::template rebind<rank == dynamic_rank ? dynamic_rank : rank + 1>>{};
-    }
-}
-
-/// The container that stacks values of type Y: the same family with one rank more; scalars give an
-/// xt::xtensor<Y, 1>. With a static number of iterations, scalars and values of fixed shape give an
-/// xt::xtensor_fixed.
-template <class Y, std::size_t Length>
-using stacked_t = typename decltype(stacked_type<Y, Length>())::type;
-
-/// A writer of elements, one by one, into a tensor allocated for them.
-template <class Item>
-class output_writer {
-public:
-    output_writer() = default;
-
-    output_writer(Item* data, kernel::time_axis const& time)
-        : data_(data),
-          at_(time.first),
-          step_(time.step),
-          element_(time.element),
-          in_place_(is_row_major(time.element)),
-          count_(element_count(time.element.dims))
-    {}
-
-    shape const& element_shape() const { return element_.dims; }
-
-    /// Writes the next element. Requires is_shaped_like(y, element_shape()) and space for another element.
-    template <class Y>
-    void push(Y const& y)
-    {
-        if constexpr (!tensor<Y>)
-            data_[at_] = y;
-        else if (is_always_row_major<Y> && in_place_)
-            std::copy_n(enable_tensor<Y>::data(y), count_, data_ + at_);
-        else
-            kernel::strided_copy(element_.dims, detail::layout_of(y).strides, element_.strides)(
-                enable_tensor<Y>::data(y), data_ + at_);
-        at_ += step_;
-    }
-
-    void skip(std::size_t elements) { at_ += static_cast<std::ptrdiff_t>(elements) * step_; }
-
-private:
-    Item* data_ = nullptr;
-    std::ptrdiff_t at_ = 0;
-    std::ptrdiff_t step_ = 0;
-    strided_layout element_{};
-    bool in_place_ = true;
-    std::size_t count_ = 0;
-};
-
-/// Returns the shape of an element that a body returned for output k.
-///
-/// Errors    shape_error: over max_rank.
-template <class Y>
-shape output_element_shape(std::string_view op, std::size_t k, Y const& value)
-{
-    check_rank(op, "scan_outputs", detail::rank_of(value), k);
-    return detail::shape_of(value);
-}
-
-/// The rank of an element; dynamic_rank if its type does not fix it.
-template <class Y>
-inline constexpr std::size_t element_rank = 0;
-template <tensor Y>
-inline constexpr std::size_t element_rank<Y> = enable_tensor<Y>::rank;
-
-/// Returns the shape that is known from an element's type: a fixed shape's dimensions, 0 for those of a
-/// static rank.
-template <class Y>
-shape shape_of_type()
-{
-    if constexpr (!tensor<Y>)
-        return {};
-    else if constexpr (is_fixed_shape<shape_type_t<Y>>)
-        return
-            []<std::size_t... Dims>(xt::fixed_shape<Dims...>) { return shape{Dims...}; }(shape_type_t<Y>{});
-    else
-        return enable_tensor<Y>::rank == dynamic_rank ? shape{} : shape(enable_tensor<Y>::rank, 0);
-}
-
-/// Allocates a result of the given shape; does nothing if the shape is fixed.
-template <class Stacked>
-void make_shape(Stacked& result, shape const& dims)
-{
-    if constexpr (!is_fixed_shape<shape_type_t<Stacked>>)
-        result = enable_tensor<Stacked>::make(dims);
-}
-
-template <class Outputs, std::size_t Length>
-struct stacked_tuple {
-    using type = stacked_t<Outputs, Length>;
-    using writers = std::tuple<output_writer<item_t<type>>>;
-    using values = std::tuple<Outputs>;
-    static constexpr std::array<std::size_t, 1> ranks = {element_rank<Outputs>};
-};
-template <class... Ys, std::size_t Length>
-struct stacked_tuple<std::tuple<Ys...>, Length> {
-    using type = std::tuple<stacked_t<Ys, Length>...>;
-    using writers = std::tuple<output_writer<item_t<stacked_t<Ys, Length>>>...>;
-    using values = std::tuple<Ys...>;
-    static constexpr std::array<std::size_t, sizeof...(Ys)> ranks = {element_rank<Ys>...};
-};
-
-/// The scan outputs of a run, allocated when the first elements determine the shapes.
-template <class Outputs, std::size_t Length>
-class stacked_outputs {
-    using pack = stacked_tuple<Outputs, Length>;
-
-public:
-    using type = typename pack::type;
-
-    /// The ranks of the elements.
-    static constexpr auto const& ranks = pack::ranks;
-
-    /// Allocates `length` elements of the shapes of `values`, a tuple of references.
-    template <class Values>
-    void open(std::string_view op, Values const& values, std::size_t length, scan_options const& options)
-    {
-        auto const results = detail::leaves(results_);
-        std::array<shape, std::tuple_size_v<Values>> all_dims;
-        detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            using stacked = bare<decltype(std::get<k>(results))>;
-            all_dims[k] = stacked_shape(
-                op, k, output_element_shape(op, k, value), length, sizeof(item_t<stacked>), options);
-        });
-        detail::for_each_leaf(results, [&](auto k, auto& result) {
-            using stacked = bare<decltype(result)>;
-            std::size_t const axis = wrap_axis(axis_option(options.scan_output_axes, k), all_dims[k].size());
-            detail::make_shape(result, all_dims[k]);
-            std::get<k>(writers_) = {enable_tensor<stacked>::data(result),
-                kernel::time_axis(
-                    detail::layout_of(result), axis, length, is_reverse(options.scan_output_directions, k))};
-        });
-    }
-
-    /// Allocates the outputs of zero iterations: the dimensions that the types do not fix are 0; a dynamic
-    /// rank gives [0].
-    void open_empty(std::string_view op, scan_options const& options)
-    {
-        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
-            using value = std::tuple_element_t<k, typename pack::values>;
-            using item = item_t<decltype(result)>;
-            if constexpr (enable_tensor<bare<decltype(result)>>::rank == dynamic_rank)
-                detail::make_shape(result, {0});
-            else
-                detail::make_shape(
-                    result, stacked_shape(op, k, shape_of_type<value>(), 0, sizeof(item), options));
-        });
-    }
-
-    /// Appends the elements of iteration t, a tuple of references. Requires open().
-    template <class Values>
-    void push(std::string_view op, Values const& values, std::size_t t)
-    {
-        detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            auto const& writer = std::get<k>(writers_);
-            if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(
-                    op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t);
-        });
-        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
-    }
-
-    /// Reallocates every result, stacked along axis 0, for `length` elements and keeps the first `kept`.
-    void resize(std::string_view op, std::size_t length, std::size_t kept)
-    {
-        detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
-            using stacked = bare<decltype(result)>;
-            auto& writer = std::get<k>(writers_);
-            stacked resized = enable_tensor<stacked>::make(
-                stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
-            strided_layout const to = detail::layout_of(resized);
-            kernel::strided_copy(
-                insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).strides, to.strides)(
-                enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
-            result = std::move(resized);
-            writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
-            writer.skip(kept);
-        });
-    }
-
-    type&& finish() && { return std::move(results_); }
-
-private:
-    type results_{};
-    typename pack::writers writers_{};
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The result type of a body called with these arguments, if it is callable.
-template <class Body, class Arguments>
-struct call_of {
-    static constexpr bool is_valid = false;
-};
-template <class Body, class... Arguments>
-    requires std::is_invocable_v<Body&, Arguments...>
-struct call_of<Body, std::tuple<Arguments...>> {
-    static constexpr bool is_valid = true;
-    using result = std::invoke_result_t<Body&, Arguments...>;
-};
-
-template <class... Tuples>
-using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
-
-/// True if a condition holds for every leaf type, references removed.
-template <template <class> class Condition, class Leaves>
-inline constexpr bool every_leaf = true;
-template <template <class> class Condition, class... Xs>
-inline constexpr bool every_leaf<Condition, std::tuple<Xs...>> =
-    (Condition<std::remove_reference_t<Xs>>::value && ...);
-
-/// True for a scan input: a tensor or a lazy expression, of a rank that is not known to be 0.
-template <class X>
-struct is_scan_input : std::bool_constant<lazy<X>> {};
-template <tensor X>
-struct is_scan_input<X> : std::bool_constant<enable_tensor<bare<X>>::rank != 0> {};
-
-template <class X>
-using is_scan_output = std::bool_constant<tensor<X> && is_scan_input<X>::value>;
-
-template <class X>
-concept has_data_and_size = requires(X const& x) { x.data() + x.size(); };
-
-/// False for contiguous memory that is not a tensor here, such as a std::vector or an Eigen matrix.
-template <class X>
-struct is_no_foreign_memory : std::bool_constant<!has_data_and_size<X>> {};
-template <class X>
-    requires(tensor<X> || lazy<X>)
-struct is_no_foreign_memory<X> : std::true_type {};
-
-template <class X>
-using is_scan_state = std::bool_constant<!lazy<X> && !has_sequence<bare<X>>>;
-
-/// The static length of axis 0; dynamic_length unless the shape is fixed.
-template <class X>
-struct leading_length : std::integral_constant<std::size_t, dynamic_length> {};
-template <std::size_t First, std::size_t... Rest>
-struct leading_length<xt::fixed_shape<First, Rest...>> : std::integral_constant<std::size_t, First> {};
-template <tensor X>
-struct leading_length<X> : leading_length<shape_type_t<X>> {};
-
-/// The number of iterations that operands of fixed shapes agree on; dynamic_length if one is not fixed.
-template <class Leaves>
-struct static_length {
-    static constexpr bool agrees = true;
-    static constexpr std::size_t value = dynamic_length;
-};
-template <class X, class... Xs>
-struct static_length<std::tuple<X, Xs...>> {
-    using rest = static_length<std::tuple<Xs...>>;
-    static constexpr std::size_t first = leading_length<bare<X>>::value;
-    static constexpr bool agrees =
-        rest::agrees && ((first == leading_length<bare<Xs>>::value || first == dynamic_length ||
-                             leading_length<bare<Xs>>::value == dynamic_length) &&
-                            ...);
-    static constexpr std::size_t value = sizeof...(Xs) == 0 || first == rest::value ? first : dynamic_length;
-};
-
-/// The rank of a type with a fixed shape, 0 for other types. check_fixed_axes requires that time is axis 0 of
-/// the former.
-template <class X>
-inline constexpr std::size_t fixed_rank = 0;
-template <tensor X>
-    requires is_fixed_shape<shape_type_t<X>>
-inline constexpr std::size_t fixed_rank<X> = enable_tensor<X>::rank;
-
-/// The ranks of the leaves whose types have fixed shapes, 0 for the others.
-template <class Leaves>
-struct fixed_ranks;
-template <class... Xs>
-struct fixed_ranks<std::tuple<Xs...>> {
-    static constexpr std::array<std::size_t, sizeof...(Xs)> value{fixed_rank<bare<Xs>>...};
-};
-
-/// Cursors over operands, and the argument types that a body receives from them. Time is axis 0 of every
-/// operand (LeadingAxis), or else of those whose types have fixed shapes.
-template <class Leaves, bool LeadingAxis>
-struct cursor_set;
-template <class... Xs, bool LeadingAxis>
-struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
-    template <class X>
-    using cursor = cursor_for<std::remove_reference_t<X>, LeadingAxis || fixed_rank<bare<X>> != 0>;
-
-    using cursors = std::tuple<cursor<Xs>...>;
-    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
-    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
-
-    /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
-    /// checked.
-    template <class Places>
-    static cursors start(
-        std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
-    {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
-                kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
-                    .from(range.begin),
-                range.count())...};
-        }(std::index_sequence_for<Xs...>{});
-    }
-};
-
-template <class... Cursors>
-void enter_all(std::tuple<Cursors...>& cursors)
-{
-    std::apply([](auto&... each) { (each.enter(), ...); }, cursors);
-}
-
-template <class... Cursors>
-void leave_all(std::tuple<Cursors...>& cursors)
-{
-    std::apply([](auto&... each) { (each.leave(), ...); }, cursors);
-}
-
-/// Returns the current elements as a body's arguments: inputs are const, outputs are not.
-template <class... Cursors>
-auto input_elements(std::tuple<Cursors...>& cursors)
-{
-    return std::apply(
-        [](auto&... each) {
-            return std::tuple<decltype(std::as_const(each.element()))...>(each.element()...);
-        },
-        cursors);
-}
-template <class... Cursors>
-auto output_elements(std::tuple<Cursors...>& cursors)
-{
-    return std::apply(
-        [](auto&... each) { return std::tuple<decltype(each.element())...>(each.element()...); }, cursors);
-}
-
-template <class... Xs>
-std::tuple<Xs const&...> const_leaves(std::tuple<Xs&...> const& leaves)
-{
-    return leaves;
-}
-
-/// Returns body(arguments of the first tuple..., of the second tuple..., ...).
-template <class Body, class... Arguments>
-decltype(auto) call_body(Body& body, Arguments&&... arguments)
-{
-    return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
-}
-
-/// Throws a body_error that names the output if the element that was assigned another shape is one of these
-/// outputs.
-template <class... Cursors>
-void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
-    std::size_t iteration)
-{
-    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
-        if (cursor.is_own(found))
-            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
-    });
-    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
-        if (cursor.is_copy(found))
-            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
-    });
-}
-
-/// Runs a function that calls the body. Without exceptions, element_reshaped is reported as it is, without
-/// the output's name.
-template <class Cursors, class Iteration, class Run>
-void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
-    [[maybe_unused]] Iteration const& iteration, Run const& run)
-{
-#ifdef __cpp_exceptions
-    try {
-        run();
-    } catch (element_reshaped const& found) {
-        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
-        throw;
-    }
-#else
-    run();
-#endif
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The types of a pack's values as const references: those of parameters in a body's arguments.
-template <class Pack>
-using const_leaves_t = decltype(detail::const_leaves(detail::leaves(std::declval<bare<Pack> const&>())));
-
-/// True if two tuples have values of the same items in the same order.
-template <class A, class B>
-inline constexpr bool have_same_items = false;
-template <class... As, class... Bs>
-    requires(sizeof...(As) == sizeof...(Bs))
-inline constexpr bool have_same_items<std::tuple<As...>, std::tuple<Bs...>> =
-    (std::is_same_v<item_t<As>, item_t<Bs>> && ...);
-
-/// True for a parameter whose cotangent can begin as 0.
-template <class X>
-struct has_zero : std::bool_constant<tensor<X> || lazy<X> || std::is_constructible_v<bare<X>, int>> {};
-
-/// The type of a callable with any arguments and this result. It has no definition.
-template <class Result>
-struct callable_returning {
-    template <class... Arguments>
-    Result operator()(Arguments&&...) const;
-};
-
-/// The pullback of a call that is not valid.
-struct no_pullback {
-    template <class... Cotangents>
-    void operator()(Cotangents const&...) const
-    {}
-};
 
 } // namespace xloom::detail
 
@@ -14125,84 +14483,6 @@ private:
 };
 
 } // namespace xloom::detail
-
-// ==== xloom/run/scan/scan_body.hpp ====
-// The step and the result of a pure scan, and the iterations that scan and scan_batched share.
-
-namespace xloom {
-
-/// The value that the body of scan returns: the next states, and this iteration's outputs. Construction
-/// evaluates lazy xtensor expressions inside the body, so that none of them outlives the body's variables. A
-/// body with several return statements must name one type, because a container and a lazy expression deduce
-/// two: `-> xloom::scan_step<xt::xtensor<float, 1>>` before the braces, and `return {2 * h};`.
-template <class State, class ScanOutputs = std::tuple<>>
-struct scan_step {
-    State state;
-    ScanOutputs scan_outputs{};
-};
-template <class State>
-scan_step(State&&) -> scan_step<detail::stored_t<State>>;
-template <class State, class ScanOutputs>
-scan_step(State&&, ScanOutputs&&) -> scan_step<detail::stored_t<State>, detail::stored_t<ScanOutputs>>;
-
-/// The step deduced from three or more values, which scan rejects: states and outputs cannot be
-/// distinguished.
-template <>
-struct scan_step<detail::loose_values> {
-    explicit scan_step(auto const&...) {}
-};
-template <class A, class B, class C, class... More>
-scan_step(A const&, B const&, C const&, More const&...) -> scan_step<detail::loose_values>;
-
-/// The result of scan and scan_batched: the states after the last iteration, and the stacked outputs.
-template <class State, class ScanOutputs>
-struct scan_result {
-    State final_state;
-    ScanOutputs scan_outputs;
-};
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_scan_step = false;
-template <class State, class ScanOutputs>
-inline constexpr bool is_scan_step<scan_step<State, ScanOutputs>> = true;
-template <>
-inline constexpr bool is_scan_step<scan_step<loose_values>> = false;
-
-template <std::size_t N>
-void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan_directions const& directions)
-{
-    for (std::size_t i = 0; i < N; ++i) {
-        places[i].axis = wrap_axis(axis_option(axis, i), places[i].memory.layout.dims.size());
-        places[i].reverse = is_reverse(directions, i);
-    }
-}
-
-/// Runs the iterations of a pure scan over cursors; `push` receives the outputs of each. The final states are
-/// left in `states`.
-template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
-    Push&& push, std::optional<std::size_t> row = {})
-{
-    for (std::size_t t = 0; t < length; ++t) {
-        detail::enter_all(elements);
-        Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
-        detail::leave_all(elements);
-        auto const returned = detail::leaves(step.state);
-        detail::for_each_leaf(returned, [&](auto i, auto const& value) {
-            if (!detail::have_same_shape(std::get<i>(states), value))
-                detail::fail_reshaped(op, "states", i, detail::shape_of(std::get<i>(states)),
-                    detail::describe_shape(value), t, row);
-        });
-        push(detail::leaves(step.scan_outputs), t);
-        detail::for_each_leaf(
-            returned, [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
-    }
-}
-
-} // namespace detail
-} // namespace xloom
 
 namespace xloom::detail {
 

@@ -24,6 +24,7 @@ set(elsewhere
 
 # What there is not, and why.
 set(exceptions
+  "benchmark check_vjp | a tool for tests"
   "benchmark if_vjp | the time of a branch and of its VJP"
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
