@@ -313,4 +313,86 @@ TEST_CASE("an exception of a body propagates, and the residuals serve the next c
     }
 }
 
+TEST_CASE("errors of scan_backward_into, before anything is written")
+{
+    using vec = xt::xtensor<double, 1>;
+    using mat = xt::xtensor<double, 2>;
+    mat const x = xt::ones<double>({4, 2});
+    mat y = x, ct_x = 7 * x;
+    vec h = {0, 0}, ct_h = {5, 6};
+    vec const w = {1, 2};
+    vec ct_w = {8, 9};
+    auto const body = [](auto& state, auto const& x_t, auto const& w_, auto& y_t) {
+        for (std::size_t i = 0; i < 2; ++i)
+            y_t(i) = state(i) += w_(i) * x_t(i);
+    };
+    auto const body_vjp = [](auto const&, auto const&, auto const&, auto const&, auto& ct, auto& ct_x_t,
+                              auto& ct_w_) {
+        ct.fill(1);
+        ct_x_t(0) = ct_w_(0) = 1;
+    };
+    scan_residuals<vec> residuals;
+    auto const backward = [&](auto const& inputs, auto const& ct_y, vec& ct_state, mat& ct_inputs,
+                              vec& ct_params) {
+        scan_backward_into(body, body_vjp, inputs, w, ct_y, ct_state, ct_inputs, ct_params, residuals);
+    };
+    CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, ct_w),
+        "xloom::scan_backward_into: the residuals must be those of a forward pass, but none has finished "
+        "with "
+        "them. Call scan_forward_into first.",
+        option_error);
+    scan_forward_into(body, h, x, w, y, residuals);
+    mat const longer = xt::ones<double>({5, 2});
+    CHECK_THROWS_WITH_AS(backward(longer, y, ct_h, ct_x, ct_w),
+        "xloom::scan_backward_into: the residuals must be those of a forward pass of the same length, but "
+        "scan_inputs have 5 elements and the forward pass had 4 iterations. Give both the same scan inputs.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(backward(x, longer, ct_h, ct_x, ct_w),
+        "xloom::scan_backward_into: a cotangent must have the shape of its value, but ct_outputs[0] is [5, "
+        "2] and "
+        "scan_outputs[0] is [4, 2]. Give it that shape.",
+        shape_error);
+    vec three = {1, 2, 3};
+    CHECK_THROWS_WITH_AS(backward(x, y, three, ct_x, ct_w),
+        "xloom::scan_backward_into: a cotangent must have the shape of its value, but ct_states[0] is [3] "
+        "and "
+        "states[0] is [2]. Give it that shape.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, three),
+        "xloom::scan_backward_into: a cotangent must have the shape of its value, but ct_params[0] is [3] "
+        "and "
+        "params[0] is [2]. Give it that shape.",
+        shape_error);
+    mat transposed = xt::ones<double>({2, 4});
+    CHECK_THROWS_WITH_AS(backward(x, y, ct_h, transposed, ct_w),
+        "xloom::scan_backward_into: a cotangent must have the shape of its value, but ct_inputs[0] is [2, 4] "
+        "and "
+        "scan_inputs[0] is [4, 2]. Give it that shape.",
+        shape_error);
+    CHECK_THROWS_WITH_AS(backward(x, ct_x, ct_h, ct_x, ct_w),
+        "xloom::scan_backward_into: a cotangent that is written must have exclusive memory, but ct_inputs[0] "
+        "overlaps ct_outputs[0]. Copy one of the two.",
+        overlap_error);
+    CHECK_THROWS_WITH_AS(backward(x, y, ct_h, ct_x, ct_h),
+        "xloom::scan_backward_into: a cotangent that is written must have exclusive memory, but ct_states[0] "
+        "overlaps ct_params[0]. Copy one of the two.",
+        overlap_error);
+    CHECK(ct_h == vec{5, 6});
+    CHECK(ct_w == vec{8, 9});
+    CHECK(ct_x == 7.0 * xt::ones<double>({4, 2}));
+    backward(x, y, ct_h, ct_x, ct_w);
+    CHECK(ct_h == vec{1, 1});
+}
+
+TEST_CASE("states that do not fit in memory are an option_error")
+{
+    scan_residuals<xt::xtensor<double, 1>> residuals;
+    xt::xtensor<double, 1> h = xt::zeros<double>({1000});
+    CHECK_THROWS_WITH_AS(scan_forward_into([](auto&) {}, h, std::tuple(), std::tuple(), std::tuple(),
+                             residuals, {.length = std::size_t{1} << 60}),
+        "xloom::scan_forward_into: the states that are kept must fit in memory, but there are "
+        "1152921504606846976 of the shape [1000]. Keep fewer, for example with checkpoint::sqrt().",
+        option_error);
+}
+
 } // namespace scan_vjp_into_test

@@ -85,8 +85,8 @@ public:
     cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
-        cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
         if constexpr (is_valid_loop_pullback<Step, BodyVjp, state, Params, CtStates, CtOutputs>()) {
+            cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
             detail::check_ranks(op, "ct_outputs", ct_ys);
@@ -95,8 +95,10 @@ public:
             detail::check_cotangents(
                 op, "ct_states", shapes_if_tensors(detail::leaves(result.init)), "states", state_shapes_);
             run_backward(ct_ys, params, result);
+            return result;
+        } else {
+            return {}; // a value, so that one mistake gives one error
         }
-        return result;
     }
 
 private:

@@ -75,10 +75,10 @@ public:
     {
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
-            detail::zeros_like_pack<Params>(params)};
         if constexpr (is_valid_pullback<Step, BodyVjp, state, bare<decltype(inputs)>, Params, CtStates,
                           CtOutputs, owned_t<Inputs>, owned_t<Params>, LeadingAxis>()) {
+            cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
+                detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             backward_operands const operands{inputs, params, detail::const_leaves(detail::leaves(evaluated)),
                 detail::leaves(result.init), detail::leaves(result.scan_inputs),
@@ -93,8 +93,10 @@ public:
             };
             detail::run_scan_backward<LeadingAxis>(
                 op, record.states, run_body, body_vjp_, operands, options_);
+            return result;
+        } else {
+            return {}; // a value, so that one mistake gives one error
         }
-        return result;
     }
 
 private:

@@ -14327,8 +14327,7 @@ public:
         iteration_ = next_ = kept_ = 0;
         stride_ = policy_.policy() == checkpoint::kind::sqrt ? ceil_sqrt(length) : 1;
         capacity_ = capacity_for(length);
-        if (is_exact)
-            iterations_.reserve(capacity_); // so that a pass that reuses its memory allocates nothing
+        is_exact_ = is_exact;
     }
 
     /// Notes the states before the next iteration.
@@ -14442,6 +14441,8 @@ private:
         detail::for_each_leaf(slots_, [&](auto i, auto& slots) {
             slots.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });
+        if (is_exact_)
+            iterations_.reserve(capacity_); // the loop allocates nothing
     }
 
     template <class... Xs>
@@ -14479,6 +14480,7 @@ private:
     std::size_t stride_ = 1;
     std::size_t iteration_ = 0; ///< the next one of the forward pass
     std::size_t next_ = 0;      ///< the next iteration before which the states are kept
+    bool is_exact_ = true;
     bool is_finished_ = false;
 };
 
@@ -14791,8 +14793,8 @@ public:
     cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
-        cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
         if constexpr (is_valid_loop_pullback<Step, BodyVjp, state, Params, CtStates, CtOutputs>()) {
+            cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
             detail::check_ranks(op, "ct_outputs", ct_ys);
@@ -14801,8 +14803,10 @@ public:
             detail::check_cotangents(
                 op, "ct_states", shapes_if_tensors(detail::leaves(result.init)), "states", state_shapes_);
             run_backward(ct_ys, params, result);
+            return result;
+        } else {
+            return {}; // a value, so that one mistake gives one error
         }
-        return result;
     }
 
 private:
@@ -17116,10 +17120,10 @@ public:
     {
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
-            detail::zeros_like_pack<Params>(params)};
         if constexpr (is_valid_pullback<Step, BodyVjp, state, bare<decltype(inputs)>, Params, CtStates,
                           CtOutputs, owned_t<Inputs>, owned_t<Params>, LeadingAxis>()) {
+            cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
+                detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             backward_operands const operands{inputs, params, detail::const_leaves(detail::leaves(evaluated)),
                 detail::leaves(result.init), detail::leaves(result.scan_inputs),
@@ -17134,8 +17138,10 @@ public:
             };
             detail::run_scan_backward<LeadingAxis>(
                 op, record.states, run_body, body_vjp_, operands, options_);
+            return result;
+        } else {
+            return {}; // a value, so that one mistake gives one error
         }
-        return result;
     }
 
 private:

@@ -41,8 +41,7 @@ public:
         iteration_ = next_ = kept_ = 0;
         stride_ = policy_.policy() == checkpoint::kind::sqrt ? ceil_sqrt(length) : 1;
         capacity_ = capacity_for(length);
-        if (is_exact)
-            iterations_.reserve(capacity_); // so that a pass that reuses its memory allocates nothing
+        is_exact_ = is_exact;
     }
 
     /// Notes the states before the next iteration.
@@ -156,6 +155,8 @@ private:
         detail::for_each_leaf(slots_, [&](auto i, auto& slots) {
             slots.reserve(op_, capacity_, std::get<i>(detail::leaves(*current_)));
         });
+        if (is_exact_)
+            iterations_.reserve(capacity_); // the loop allocates nothing
     }
 
     template <class... Xs>
@@ -193,6 +194,7 @@ private:
     std::size_t stride_ = 1;
     std::size_t iteration_ = 0; ///< the next one of the forward pass
     std::size_t next_ = 0;      ///< the next iteration before which the states are kept
+    bool is_exact_ = true;
     bool is_finished_ = false;
 };
 
