@@ -8,6 +8,7 @@
 #include <xloom/check/cotangents.hpp>
 #include <xloom/if.hpp>
 #include <xloom/run/scan/held_pack.hpp>
+#include <xloom/run/scan/recorded_vjp.hpp>
 #include <xloom/run/scan/vjp_types.hpp>
 
 namespace xloom {
@@ -74,25 +75,27 @@ consteval bool is_valid_if_pullback()
 }
 
 /// The function from the cotangent of a branch's result to those of its operands.
-template <class Result, class ThenVjp, class ElseVjp, class Operands>
+template <class Result, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
 class if_pullback {
     static constexpr std::string_view op = "xloom::if_vjp";
 
 public:
-    if_pullback(bool cond, ThenVjp then_vjp, ElseVjp else_vjp, held_pack_t<Operands> operands)
+    if_pullback(bool cond, Then then_branch, ThenVjp then_vjp, Else else_branch, ElseVjp else_vjp,
+        held_pack_t<Operands> operands)
         : cond_(cond),
+          then_branch_(std::move(then_branch)),
           then_vjp_(std::move(then_vjp)),
+          else_branch_(std::move(else_branch)),
           else_vjp_(std::move(else_vjp)),
           operands_(std::move(operands))
     {}
 
     /// Runs the branch that `cond` chooses.
-    template <class Then, class Else>
-    Result run_forward(Then& then_branch, Else& else_branch)
+    Result run_forward()
     {
         auto const operands = detail::const_leaves(detail::leaves(operands_));
-        Result result = cond_ ? Result(detail::call_body(then_branch, operands))
-                              : Result(detail::call_body(else_branch, operands));
+        Result result = cond_ ? Result(detail::call_body(then_branch_, operands))
+                              : Result(detail::call_body(else_branch_, operands));
         detail::check_ranks(op, "result", detail::leaves(result));
         auto const shapes = detail::shapes_of(detail::leaves(result));
         result_shapes_.assign(shapes.begin(), shapes.end());
@@ -105,21 +108,27 @@ public:
     {
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         owned_t<Operands> ct_operands = detail::zeros_like_pack<Operands>(operands);
-        if constexpr (is_valid_if_pullback<Result, ThenVjp, ElseVjp, Operands, CtResult>()) {
+        constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
+        decltype(auto) then_vjp = detail::branch_vjp_of<count>(then_branch_, then_vjp_);
+        decltype(auto) else_vjp = detail::branch_vjp_of<count>(else_branch_, else_vjp_);
+        if constexpr (is_valid_if_pullback<Result, bare<decltype(then_vjp)>, bare<decltype(else_vjp)>,
+                          Operands, CtResult>()) {
             auto const cts = detail::const_leaves(detail::leaves(ct_result));
             detail::check_ranks(op, "ct_result", cts);
             detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
             if (cond_)
-                detail::call_body(then_vjp_, operands, cts, detail::leaves(ct_operands));
+                detail::call_body(then_vjp, operands, cts, detail::leaves(ct_operands));
             else
-                detail::call_body(else_vjp_, operands, cts, detail::leaves(ct_operands));
+                detail::call_body(else_vjp, operands, cts, detail::leaves(ct_operands));
         }
         return ct_operands;
     }
 
 private:
     bool cond_;
+    Then then_branch_;
     ThenVjp then_vjp_;
+    Else else_branch_;
     ElseVjp else_vjp_;
     held_pack_t<Operands> operands_;
     std::vector<shape> result_shapes_{};
@@ -143,7 +152,7 @@ private:
 /// Errors    as if_; the pullback: shape_error: a cotangent's shape. Exceptions of the callables propagate.
 /// Cost      that of the branch and of its VJP; the pullback allocates the cotangents.
 /// Aliasing  operands that are variables of tensor types are not copied: they must live, unchanged, until the
-///           last call of the pullback. Other operands and the VJPs are kept in the pullback.
+///           last call of the pullback. Other operands and the callables are kept in the pullback.
 /// Source    JAX's jax.vjp of jax.lax.cond.
 /// Example
 /// ```cpp
@@ -163,10 +172,12 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
     if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, std::remove_reference_t<Else>,
                       Operands>()) {
         using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
-        if_pullback<result, std::decay_t<ThenVjp>, std::decay_t<ElseVjp>, Operands> pullback(
-            is_true("xloom::if_vjp", cond), static_cast<ThenVjp&&>(then_vjp),
-            static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
-        auto value = pullback.run_forward(then_branch, else_branch);
+        if_pullback<result, std::decay_t<Then>, std::decay_t<ThenVjp>, std::decay_t<Else>,
+            std::decay_t<ElseVjp>, Operands>
+            pullback(is_true("xloom::if_vjp", cond), static_cast<Then&&>(then_branch),
+                static_cast<ThenVjp&&>(then_vjp), static_cast<Else&&>(else_branch),
+                static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
+        auto value = pullback.run_forward();
         return if_vjp_result<result, decltype(pullback)>{std::move(value), std::move(pullback)};
     } else {
         return if_vjp_result<int, no_pullback>{}; // a value, so that one mistake gives one error

@@ -10,6 +10,7 @@
 #include <xloom/loop.hpp>
 #include <xloom/run/scan/held_pack.hpp>
 #include <xloom/run/scan/loop_vjp_types.hpp>
+#include <xloom/run/scan/recorded_vjp.hpp>
 #include <xloom/run/scan/scan_backward.hpp>
 #include <xloom/run/scan/vjp_body.hpp>
 
@@ -85,7 +86,11 @@ public:
     cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
-        if constexpr (is_valid_loop_pullback<Step, BodyVjp, state, Params, CtStates, CtOutputs>()) {
+        decltype(auto) body_vjp =
+            detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
+                body_, body_vjp_);
+        if constexpr (is_valid_loop_pullback<Step, bare<decltype(body_vjp)>, state, Params, CtStates,
+                          CtOutputs>()) {
             cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
@@ -94,7 +99,7 @@ public:
                 op, "ct_outputs", detail::shapes_of(ct_ys), "scan_outputs", output_shapes_);
             detail::check_cotangents(
                 op, "ct_states", shapes_if_tensors(detail::leaves(result.init)), "states", state_shapes_);
-            run_backward(ct_ys, params, result);
+            run_backward(body_vjp, ct_ys, params, result);
             return result;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -118,8 +123,9 @@ private:
         return shapes;
     }
 
-    template <class CtOutputs, class Parameters>
-    void run_backward(CtOutputs const& ct_outputs, Parameters const& params, cotangents& result)
+    template <class Vjp, class CtOutputs, class Parameters>
+    void run_backward(
+        Vjp& body_vjp, CtOutputs const& ct_outputs, Parameters const& params, cotangents& result)
     {
         auto const places = detail::reversed(detail::places_of(ct_outputs));
         auto ct_y =
@@ -138,7 +144,7 @@ private:
         };
         kept_.reverse(advance, [&](std::size_t t, state const& states) {
             detail::enter_all(ct_y);
-            detail::call_body(body_vjp_, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
+            detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
                 detail::leaves(states), params, detail::input_elements(ct_y), detail::leaves(result.init),
                 detail::leaves(result.params));
             detail::leave_all(ct_y);
@@ -166,8 +172,8 @@ private:
 /// body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent const&...,
 /// carried value's cotangent&..., param cotangent&...) -> void receives the carried values before the
 /// iteration. It replaces the cotangents of the carried values after the iteration by those of the values
-/// before it, whose shapes may differ, and adds to those of the parameters. The number of iterations has no
-/// derivative.
+/// before it, whose shapes may differ, and adds to those of the parameters. recorded_with<Tape>() in its place derives
+/// it from a generic body. The number of iterations has no derivative.
 ///
 /// Shapes    each cotangent as its value; ct_outputs [trips, element...].
 /// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a

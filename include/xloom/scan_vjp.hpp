@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <xloom/run/scan/held_pack.hpp>
+#include <xloom/run/scan/recorded_vjp.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scan_vjp_into.hpp>
 
@@ -75,8 +76,10 @@ public:
     {
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        if constexpr (is_valid_pullback<Step, BodyVjp, state, bare<decltype(inputs)>, Params, CtStates,
-                          CtOutputs, owned_t<Inputs>, owned_t<Params>, LeadingAxis>()) {
+        decltype(auto) body_vjp = detail::vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
+            std::tuple_size_v<bare<decltype(params)>>>(body_, body_vjp_);
+        if constexpr (is_valid_pullback<Step, bare<decltype(body_vjp)>, state, bare<decltype(inputs)>, Params,
+                          CtStates, CtOutputs, owned_t<Inputs>, owned_t<Params>, LeadingAxis>()) {
             cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
                 detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
@@ -91,8 +94,7 @@ public:
                 detail::for_each_leaf(detail::leaves(step.state),
                     [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
             };
-            detail::run_scan_backward<LeadingAxis>(
-                op, record.states, run_body, body_vjp_, operands, options_);
+            detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands, options_);
             return result;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -140,8 +142,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 ///
 /// body(state const&..., element const&..., param const&...) -> scan_step, as in scan. params is one value or
 /// a flat std::tuple of values: whatever has a gradient and is no state or scan input, such as weights.
-/// body_vjp is that of scan_backward_into; check_vjp tests it. std::tuple{} stands for no inputs, params or
-/// outputs.
+/// body_vjp is that of scan_backward_into, and check_vjp tests it; or recorded_with<Tape>(), which derives it from
+/// a generic body. std::tuple{} stands for no inputs, params or outputs.
 ///
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.

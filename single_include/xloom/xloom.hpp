@@ -2,7 +2,7 @@
 // xloom 0.1.0 in one file: structured recurrences with exact ONNX semantics, on xtensor.
 //
 // Needs C++20, xtensor 0.24.3 or newer with its xtl, and xsimd 8.1 or newer. With XLOOM_USE_TBB defined it holds tbb_policy, too, and
-// needs oneTBB. Made by scripts/single-include from the headers below include/: change those.
+// needs oneTBB, with XLOOM_USE_ADOLC adolc_tape and ADOL-C. Made by scripts/single-include from the headers below include/: change those.
 //
 // BSD 3-Clause License
 //
@@ -65,7 +65,8 @@
 #include <version>
 
 // ==== xloom/xloom.hpp ====
-// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, and xloom/adolc.hpp, which
+// requires ADOL-C, only if XLOOM_USE_ADOLC is.
 
 // ==== xloom/activations.hpp ====
 // ONNX's activation functions over contiguous ranges, with SIMD for float and double.
@@ -10986,6 +10987,195 @@ inline void check_exclusive(
 
 } // namespace xloom::detail
 
+// ==== xloom/run/scan/recorded_vjp.hpp ====
+// The VJP of a body that nobody wrote: the body runs on scalars that record their operations.
+
+namespace xloom {
+
+/// A recording of operations on numbers, from its construction on, and their derivatives in reverse.
+///
+///     Tape tape;
+///     Tape::scalar x = tape.input(1.5);          // an independent variable
+///     tape.output(x * x);                        // a dependent variable
+///     tape.reverse(ct_outputs, ct_inputs);       // sets ct_inputs to the VJP; the recording ends
+///
+/// The destructor ends a recording too. xloom::adolc_tape (xloom/adolc.hpp) is one.
+template <class Tape>
+concept recording_tape =
+    std::default_initializable<Tape> && requires(Tape& tape, typename Tape::scalar const& value,
+                                            std::span<double const> ct_outputs, std::span<double> ct_inputs) {
+        {
+            tape.input(1.0)
+        } -> std::same_as<typename Tape::scalar>;
+        tape.output(value);
+        tape.reverse(ct_outputs, ct_inputs);
+    };
+
+/// Stands in the place of a body's VJP: the body, which must be generic, is recorded by a Tape and reversed, one
+/// iteration at a time. Items of type double have derivatives, others are passed on as they are.
+///
+/// Cost      each run of the VJP records one run of the body and copies its operands, the params included.
+/// Threads   those of the tape.
+template <recording_tape Tape>
+struct recorded_with {
+    using tape = Tape;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_recorded = false;
+template <class Tape>
+inline constexpr bool is_recorded<recorded_with<Tape>> = true;
+
+/// Returns a tensor of the shape of another with items of another type, unspecified.
+template <class To, class X>
+To shaped_like(X const& value)
+{
+    return enable_tensor<To>::make(detail::shape_of(value));
+}
+
+/// Calls f(item) for the items of a value in row-major order.
+template <class X, class F>
+void for_each_row_major(X& value, F const& f)
+{
+    if constexpr (tensor<X>) {
+        strided_layout const layout = detail::layout_of(value);
+        auto* const first = enable_tensor<bare<X>>::data(value);
+        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
+            .for_each_pair(first, first, [&](auto& item, auto&) { f(item); });
+    } else {
+        f(value);
+    }
+}
+
+/// The VJP of a pure body with S states, M elements and P parameters, which returns a step.
+template <class Tape, class Body, std::size_t S, std::size_t M, std::size_t P>
+class recorded_vjp {
+    using scalar = typename Tape::scalar;
+    static constexpr std::size_t operands = S + M + P;
+
+public:
+    explicit recorded_vjp(Body& body) : body_(body) {}
+
+    /// Receives states, elements, params, cotangents of outputs, and then the cotangents that it writes.
+    template <class... Arguments>
+        requires(sizeof...(Arguments) >= 2 * operands)
+    void operator()(Arguments&&... arguments)
+    {
+        constexpr std::size_t K = sizeof...(Arguments) - 2 * operands;
+        auto const all = std::tie(arguments...);
+        Tape tape;
+        [&]<std::size_t... I, std::size_t... L>(std::index_sequence<I...>, std::index_sequence<L...>) {
+            auto const recorded = std::tuple{record(tape, std::get<I>(all))...};
+            auto const step = std::apply(body_, recorded);
+            inputs_.clear();
+            outputs_.clear();
+            detail::for_each_leaf(detail::leaves(step.state),
+                [&](auto i, auto const& value) { add_output(tape, value, std::get<operands + K + i>(all)); });
+            detail::for_each_leaf(detail::leaves(step.scan_outputs),
+                [&](auto i, auto const& value) { add_output(tape, value, std::get<operands + i>(all)); });
+            (count_inputs(std::get<I>(all)), ...);
+            tape.reverse(outputs_, inputs_);
+            double const* next = inputs_.data();
+            (take_input(next, std::get<I>(all), std::get<operands + K + I>(all), I < S), ...);
+        }(std::make_index_sequence<operands>{}, std::make_index_sequence<K>{});
+    }
+
+private:
+    template <class X>
+    static auto record(Tape& tape, X const& value)
+    {
+        if constexpr (!std::is_same_v<item_t<X>, double>) {
+            return owned_t<X>(value);
+        } else if constexpr (tensor<X>) {
+            using recorded = typename temporary_of<scalar, shape_type_t<X>>::type;
+            auto result = detail::shaped_like<recorded>(value);
+            auto* next = enable_tensor<recorded>::data(result);
+            detail::for_each_row_major(value, [&](double item) { *next++ = tape.input(item); });
+            return result;
+        } else {
+            return tape.input(value);
+        }
+    }
+
+    template <class X, class Ct>
+    void add_output(Tape& tape, X const& value, Ct const& ct)
+    {
+        if constexpr (std::is_same_v<item_t<X>, scalar>) {
+            detail::for_each_row_major(value, [&](scalar const& item) { tape.output(item); });
+            detail::for_each_row_major(ct, [&](double item) { outputs_.push_back(item); });
+        }
+    }
+
+    template <class X>
+    void count_inputs(X const& value)
+    {
+        if constexpr (std::is_same_v<item_t<X>, double>)
+            inputs_.resize(inputs_.size() + element_count(detail::shape_of(value)));
+    }
+
+    /// Adds the derivatives by an operand to its cotangent, or replaces it, also where the state had another shape
+    /// after the iteration.
+    template <class X, class Ct>
+    static void take_input(double const*& next, X const& value, Ct& ct, bool replaces)
+    {
+        if constexpr (std::is_same_v<item_t<X>, double>) {
+            if constexpr (std::is_same_v<X, Ct> && tensor<X>)
+                if (!detail::have_same_shape(value, ct))
+                    ct = detail::shaped_like<X>(value);
+            detail::for_each_row_major(ct, [&](double& item) { item = (replaces ? 0.0 : item) + *next++; });
+        }
+    }
+
+    Body& body_;
+    std::vector<double> inputs_{};
+    std::vector<double> outputs_{};
+};
+
+/// Returns the VJP of a scan's body: the one that was given, or that of a recording.
+template <std::size_t S, std::size_t M, std::size_t P, class Body, class BodyVjp>
+decltype(auto) vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
+{
+    if constexpr (is_recorded<BodyVjp>)
+        return recorded_vjp<typename BodyVjp::tape, Body, S, M, P>(body);
+    else
+        return (body_vjp);
+}
+
+/// Returns the VJP of a loop's body, which also receives the iteration and the condition.
+template <std::size_t S, std::size_t P, class Body, class BodyVjp>
+decltype(auto) loop_vjp_of([[maybe_unused]] Body& body, BodyVjp& body_vjp)
+{
+    if constexpr (is_recorded<BodyVjp>)
+    return [&body]<class... Arguments>(std::int64_t iteration, Arguments && ... arguments)
+        requires(sizeof...(Arguments) >= 2 * (S + P))
+    {
+        auto at_iteration = [&](auto const&... values) { return body(iteration, true, values...); };
+        recorded_vjp<typename BodyVjp::tape, decltype(at_iteration), S, 0, P> vjp(at_iteration);
+        vjp(static_cast<Arguments&&>(arguments)...);
+    };
+    else return (body_vjp);
+}
+
+/// Returns the VJP of a branch with P operands.
+template <std::size_t P, class Branch, class BranchVjp>
+decltype(auto) branch_vjp_of([[maybe_unused]] Branch& branch, BranchVjp& branch_vjp)
+{
+    if constexpr (is_recorded<BranchVjp>)
+    return [&branch]<class... Arguments>(Arguments && ... arguments)
+        requires(sizeof...(Arguments) >= 2 * P)
+    {
+        auto step = [&](auto const&... values) { return scan_step{std::tuple(), branch(values...)}; };
+        recorded_vjp<typename BranchVjp::tape, decltype(step), 0, 0, P> vjp(step);
+        vjp(static_cast<Arguments&&>(arguments)...);
+    };
+    else return (branch_vjp);
+}
+
+} // namespace detail
+} // namespace xloom
+
 namespace xloom {
 
 /// The result of if_vjp: that of the branch, and the pullback.
@@ -11050,25 +11240,27 @@ consteval bool is_valid_if_pullback()
 }
 
 /// The function from the cotangent of a branch's result to those of its operands.
-template <class Result, class ThenVjp, class ElseVjp, class Operands>
+template <class Result, class Then, class ThenVjp, class Else, class ElseVjp, class Operands>
 class if_pullback {
     static constexpr std::string_view op = "xloom::if_vjp";
 
 public:
-    if_pullback(bool cond, ThenVjp then_vjp, ElseVjp else_vjp, held_pack_t<Operands> operands)
+    if_pullback(bool cond, Then then_branch, ThenVjp then_vjp, Else else_branch, ElseVjp else_vjp,
+        held_pack_t<Operands> operands)
         : cond_(cond),
+          then_branch_(std::move(then_branch)),
           then_vjp_(std::move(then_vjp)),
+          else_branch_(std::move(else_branch)),
           else_vjp_(std::move(else_vjp)),
           operands_(std::move(operands))
     {}
 
     /// Runs the branch that `cond` chooses.
-    template <class Then, class Else>
-    Result run_forward(Then& then_branch, Else& else_branch)
+    Result run_forward()
     {
         auto const operands = detail::const_leaves(detail::leaves(operands_));
-        Result result = cond_ ? Result(detail::call_body(then_branch, operands))
-                              : Result(detail::call_body(else_branch, operands));
+        Result result = cond_ ? Result(detail::call_body(then_branch_, operands))
+                              : Result(detail::call_body(else_branch_, operands));
         detail::check_ranks(op, "result", detail::leaves(result));
         auto const shapes = detail::shapes_of(detail::leaves(result));
         result_shapes_.assign(shapes.begin(), shapes.end());
@@ -11081,21 +11273,27 @@ public:
     {
         auto const operands = detail::const_leaves(detail::leaves(operands_));
         owned_t<Operands> ct_operands = detail::zeros_like_pack<Operands>(operands);
-        if constexpr (is_valid_if_pullback<Result, ThenVjp, ElseVjp, Operands, CtResult>()) {
+        constexpr std::size_t count = std::tuple_size_v<bare<decltype(operands)>>;
+        decltype(auto) then_vjp = detail::branch_vjp_of<count>(then_branch_, then_vjp_);
+        decltype(auto) else_vjp = detail::branch_vjp_of<count>(else_branch_, else_vjp_);
+        if constexpr (is_valid_if_pullback<Result, bare<decltype(then_vjp)>, bare<decltype(else_vjp)>,
+                          Operands, CtResult>()) {
             auto const cts = detail::const_leaves(detail::leaves(ct_result));
             detail::check_ranks(op, "ct_result", cts);
             detail::check_cotangents(op, "ct_result", detail::shapes_of(cts), "result", result_shapes_);
             if (cond_)
-                detail::call_body(then_vjp_, operands, cts, detail::leaves(ct_operands));
+                detail::call_body(then_vjp, operands, cts, detail::leaves(ct_operands));
             else
-                detail::call_body(else_vjp_, operands, cts, detail::leaves(ct_operands));
+                detail::call_body(else_vjp, operands, cts, detail::leaves(ct_operands));
         }
         return ct_operands;
     }
 
 private:
     bool cond_;
+    Then then_branch_;
     ThenVjp then_vjp_;
+    Else else_branch_;
     ElseVjp else_vjp_;
     held_pack_t<Operands> operands_;
     std::vector<shape> result_shapes_{};
@@ -11119,7 +11317,7 @@ private:
 /// Errors    as if_; the pullback: shape_error: a cotangent's shape. Exceptions of the callables propagate.
 /// Cost      that of the branch and of its VJP; the pullback allocates the cotangents.
 /// Aliasing  operands that are variables of tensor types are not copied: they must live, unchanged, until the
-///           last call of the pullback. Other operands and the VJPs are kept in the pullback.
+///           last call of the pullback. Other operands and the callables are kept in the pullback.
 /// Source    JAX's jax.vjp of jax.lax.cond.
 /// Example
 /// ```cpp
@@ -11139,10 +11337,12 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
     if constexpr (is_valid_if_vjp<Cond, std::remove_reference_t<Then>, std::remove_reference_t<Else>,
                       Operands>()) {
         using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
-        if_pullback<result, std::decay_t<ThenVjp>, std::decay_t<ElseVjp>, Operands> pullback(
-            is_true("xloom::if_vjp", cond), static_cast<ThenVjp&&>(then_vjp),
-            static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
-        auto value = pullback.run_forward(then_branch, else_branch);
+        if_pullback<result, std::decay_t<Then>, std::decay_t<ThenVjp>, std::decay_t<Else>,
+            std::decay_t<ElseVjp>, Operands>
+            pullback(is_true("xloom::if_vjp", cond), static_cast<Then&&>(then_branch),
+                static_cast<ThenVjp&&>(then_vjp), static_cast<Else&&>(else_branch),
+                static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
+        auto value = pullback.run_forward();
         return if_vjp_result<result, decltype(pullback)>{std::move(value), std::move(pullback)};
     } else {
         return if_vjp_result<int, no_pullback>{}; // a value, so that one mistake gives one error
@@ -14793,7 +14993,11 @@ public:
     cotangents operator()(CtStates const& ct_states, CtOutputs const& ct_outputs)
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
-        if constexpr (is_valid_loop_pullback<Step, BodyVjp, state, Params, CtStates, CtOutputs>()) {
+        decltype(auto) body_vjp =
+            detail::loop_vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(params)>>>(
+                body_, body_vjp_);
+        if constexpr (is_valid_loop_pullback<Step, bare<decltype(body_vjp)>, state, Params, CtStates,
+                          CtOutputs>()) {
             cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
@@ -14802,7 +15006,7 @@ public:
                 op, "ct_outputs", detail::shapes_of(ct_ys), "scan_outputs", output_shapes_);
             detail::check_cotangents(
                 op, "ct_states", shapes_if_tensors(detail::leaves(result.init)), "states", state_shapes_);
-            run_backward(ct_ys, params, result);
+            run_backward(body_vjp, ct_ys, params, result);
             return result;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -14826,8 +15030,9 @@ private:
         return shapes;
     }
 
-    template <class CtOutputs, class Parameters>
-    void run_backward(CtOutputs const& ct_outputs, Parameters const& params, cotangents& result)
+    template <class Vjp, class CtOutputs, class Parameters>
+    void run_backward(
+        Vjp& body_vjp, CtOutputs const& ct_outputs, Parameters const& params, cotangents& result)
     {
         auto const places = detail::reversed(detail::places_of(ct_outputs));
         auto ct_y =
@@ -14846,7 +15051,7 @@ private:
         };
         kept_.reverse(advance, [&](std::size_t t, state const& states) {
             detail::enter_all(ct_y);
-            detail::call_body(body_vjp_, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
+            detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
                 detail::leaves(states), params, detail::input_elements(ct_y), detail::leaves(result.init),
                 detail::leaves(result.params));
             detail::leave_all(ct_y);
@@ -14874,8 +15079,8 @@ private:
 /// body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent const&...,
 /// carried value's cotangent&..., param cotangent&...) -> void receives the carried values before the
 /// iteration. It replaces the cotangents of the carried values after the iteration by those of the values
-/// before it, whose shapes may differ, and adds to those of the parameters. The number of iterations has no
-/// derivative.
+/// before it, whose shapes may differ, and adds to those of the parameters. recorded_with<Tape>() in its place derives
+/// it from a generic body. The number of iterations has no derivative.
 ///
 /// Shapes    each cotangent as its value; ct_outputs [trips, element...].
 /// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
@@ -17120,8 +17325,10 @@ public:
     {
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        if constexpr (is_valid_pullback<Step, BodyVjp, state, bare<decltype(inputs)>, Params, CtStates,
-                          CtOutputs, owned_t<Inputs>, owned_t<Params>, LeadingAxis>()) {
+        decltype(auto) body_vjp = detail::vjp_of<leaf_count<state>, std::tuple_size_v<bare<decltype(inputs)>>,
+            std::tuple_size_v<bare<decltype(params)>>>(body_, body_vjp_);
+        if constexpr (is_valid_pullback<Step, bare<decltype(body_vjp)>, state, bare<decltype(inputs)>, Params,
+                          CtStates, CtOutputs, owned_t<Inputs>, owned_t<Params>, LeadingAxis>()) {
             cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
                 detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
@@ -17136,8 +17343,7 @@ public:
                 detail::for_each_leaf(detail::leaves(step.state),
                     [&](auto i, auto& value) { detail::assign_carried(std::get<i>(states), value); });
             };
-            detail::run_scan_backward<LeadingAxis>(
-                op, record.states, run_body, body_vjp_, operands, options_);
+            detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands, options_);
             return result;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -17185,8 +17391,8 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 ///
 /// body(state const&..., element const&..., param const&...) -> scan_step, as in scan. params is one value or
 /// a flat std::tuple of values: whatever has a gradient and is no state or scan input, such as weights.
-/// body_vjp is that of scan_backward_into; check_vjp tests it. std::tuple{} stands for no inputs, params or
-/// outputs.
+/// body_vjp is that of scan_backward_into, and check_vjp tests it; or recorded_with<Tape>(), which derives it from
+/// a generic body. std::tuple{} stands for no inputs, params or outputs.
 ///
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
@@ -18611,6 +18817,82 @@ private:
 
     std::size_t concurrency_;
     std::shared_ptr<tbb::task_arena> arena_;
+};
+
+} // namespace xloom
+#endif
+#ifdef XLOOM_USE_ADOLC
+
+// ==== xloom/adolc.hpp ====
+// Recordings by ADOL-C, for recorded_with. Link with -ladolc.
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include <adolc/adolc.h>
+
+namespace xloom {
+
+/// A recording_tape on tape 0 of ADOL-C: recorded_with<adolc_tape>().
+///
+/// Errors    body_error: ADOL-C cannot reverse the recording.
+/// Threads   ADOL-C built without OpenMP records in one thread of a program only.
+/// Source    A. Walther, A. Griewank, ADOL-C, https://github.com/coin-or/ADOL-C.
+/// Example   tests/adolc.test.cpp
+class adolc_tape {
+public:
+    using scalar = adouble;
+
+    adolc_tape() { trace_on(tag, /*keeps values for reverse()*/ 1); }
+    adolc_tape(adolc_tape const&) = delete;
+    adolc_tape& operator=(adolc_tape const&) = delete;
+    ~adolc_tape() { stop(); }
+
+    scalar input(double value)
+    {
+        scalar variable;
+        variable <<= value;
+        return variable;
+    }
+
+    void output(scalar const& value)
+    {
+        double ignored = 0;
+        scalar copy = value;
+        copy >>= ignored;
+    }
+
+    void reverse(std::span<double const> ct_outputs, std::span<double> ct_inputs)
+    {
+        stop();
+        if (ct_inputs.empty())
+            return;
+        if (ct_outputs.empty()) {
+            std::fill(ct_inputs.begin(), ct_inputs.end(), 0.0);
+            return;
+        }
+        std::vector<double> weights(
+            ct_outputs.begin(), ct_outputs.end()); // fos_reverse takes a mutable array
+        int const status = ::fos_reverse(tag, static_cast<int>(ct_outputs.size()),
+            static_cast<int>(ct_inputs.size()), weights.data(), ct_inputs.data());
+        if (status < 0)
+            detail::fail<body_error>("xloom::adolc_tape: ADOL-C must be able to reverse the recording, but "
+                                     "fos_reverse returned ",
+                status, ". Use operations that ADOL-C knows.");
+    }
+
+private:
+    static constexpr short tag = 0;
+
+    void stop()
+    {
+        if (is_recording_)
+            trace_off();
+        is_recording_ = false;
+    }
+
+    bool is_recording_ = true;
 };
 
 } // namespace xloom

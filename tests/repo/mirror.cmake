@@ -24,10 +24,12 @@ set(elsewhere
 
 # What there is not, and why.
 set(exceptions
+  "benchmark adolc | an adapter, whose time is that of ADOL-C"
   "benchmark check_vjp | a tool for tests"
   "benchmark if_vjp | the time of a branch and of its VJP"
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
+  "example adolc | the examples do without ADOL-C"
   "example xloom | includes only")
 
 set(faults 0)
