@@ -72,9 +72,9 @@ void gather_nd(
 
 /// Copies the contiguous slices of tuples `from` .. `to` - 1 to their positions in `output`. Requires single
 /// indices, none of which is negative or out of range.
-template <class T, std::integral Index>
+template <class T, std::integral Index, class Copy>
 void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data,
-    T* output, copy_contiguous_slices const& copy)
+    T* output, Copy const& copy)
 {
     copy(single_indices<T const, Index>(tuples, from, to, data, copy.size), data, output);
 }

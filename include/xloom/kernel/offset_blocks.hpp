@@ -47,8 +47,8 @@ struct offset_block {
 };
 
 /// Tuples of one index each, none of which is negative or out of range: their offsets need not be computed
-/// ahead of their use.
-template <class T, std::integral Index>
+/// ahead of their use. If IsBackward, they are visited from the last to the first.
+template <class T, std::integral Index, bool IsBackward = false>
 class single_indices {
 public:
     /// Refers to tuples `from` .. `to` - 1 and to slices of `length` elements of `data`.
@@ -67,10 +67,16 @@ public:
     void for_each(F const& f) const
     {
         std::size_t const ahead = tuning::prefetch_distance(length_);
-        for (std::size_t i = from_; i < to_; ++i) {
-            kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
-            f(offset(i), i);
-        }
+        if constexpr (IsBackward)
+            for (std::size_t i = to_; i-- > from_;) {
+                kernel::prefetch_slice(data_, offset((std::max)(i, from_ + ahead) - ahead), length_);
+                f(offset(i), i);
+            }
+        else
+            for (std::size_t i = from_; i < to_; ++i) {
+                kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
+                f(offset(i), i);
+            }
     }
 
 private:

@@ -1,6 +1,8 @@
 #pragma once
 // A type-erased reader of the offsets of index tuples, for every index type and bounds rule.
 
+#include <algorithm>
+
 #include <xloom/kernel/index_tuples.hpp>
 
 namespace xloom::kernel {
@@ -87,14 +89,25 @@ public:
           rule_(rule)
     {}
 
+    /// Returns a reader of the same tuples from the last to the first.
+    offset_reader backward() const
+    {
+        offset_reader other = *this;
+        other.is_backward_ = !is_backward_;
+        return other;
+    }
+
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
 
     /// Writes the offsets of `count` tuples, beginning at position `from`.
     void operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
-        read_(tuples_, rule_, from, count, offsets);
-        batch_.add_to(offsets, from, count);
+        std::size_t const first = is_backward_ ? count_ - from - count : from;
+        read_(tuples_, rule_, first, count, offsets);
+        batch_.add_to(offsets, first, count);
+        if (is_backward_)
+            std::reverse(offsets, offsets + count);
     }
 
 private:
@@ -103,6 +116,7 @@ private:
     std::size_t count_;
     void (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
     bounds rule_;
+    bool is_backward_ = false;
 };
 
 } // namespace xloom::kernel

@@ -2,9 +2,8 @@
 // A call of GatherND: the constructor checks the operands, run() executes it.
 
 #include <xloom/check/gather_nd.hpp>
-#include <xloom/core/partition.hpp>
-#include <xloom/kernel/gather_nd.hpp>
 #include <xloom/run/indexed/checked_indices.hpp>
+#include <xloom/run/indexed/gather_run.hpp>
 
 namespace xloom::detail {
 
@@ -34,28 +33,14 @@ public:
     {
         strided_layout const batch = part_of_layout(0, first_),
                              slice = part_of_layout(last_, layout_.dims.size());
-        std::size_t const size = element_count(slice.dims);
         std::size_t const count = indices_.count();
         if (count == 0 || element_count(layout_.dims) == 0)
             return;
         std::size_t const entries = element_count(batch.dims);
         kernel::offset_reader const read = indices_.reader({batch, count / entries});
-        kernel::index_tuples<item_t<Indices>> const& tuples = indices_.tuples();
-        bool const is_contiguous = is_row_major(slice);
-        std::size_t const parts = parts_for(policy, count * size);
-        policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count),
-                              end = begin_of_part(part + 1, parts, count);
-            if (is_contiguous && kernel::are_single_indices(tuples, options_.bounds) && batch.dims.empty())
-                kernel::gather_single(
-                    tuples, begin, end, data_, output, kernel::copy_contiguous_slices{size});
-            else if (is_contiguous)
-                kernel::gather_nd(read, begin, end, data_, output, kernel::copy_contiguous_slices{size});
-            else
-                kernel::gather_nd(read, begin, end, data_, output,
-                    kernel::copy_strided_slices{
-                        {slice.dims, slice.strides, row_major_strides(slice.dims)}, size});
-        });
+        bool const are_single =
+            kernel::are_single_indices(indices_.tuples(), options_.bounds) && batch.dims.empty();
+        run_gather(read, indices_.tuples(), are_single, slice, data_, output, policy);
     }
 
 private:

@@ -145,8 +145,9 @@ void run_tracked(
         items = copy->data();
     }
 
-    auto const tuples = call.tuples(row_major_strides(layout.dims));
-    kernel::offset_reader const read(tuples, call.options().bounds);
+    strides const steps = row_major_strides(layout.dims);
+    auto const tuples = call.tuples(steps);
+    kernel::offset_reader const read = call.reader(tuples, steps);
     kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
     update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
     std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
@@ -165,10 +166,10 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     auto* const items = enable_tensor<Data>::data(data);
     strided_layout const layout = detail::layout_of(data);
     auto const tuples = call.tuples(layout.strides);
-    kernel::offset_reader const read(tuples, call.options().bounds);
-    std::size_t const size = call.slice_size();
-    strided_layout const slice{shape(layout.dims.begin() + tuples.width(), layout.dims.end()),
-        strides(layout.strides.begin() + tuples.width(), layout.strides.end())};
+    kernel::offset_reader const read = call.reader(tuples, layout.strides);
+    std::size_t const size = call.slice_size(), axis = call.first_slice_axis();
+    strided_layout const slice{shape(layout.dims.begin() + axis, layout.dims.end()),
+        strides(layout.strides.begin() + axis, layout.strides.end())};
 
     bool const is_contiguous = is_row_major(slice);
     std::size_t const pieces = parts_for(policy, tuples.count * size);
@@ -176,7 +177,7 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
         return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
 
     update_runner const run(read, call.options(), size, policy);
-    if (is_contiguous && run.is_serial() && kernel::are_single_indices(tuples, call.options().bounds))
+    if (is_contiguous && run.is_serial() && call.are_single())
         kernel::scatter_single(tuples, items, call.updates(), size, reduce);
     else if (is_contiguous)
         run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
