@@ -2,13 +2,10 @@
 // The options of scatter_nd and scatter_nd_into.
 
 #include <xloom/core/bounds.hpp>
+#include <xloom/core/duplicates.hpp>
 #include <xloom/core/reduction.hpp>
 
 namespace xloom {
-
-/// The handling of several updates of one slice with reduction none: the last or the first one is written, or
-/// an error is thrown.
-enum class duplicates : unsigned char { last, first, error };
 
 /// Options of scatter_nd.
 struct scatter_nd_options {

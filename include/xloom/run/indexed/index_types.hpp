@@ -37,6 +37,8 @@ inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithme
 XLOOM_INDEX_TYPES(are_valid_scatter_nd_indices, "xloom::scatter_nd")
 XLOOM_INDEX_TYPES(are_valid_gather_nd_indices, "xloom::gather_nd")
 XLOOM_INDEX_TYPES(are_valid_gather_nd_into_indices, "xloom::gather_nd_into")
+XLOOM_INDEX_TYPES(are_valid_scatter_nd_vjp_indices, "xloom::scatter_nd_vjp")
+XLOOM_INDEX_TYPES(are_valid_gather_nd_vjp_indices, "xloom::gather_nd_vjp")
 
 #undef XLOOM_INDEX_TYPES
 
