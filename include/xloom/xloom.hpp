@@ -7,6 +7,7 @@
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/check_vjp.hpp>
 #include <xloom/gather_nd.hpp>
+#include <xloom/gather_nd_vjp.hpp>
 #include <xloom/gru.hpp>
 #include <xloom/if.hpp>
 #include <xloom/if_vjp.hpp>
@@ -31,6 +32,7 @@
 #include <xloom/scan_list.hpp>
 #include <xloom/scan_vjp.hpp>
 #include <xloom/scatter_nd.hpp>
+#include <xloom/scatter_nd_vjp.hpp>
 #include <xloom/storage_types.hpp>
 
 #ifdef XLOOM_USE_TBB

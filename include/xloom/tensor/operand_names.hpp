@@ -66,6 +66,8 @@ XLOOM_NAMED_OPERAND(Y_c, "Y_c")
 XLOOM_NAMED_OPERAND(alignments, "alignments")
 XLOOM_NAMED_OPERAND(Y_attention, "Y_attention")
 XLOOM_NAMED_OPERAND(Y_alignment, "Y_alignment")
+XLOOM_NAMED_OPERAND(d_data, "d_data")
+XLOOM_NAMED_OPERAND(d_updates, "d_updates")
 
 #undef XLOOM_NAMED_OPERAND
 

@@ -53,4 +53,30 @@ private:
     std::optional<xt::xtensor<item, 1>> copy_{};
 };
 
+/// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer.
+template <class T>
+class row_major_output {
+public:
+    row_major_output(T* items, strided_layout const& layout) : items_(items), layout_(layout)
+    {
+        if (items != nullptr && !is_row_major(layout))
+            buffer_.emplace(xt::xtensor<T, 1>::from_shape({element_count(layout.dims)}));
+    }
+
+    /// Returns a pointer to the items; a null pointer if the output is omitted.
+    T* data() { return buffer_ ? buffer_->data() : items_; }
+
+    /// Copies the buffer, if there is one, to the output.
+    void write_back()
+    {
+        if (buffer_)
+            unpack_items(*buffer_, items_, layout_);
+    }
+
+private:
+    T* items_;
+    strided_layout layout_;
+    std::optional<xt::xtensor<T, 1>> buffer_{};
+};
+
 } // namespace xloom::detail
