@@ -3314,6 +3314,10 @@ inline constexpr double worthwhile_fraction = 0.75;
 /// The maximum number of updates that a thread sorts at once: they fit in the L2 cache.
 inline constexpr std::size_t updates_per_share = std::size_t{1} << 13;
 
+/// The maximum number of threads that find out which updates take effect: each has a bit per slice, so that
+/// all of them have at most an integer per slice.
+inline constexpr std::size_t max_slice_sets = 64;
+
 /// The maximum size in bytes of a buffer for elements that are not contiguous.
 inline constexpr std::size_t element_buffer_bytes = std::size_t{1} << 20;
 
@@ -5258,6 +5262,8 @@ XLOOM_NAMED_OPERAND(Y_c, "Y_c")
 XLOOM_NAMED_OPERAND(alignments, "alignments")
 XLOOM_NAMED_OPERAND(Y_attention, "Y_attention")
 XLOOM_NAMED_OPERAND(Y_alignment, "Y_alignment")
+XLOOM_NAMED_OPERAND(d_data, "d_data")
+XLOOM_NAMED_OPERAND(d_updates, "d_updates")
 
 #undef XLOOM_NAMED_OPERAND
 
@@ -9117,6 +9123,17 @@ constexpr bool guarantees_in_range(bounds rule) noexcept
 
 } // namespace xloom
 
+// ==== xloom/core/duplicates.hpp ====
+// The handling of several updates of one slice.
+
+namespace xloom {
+
+/// The handling of several updates of one slice with reduction none: the last or the first one is written, or
+/// an error is thrown.
+enum class duplicates : unsigned char { last, first, error };
+
+} // namespace xloom
+
 // ==== xloom/core/reduction.hpp ====
 // ONNX's reductions as function objects, for every type for which they are defined.
 
@@ -9305,10 +9322,6 @@ struct divide_by_count {
 
 namespace xloom {
 
-/// The handling of several updates of one slice with reduction none: the last or the first one is written, or
-/// an error is thrown.
-enum class duplicates : unsigned char { last, first, error };
-
 /// Options of scatter_nd.
 struct scatter_nd_options {
     xloom::reduction reduction = xloom::reduction::none;
@@ -9475,11 +9488,8 @@ namespace xloom::detail {
 
 } // namespace xloom::detail
 
-// ==== xloom/kernel/gather_nd.hpp ====
-// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
-
-// ==== xloom/kernel/offset_blocks.hpp ====
-// The offsets of index tuples in blocks, and prefetching of the slices at them.
+// ==== xloom/run/indexed/checked_indices.hpp ====
+// The checked indices of ScatterND and GatherND.
 
 // ==== xloom/kernel/offset_reader.hpp ====
 // A type-erased reader of the offsets of index tuples, for every index type and bounds rule.
@@ -9729,14 +9739,25 @@ public:
           rule_(rule)
     {}
 
+    /// Returns a reader of the same tuples from the last to the first.
+    offset_reader backward() const
+    {
+        offset_reader other = *this;
+        other.is_backward_ = !is_backward_;
+        return other;
+    }
+
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
 
     /// Writes the offsets of `count` tuples, beginning at position `from`.
     void operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
-        read_(tuples_, rule_, from, count, offsets);
-        batch_.add_to(offsets, from, count);
+        std::size_t const first = is_backward_ ? count_ - from - count : from;
+        read_(tuples_, rule_, first, count, offsets);
+        batch_.add_to(offsets, first, count);
+        if (is_backward_)
+            std::reverse(offsets, offsets + count);
     }
 
 private:
@@ -9745,9 +9766,194 @@ private:
     std::size_t count_;
     void (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
     bounds rule_;
+    bool is_backward_ = false;
 };
 
 } // namespace xloom::kernel
+
+// ==== xloom/run/indexed/indexed_operands.hpp ====
+// The operands of ScatterND and GatherND as contiguous items in row-major order.
+
+namespace xloom::detail {
+
+/// Returns a contiguous row-major copy of a strided array's items.
+template <class T>
+xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
+{
+    auto packed = xt::xtensor<T, 1>::from_shape({element_count(layout.dims)});
+    kernel::strided_copy(layout.dims, layout.strides, row_major_strides(layout.dims))(items, packed.data());
+    return packed;
+}
+
+/// Copies contiguous row-major items to a strided array.
+template <class T>
+void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
+{
+    kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.strides)(packed.data(), items);
+}
+
+/// An operand's items in row-major order: the operand's own memory, or a copy if its layout is not row-major.
+template <class X>
+class row_major_items {
+    using item = item_t<X>;
+
+public:
+    explicit row_major_items(X const& operand)
+    {
+        if constexpr (tensor<X>) {
+            strided_layout const layout = detail::layout_of(operand);
+            data_ = enable_tensor<X>::data(operand);
+            if (!is_row_major(layout)) {
+                copy_.emplace(pack_items(data_, layout));
+                data_ = copy_->data();
+            }
+        } else {
+            data_ = std::addressof(operand);
+        }
+    }
+    row_major_items(row_major_items const&) = delete;
+    row_major_items& operator=(row_major_items const&) = delete;
+
+    item const* data() const { return data_; }
+
+private:
+    item const* data_;
+    std::optional<xt::xtensor<item, 1>> copy_{};
+};
+
+/// An output's items in row-major order: its own memory or, if its layout is not row-major, a buffer.
+template <class T>
+class row_major_output {
+public:
+    row_major_output(T* items, strided_layout const& layout) : items_(items), layout_(layout)
+    {
+        if (items != nullptr && !is_row_major(layout))
+            buffer_.emplace(xt::xtensor<T, 1>::from_shape({element_count(layout.dims)}));
+    }
+
+    /// Returns a pointer to the items; a null pointer if the output is omitted.
+    T* data() { return buffer_ ? buffer_->data() : items_; }
+
+    /// Copies the buffer, if there is one, to the output.
+    void write_back()
+    {
+        if (buffer_)
+            unpack_items(*buffer_, items_, layout_);
+    }
+
+private:
+    T* items_;
+    strided_layout layout_;
+    std::optional<xt::xtensor<T, 1>> buffer_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The indices of a call, in row-major order and checked once. Scatter, gather and their derivatives read the
+/// same object: a slice that gather reads is the slice that its derivative adds to.
+template <class Indices>
+class checked_indices {
+public:
+    using index = item_t<Indices>;
+
+    /// Indices of the axes of data whose lengths and strides are `axes`, the first of which is `first_axis`.
+    /// Requires a last axis of `indices` that has one index for each of them.
+    ///
+    /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
+    ///           bounds::clip to an axis of length 0.
+    checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
+        std::size_t first_axis, bounds rule)
+        : shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
+    {
+        tuples_ = {items_.data(), element_count(front()), axes, first_axis};
+        check_range(op);
+        check_clip(op);
+    }
+
+    std::size_t count() const { return tuples_.count; }
+
+    /// Returns the shape of the indices without their last axis: an update or output element has a position
+    /// in it.
+    xloom::shape front() const { return drop_axis(shape_, shape_.size() - 1); }
+
+    /// Returns the index tuples; their offsets have the unit of the strides that the constructor received.
+    kernel::index_tuples<index> const& tuples() const { return tuples_; }
+
+    /// Returns the index tuples for a tensor of data's shape with these strides.
+    kernel::index_tuples<index> tuples(strides const& steps) const
+    {
+        kernel::index_tuples<index> placed = tuples_;
+        auto const first = steps.begin() + static_cast<std::ptrdiff_t>(tuples_.first_axis);
+        placed.axes.strides = strides(first, first + static_cast<std::ptrdiff_t>(tuples_.width()));
+        return placed;
+    }
+
+    /// Returns a reader of the tuples' offsets. The reader must not outlive this object.
+    kernel::offset_reader reader(kernel::batch_offsets const& batch = {}) const
+    {
+        return {tuples_, rule_, batch};
+    }
+
+private:
+    void check_range(std::string_view op)
+    {
+#ifdef NDEBUG
+        bool const is_checked = rule_ == bounds::check;
+#else
+        bool const is_checked = rule_ == bounds::check || rule_ == bounds::assume;
+#endif
+        // Single indices without a negative one have the fastest loops, which repay this pass.
+        if (!is_checked && !(rule_ == bounds::assume && tuples_.width() == 1))
+            return;
+        kernel::index_stats const found = kernel::find_index_stats(tuples_);
+        if (is_checked && !found.in_range)
+            fail<index_error>(op, ": an index into an axis of length d must be in [-d, d - 1], but ",
+                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+        tuples_.has_negative = found.has_negative;
+    }
+
+    void check_clip(std::string_view op) const
+    {
+        if (rule_ != bounds::clip || tuples_.count == 0)
+            return;
+        for (std::size_t axis = 0; axis < tuples_.width(); ++axis)
+            if (tuples_.axes.dims[axis] == 0)
+                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
+                    tuples_.first_axis + axis, " of data has length 0. Choose bounds::drop.");
+    }
+
+    /// Returns the positions and values of all indices outside their axes.
+    fact_list describe_outside() const
+    {
+        fact_list outside;
+        for (std::size_t flat = 0; flat < tuples_.count * tuples_.width(); ++flat) {
+            std::size_t const axis = flat % tuples_.width();
+            std::size_t const length = tuples_.axes.dims[axis];
+            if (!kernel::is_index(tuples_.first[flat], length))
+                outside.add("indices", unravel(flat, shape_), " is ", tuples_.first[flat], " (axis ",
+                    tuples_.first_axis + axis, " of length ", length, ")");
+        }
+        return outside;
+    }
+
+    xloom::shape shape_;
+    row_major_items<Indices> items_;
+    bounds rule_;
+    kernel::index_tuples<index> tuples_{};
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/gather_run.hpp ====
+// The execution of a GatherND call: which loop, how many threads.
+
+// ==== xloom/kernel/gather_nd.hpp ====
+// GatherND over raw memory: copies of the slices at index tuples into contiguous output.
+
+// ==== xloom/kernel/offset_blocks.hpp ====
+// The offsets of index tuples in blocks, and prefetching of the slices at them.
 
 namespace xloom::kernel {
 
@@ -9788,8 +9994,8 @@ struct offset_block {
 };
 
 /// Tuples of one index each, none of which is negative or out of range: their offsets need not be computed
-/// ahead of their use.
-template <class T, std::integral Index>
+/// ahead of their use. If IsBackward, they are visited from the last to the first.
+template <class T, std::integral Index, bool IsBackward = false>
 class single_indices {
 public:
     /// Refers to tuples `from` .. `to` - 1 and to slices of `length` elements of `data`.
@@ -9808,10 +10014,16 @@ public:
     void for_each(F const& f) const
     {
         std::size_t const ahead = tuning::prefetch_distance(length_);
-        for (std::size_t i = from_; i < to_; ++i) {
-            kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
-            f(offset(i), i);
-        }
+        if constexpr (IsBackward)
+            for (std::size_t i = to_; i-- > from_;) {
+                kernel::prefetch_slice(data_, offset((std::max)(i, from_ + ahead) - ahead), length_);
+                f(offset(i), i);
+            }
+        else
+            for (std::size_t i = from_; i < to_; ++i) {
+                kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
+                f(offset(i), i);
+            }
     }
 
 private:
@@ -9940,164 +10152,49 @@ void gather_nd(
 
 /// Copies the contiguous slices of tuples `from` .. `to` - 1 to their positions in `output`. Requires single
 /// indices, none of which is negative or out of range.
-template <class T, std::integral Index>
+template <class T, std::integral Index, class Copy>
 void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data,
-    T* output, copy_contiguous_slices const& copy)
+    T* output, Copy const& copy)
 {
     copy(single_indices<T const, Index>(tuples, from, to, data, copy.size), data, output);
 }
 
 } // namespace xloom::kernel
 
-// ==== xloom/run/indexed/checked_indices.hpp ====
-// The checked indices of ScatterND and GatherND.
-
-// ==== xloom/run/indexed/indexed_operands.hpp ====
-// The operands of ScatterND and GatherND as contiguous items in row-major order.
-
 namespace xloom::detail {
 
-/// Returns a contiguous row-major copy of a strided array's items.
-template <class T>
-xt::xtensor<T, 1> pack_items(T const* items, strided_layout const& layout)
+/// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`, on
+/// the threads of a policy. `tuples` are those of `read`; where `are_single` is true, they are read as
+/// kernel::single_indices.
+template <class T, std::integral Index, class Copy, class Policy>
+void run_copies(kernel::offset_reader const& read, kernel::index_tuples<Index> const& tuples, bool are_single,
+    T const* data, T* output, Copy const& copy, Policy const& policy)
 {
-    auto packed = xt::xtensor<T, 1>::from_shape({element_count(layout.dims)});
-    kernel::strided_copy(layout.dims, layout.strides, row_major_strides(layout.dims))(items, packed.data());
-    return packed;
+    std::size_t const count = read.count(), parts = parts_for(policy, count * copy.size);
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, count),
+                          end = begin_of_part(part + 1, parts, count);
+        if (are_single)
+            kernel::gather_single(tuples, begin, end, data, output, copy);
+        else
+            kernel::gather_nd(read, begin, end, data, output, copy);
+    });
 }
 
-/// Copies contiguous row-major items to a strided array.
-template <class T>
-void unpack_items(xt::xtensor<T, 1> const& packed, T* items, strided_layout const& layout)
+/// Copies the slices of `data`, of the layout `slice`, at the offsets of `read` to their positions in
+/// `output`, in row-major order; those of dropped tuples are not written.
+template <class T, std::integral Index, class Policy>
+void run_gather(kernel::offset_reader const& read, kernel::index_tuples<Index> const& tuples, bool are_single,
+    strided_layout const& slice, T const* data, T* output, Policy const& policy)
 {
-    kernel::strided_copy(layout.dims, row_major_strides(layout.dims), layout.strides)(packed.data(), items);
+    std::size_t const size = element_count(slice.dims);
+    if (is_row_major(slice))
+        run_copies(read, tuples, are_single, data, output, kernel::copy_contiguous_slices{size}, policy);
+    else
+        run_copies(read, tuples, false, data, output,
+            kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
+            policy);
 }
-
-/// An operand's items in row-major order: the operand's own memory, or a copy if its layout is not row-major.
-template <class X>
-class row_major_items {
-    using item = item_t<X>;
-
-public:
-    explicit row_major_items(X const& operand)
-    {
-        if constexpr (tensor<X>) {
-            strided_layout const layout = detail::layout_of(operand);
-            data_ = enable_tensor<X>::data(operand);
-            if (!is_row_major(layout)) {
-                copy_.emplace(pack_items(data_, layout));
-                data_ = copy_->data();
-            }
-        } else {
-            data_ = std::addressof(operand);
-        }
-    }
-    row_major_items(row_major_items const&) = delete;
-    row_major_items& operator=(row_major_items const&) = delete;
-
-    item const* data() const { return data_; }
-
-private:
-    item const* data_;
-    std::optional<xt::xtensor<item, 1>> copy_{};
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The indices of a call, in row-major order and checked once. Scatter, gather and their derivatives read the
-/// same object: a slice that gather reads is the slice that its derivative adds to.
-template <class Indices>
-class checked_indices {
-public:
-    using index = item_t<Indices>;
-
-    /// Indices of the axes of data whose lengths and strides are `axes`, the first of which is `first_axis`.
-    /// Requires a last axis of `indices` that has one index for each of them.
-    ///
-    /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
-    ///           bounds::clip to an axis of length 0.
-    checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
-        std::size_t first_axis, bounds rule)
-        : shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
-    {
-        tuples_ = {items_.data(), element_count(front()), axes, first_axis};
-        check_range(op);
-        check_clip(op);
-    }
-
-    std::size_t count() const { return tuples_.count; }
-
-    /// Returns the shape of the indices without their last axis: an update or output element has a position
-    /// in it.
-    xloom::shape front() const { return drop_axis(shape_, shape_.size() - 1); }
-
-    /// Returns the index tuples; their offsets have the unit of the strides that the constructor received.
-    kernel::index_tuples<index> const& tuples() const { return tuples_; }
-
-    /// Returns the index tuples for a tensor of data's shape with these strides.
-    kernel::index_tuples<index> tuples(strides const& steps) const
-    {
-        kernel::index_tuples<index> placed = tuples_;
-        auto const first = steps.begin() + static_cast<std::ptrdiff_t>(tuples_.first_axis);
-        placed.axes.strides = strides(first, first + static_cast<std::ptrdiff_t>(tuples_.width()));
-        return placed;
-    }
-
-    /// Returns a reader of the tuples' offsets. The reader must not outlive this object.
-    kernel::offset_reader reader(kernel::batch_offsets const& batch = {}) const
-    {
-        return {tuples_, rule_, batch};
-    }
-
-private:
-    void check_range(std::string_view op)
-    {
-#ifdef NDEBUG
-        bool const is_checked = rule_ == bounds::check;
-#else
-        bool const is_checked = rule_ == bounds::check || rule_ == bounds::assume;
-#endif
-        // Single indices without a negative one have the fastest loops, which repay this pass.
-        if (!is_checked && !(rule_ == bounds::assume && tuples_.width() == 1))
-            return;
-        kernel::index_stats const found = kernel::find_index_stats(tuples_);
-        if (is_checked && !found.in_range)
-            fail<index_error>(op, ": an index into an axis of length d must be in [-d, d - 1], but ",
-                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
-        tuples_.has_negative = found.has_negative;
-    }
-
-    void check_clip(std::string_view op) const
-    {
-        if (rule_ != bounds::clip || tuples_.count == 0)
-            return;
-        for (std::size_t axis = 0; axis < tuples_.width(); ++axis)
-            if (tuples_.axes.dims[axis] == 0)
-                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
-                    tuples_.first_axis + axis, " of data has length 0. Choose bounds::drop.");
-    }
-
-    /// Returns the positions and values of all indices outside their axes.
-    fact_list describe_outside() const
-    {
-        fact_list outside;
-        for (std::size_t flat = 0; flat < tuples_.count * tuples_.width(); ++flat) {
-            std::size_t const axis = flat % tuples_.width();
-            std::size_t const length = tuples_.axes.dims[axis];
-            if (!kernel::is_index(tuples_.first[flat], length))
-                outside.add("indices", unravel(flat, shape_), " is ", tuples_.first[flat], " (axis ",
-                    tuples_.first_axis + axis, " of length ", length, ")");
-        }
-        return outside;
-    }
-
-    xloom::shape shape_;
-    row_major_items<Indices> items_;
-    bounds rule_;
-    kernel::index_tuples<index> tuples_{};
-};
 
 } // namespace xloom::detail
 
@@ -10129,28 +10226,14 @@ public:
     {
         strided_layout const batch = part_of_layout(0, first_),
                              slice = part_of_layout(last_, layout_.dims.size());
-        std::size_t const size = element_count(slice.dims);
         std::size_t const count = indices_.count();
         if (count == 0 || element_count(layout_.dims) == 0)
             return;
         std::size_t const entries = element_count(batch.dims);
         kernel::offset_reader const read = indices_.reader({batch, count / entries});
-        kernel::index_tuples<item_t<Indices>> const& tuples = indices_.tuples();
-        bool const is_contiguous = is_row_major(slice);
-        std::size_t const parts = parts_for(policy, count * size);
-        policy.for_each(parts, [&](std::size_t part) {
-            std::size_t const begin = begin_of_part(part, parts, count),
-                              end = begin_of_part(part + 1, parts, count);
-            if (is_contiguous && kernel::are_single_indices(tuples, options_.bounds) && batch.dims.empty())
-                kernel::gather_single(
-                    tuples, begin, end, data_, output, kernel::copy_contiguous_slices{size});
-            else if (is_contiguous)
-                kernel::gather_nd(read, begin, end, data_, output, kernel::copy_contiguous_slices{size});
-            else
-                kernel::gather_nd(read, begin, end, data_, output,
-                    kernel::copy_strided_slices{
-                        {slice.dims, slice.strides, row_major_strides(slice.dims)}, size});
-        });
+        bool const are_single =
+            kernel::are_single_indices(indices_.tuples(), options_.bounds) && batch.dims.empty();
+        run_gather(read, indices_.tuples(), are_single, slice, data_, output, policy);
     }
 
 private:
@@ -10207,6 +10290,8 @@ inline constexpr bool can_hold_indices = tensor<X> || lazy<X> || std::is_arithme
 XLOOM_INDEX_TYPES(are_valid_scatter_nd_indices, "xloom::scatter_nd")
 XLOOM_INDEX_TYPES(are_valid_gather_nd_indices, "xloom::gather_nd")
 XLOOM_INDEX_TYPES(are_valid_gather_nd_into_indices, "xloom::gather_nd_into")
+XLOOM_INDEX_TYPES(are_valid_scatter_nd_vjp_indices, "xloom::scatter_nd_vjp")
+XLOOM_INDEX_TYPES(are_valid_gather_nd_vjp_indices, "xloom::gather_nd_vjp")
 
 #undef XLOOM_INDEX_TYPES
 
@@ -10408,6 +10493,1350 @@ template <class Data, class Indices, class Output, execution_policy Policy>
 void gather_nd_into(Data const&, Indices const&, Output const&, Policy const&, gather_nd_options const& = {})
 {
     static_cast<void>(detail::is_valid_gather_nd_into<Data, Indices, Output, gather_nd_options>());
+}
+
+} // namespace xloom
+
+// ==== xloom/gather_nd_vjp.hpp ====
+// The derivative of GatherND: a scatter that adds the cotangent of each gathered slice to the slice of data
+// that it was read from.
+
+// ==== xloom/run/indexed/gather_vjp_call.hpp ====
+// A call of the derivative of GatherND: a scatter of ct to the slices that the gather read.
+
+// ==== xloom/check/gather_nd_vjp.hpp ====
+// Shape requirements of the derivative of GatherND.
+
+// ==== xloom/gather_nd_vjp_options.hpp ====
+// The options of gather_nd_vjp and gather_nd_vjp_into.
+
+namespace xloom {
+
+/// Options of gather_nd_vjp: those of gather_nd, and those of the scatter that its derivative is.
+struct gather_nd_vjp_options {
+    std::int64_t batch_dims = 0; ///< number of leading batch axes, which data and indices share
+    xloom::bounds bounds = xloom::bounds::check;
+    bool accumulate_in_float =
+        false;           ///< storage floats are rounded once, at the end, not after each addition
+    bool unique = false; ///< the caller guarantees that no slice is indexed twice
+    bool sorted = false; ///< the caller guarantees that the slices are in row-major order
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// Checks the operands of the derivative of GatherND: ct has the shape of GatherND's output.
+///
+/// Errors    shape_error and option_error: as check_gather_nd; shape_error: the shape of ct, or a size that
+///           overflows.
+[[gnu::noinline]] constexpr void check_gather_nd_vjp(std::string_view op, shape const& ct, shape const& data,
+    shape const& indices, gather_nd_vjp_options const& options, std::size_t item_bytes = 1)
+{
+    shape const gathered = detail::check_gather_nd(
+        op, data, indices, {.batch_dims = options.batch_dims, .bounds = options.bounds});
+    if (ct != gathered)
+        detail::fail<shape_error>(op,
+            ": ct must have the shape of gather_nd's output, indices.shape[:-1] ++ data.shape[b + k:] = ",
+            gathered, ", but it is ", ct, " (data ", data, ", indices ", indices, "). Give it that shape.");
+    if (!has_strides(data, item_bytes))
+        detail::fail<shape_error>(op,
+            ": the size of a result must fit in memory, but d_data would have the shape ", data,
+            ". Reduce a dimension.");
+}
+
+/// Checks the memory of the derivative by data.
+///
+/// Errors    overlap_error: d_data shares memory with ct or indices, or two of its items do with each other.
+[[gnu::noinline]] constexpr void check_gather_nd_vjp_output(
+    std::string_view op, memory_block const& d_data, memory_block const& ct, memory_block const& indices)
+{
+    bool const overlaps_ct = overlap(d_data, ct), overlaps_indices = overlap(d_data, indices);
+    if (overlaps_ct || overlaps_indices)
+        detail::fail<overlap_error>(op,
+            ": d_data is written while ct and indices are read, but d_data overlaps ",
+            overlaps_ct && overlaps_indices ? "ct and indices"
+            : overlaps_ct                   ? "ct"
+                                            : "indices",
+            ". Give it memory of its own.");
+    detail::check_unique(op, "d_data", d_data.layout, "Write to a container.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/named_slices.hpp ====
+// The check of which slices the index tuples of a scatter name: whether twice, and in which order.
+
+// ==== xloom/kernel/repeated_offset.hpp ====
+// Searches for repeated and for descending offsets of index tuples.
+
+namespace xloom::kernel {
+
+/// The positions of two tuples.
+struct tuple_pair {
+    std::size_t earlier;
+    std::size_t later;
+};
+
+namespace detail {
+
+/// Finds the first repeated offset with a table of all slices. Cost: a number for each slice.
+inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
+{
+    std::vector<std::size_t> named(slices); // the position of its tuple, counted from 1; 0: none
+    for (std::size_t i = 0; i < read.count(); ++i) {
+        std::ptrdiff_t offset;
+        read(i, 1, &offset);
+        if (offset == dropped_offset)
+            continue;
+        std::size_t& earlier = named[static_cast<std::size_t>(offset)];
+        if (earlier != 0)
+            return tuple_pair{earlier - 1, i};
+        earlier = i + 1;
+    }
+    return std::nullopt;
+}
+
+/// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
+inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
+{
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // offset and position
+    named.reserve(read.count());
+    for_each_named(read, 0, read.count(),
+        [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
+    std::sort(named.begin(), named.end());
+    std::optional<tuple_pair> first;
+    for (std::size_t i = 1; i < named.size(); ++i)
+        if (named[i - 1].first == named[i].first && (!first || named[i].second < first->later))
+            first = tuple_pair{named[i - 1].second, named[i].second};
+    return first;
+}
+
+} // namespace detail
+
+/// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
+/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
+/// tuple.
+inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
+{
+    bool const are_few = read.count() < slices / 8;
+    return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
+}
+
+/// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
+/// dropped tuples.
+inline std::optional<tuple_pair> find_descent(offset_reader const& read)
+{
+    std::ptrdiff_t before = dropped_offset;
+    std::size_t earlier = 0;
+    for (std::size_t i = 0; i < read.count(); ++i) {
+        std::ptrdiff_t offset;
+        read(i, 1, &offset);
+        if (offset == dropped_offset)
+            continue;
+        if (offset < before)
+            return tuple_pair{earlier, i};
+        before = offset;
+        earlier = i;
+    }
+    return std::nullopt;
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// Returns a text such as "indices[0] names slice [2] and indices[5] names slice [2]".
+inline std::string describe_pair(kernel::tuple_pair const& pair, kernel::offset_reader const& read,
+    shape const& slices, shape const& front)
+{
+    std::vector<std::string> facts;
+    for (std::size_t const number : {pair.earlier, pair.later}) {
+        std::ptrdiff_t slice;
+        read(number, 1, &slice);
+        facts.push_back(concat("indices", unravel(number, front), " names slice ",
+            unravel(static_cast<std::size_t>(slice), slices)));
+    }
+    return join(facts);
+}
+
+/// Requires that the slices that the tuples name comply with duplicates::error and, in debug builds, with
+/// the promises unique and sorted. `read` gives their positions in row-major order of the shape `slices`,
+/// and `front` is the shape of the indices without their last axis.
+///
+/// Errors    index_error: the first offending tuple, and the preceding one.
+inline void check_named_slices(std::string_view op, scatter_nd_options const& options,
+    kernel::offset_reader const& read, shape const& slices, shape const& front)
+{
+    if (options.duplicates == duplicates::error)
+        if (auto const pair = kernel::find_repeated(read, element_count(slices)))
+            fail<index_error>(op, ": with duplicates::error a slice may be named once, but ",
+                describe_pair(*pair, read, slices, front), ". Choose duplicates::last.");
+#ifndef NDEBUG
+    if (options.unique)
+        if (auto const pair = kernel::find_repeated(read, element_count(slices)))
+            fail<index_error>(op, ": indices must keep the promise options.unique, but ",
+                describe_pair(*pair, read, slices, front), ". Do not promise it.");
+    if (options.sorted)
+        if (auto const pair = kernel::find_descent(read))
+            fail<index_error>(op, ": indices must keep the promise options.sorted, but ",
+                describe_pair(*pair, read, slices, front), ". Do not promise it.");
+#endif
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/scatter_run.hpp ====
+// The execution of a ScatterND call: which loop, how many threads, and whether slices are tracked.
+
+// ==== xloom/kernel/owned_updates.hpp ====
+// A parallel scatter, bitwise equal to a serial one: every slice has one owner, which applies its updates in
+// order.
+
+namespace xloom::kernel {
+
+/// An update: the offset of its slice and its position among all updates.
+struct owned_update {
+    std::ptrdiff_t offset;
+    std::size_t number;
+};
+
+/// The updates of one owner.
+struct owned_updates {
+    std::span<owned_update const> updates;
+
+    /// Calls f(offset, position) for each update in order.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        for (owned_update const& update : updates)
+            f(update.offset, update.number);
+    }
+};
+
+/// A map from the offset of a slice to its owner. Each aligned range of at least `neighbourhood` offsets has
+/// one owner. Ranges are hashed to groups, and groups are assigned so that all owners have about equally many
+/// updates of a sample.
+class slice_owners {
+public:
+    /// Requires at least one update.
+    slice_owners(std::size_t neighbourhood, std::size_t owners, offset_reader const& read) : owners_(owners)
+    {
+        while (std::size_t{1} << shift_ < neighbourhood)
+            ++shift_;
+        std::size_t const samples = (std::min)(std::size_t{1024}, read.count());
+        std::size_t const distance =
+            read.count() / 8 * 5 | 1; // not a multiple of a likely period of the indices
+        std::array<std::size_t, groups> sizes{};
+        for (std::size_t i = 0; i < samples; ++i) {
+            std::ptrdiff_t offset;
+            read(i * distance % read.count(), 1, &offset);
+            if (offset != dropped_offset)
+                ++sizes[group_of(offset)];
+        }
+        deal_out(sizes, samples);
+    }
+
+    std::size_t count() const { return owners_; }
+    std::size_t operator()(std::ptrdiff_t offset) const { return owner_of_[group_of(offset)]; }
+
+    /// Returns the fraction of the sampled updates that the owner with the most has.
+    double load() const { return load_; }
+
+private:
+    static constexpr std::size_t groups = 256;
+
+    /// Returns the group by Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
+    std::size_t group_of(std::ptrdiff_t offset) const
+    {
+        return static_cast<std::size_t>(
+            (static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
+    }
+
+    /// Assigns consecutive groups to each owner until the owners so far have their parts of the sum.
+    void deal_out(std::array<std::size_t, groups> const& sizes, std::size_t sum)
+    {
+        std::size_t owner = 0, taken = 0, of_owner = 0, most = 0;
+        for (std::size_t group = 0; group < groups; ++group) {
+            owner_of_[group] = owner;
+            taken += sizes[group];
+            of_owner += sizes[group];
+            most = (std::max)(most, of_owner);
+            if (owner + 1 < owners_ && taken * owners_ >= sum * (owner + 1)) {
+                ++owner;
+                of_owner = 0;
+            }
+        }
+        load_ = static_cast<double>(most) / static_cast<double>(sum);
+    }
+
+    std::size_t owners_;
+    int shift_ = 0;
+    std::array<std::size_t, groups> owner_of_{};
+    double load_ = 1;
+};
+
+/// A share of the updates, stably sorted by owner.
+class sorted_share {
+public:
+    /// The maximum number of updates in a share, which then fits in a core's L2 cache.
+    static constexpr std::size_t most = tuning::updates_per_share;
+
+    sorted_share(std::size_t size, std::size_t owners)
+        : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)
+    {}
+
+    /// Sorts updates `from` .. `to` - 1 by owner.
+    void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
+    {
+        std::fill(ends_.begin(), ends_.end(), std::size_t{0});
+        for_each_named(
+            read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
+        std::size_t begin = 0;
+        for (std::size_t& end : ends_)
+            begin += std::exchange(end, begin);
+        // Counting sort: ends_[owner] is the owner's first position, and each of its updates increments it.
+        for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
+            updates_[ends_[owner_of(offset)]++] = {offset, number};
+        });
+    }
+
+    owned_updates updates_of(std::size_t owner) const
+    {
+        return {{updates_.get() + (owner == 0 ? 0 : ends_[owner - 1]), updates_.get() + ends_[owner]}};
+    }
+
+private:
+    std::unique_ptr<owned_update[]> updates_;
+    std::vector<std::size_t> ends_;
+};
+
+/// Calls apply(owned_updates) for all updates, those of a slice in order and by one part at a time. Works in
+/// rounds: each part first sorts its share of the updates by owner, then each owner applies its updates,
+/// share by share.
+///
+/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first
+/// update is applied; offsets are read twice.
+template <class Policy, class Apply>
+void for_each_owned(
+    Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
+{
+    std::size_t const count = read.count(), parts = owner_of.count();
+    std::size_t const size = (std::min)(sorted_share::most, count / parts + 1);
+    std::vector<sorted_share> shares;
+    shares.reserve(parts);
+    for (std::size_t share = 0; share < parts; ++share)
+        shares.emplace_back(size, parts);
+    for (std::size_t begin = 0; begin < count; begin += parts * size) {
+        policy.for_each(parts, [&](std::size_t share) {
+            std::size_t const from = (std::min)(begin + share * size, count);
+            shares[share].sort(read, owner_of, from, (std::min)(from + size, count));
+        });
+        policy.for_each(parts, [&](std::size_t owner) {
+            for (sorted_share const& share : shares)
+                apply(share.updates_of(owner));
+        });
+    }
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/scatter_nd.hpp ====
+// ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order.
+
+// ==== xloom/kernel/with_reduction.hpp ====
+// Run-time dispatch of reductions, so that only innermost loops are instantiated for each of them.
+
+namespace xloom::kernel {
+
+/// True if a function object reduces values of type T.
+template <class Function, class T>
+inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
+
+/// Calls f with the function object of a reduction: `reduce` itself or, if it is a `reduction`, the one that
+/// it names, which must be able to reduce values of type T. For the mean it is an addition; the caller
+/// divides by the number of updates.
+template <class T, class Reduce, class F>
+void with_reduction(Reduce& reduce, F const& f)
+{
+    auto const call = [&]<class Function>(Function const& function) {
+        if constexpr (can_reduce<Function, T>)
+            f(function);
+    };
+    if constexpr (!std::is_same_v<std::remove_const_t<Reduce>, reduction>) {
+        f(reduce);
+    } else {
+        switch (reduce) {
+        case reduction::none:
+            return call(reduce_none);
+        case reduction::add:
+        case reduction::mean:
+            return call(reduce_add);
+        case reduction::mul:
+            return call(reduce_mul);
+        case reduction::max:
+            return call(reduce_max);
+        case reduction::min:
+            return call(reduce_min);
+        }
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// A function object that applies updates to `size` contiguous elements of each slice; updates have a stride
+/// of `step` elements.
+struct contiguous_slices {
+    std::size_t size;
+    std::size_t step;
+
+    /// Applies all updates. `updates.for_each(f)` calls f(offset of the slice in data, position of the
+    /// update).
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
+    {
+        switch (size == step ? size : 0) {
+        case 1:
+            return apply<1>(updates, data, values, reduce);
+        case 2:
+            return apply<2>(updates, data, values, reduce);
+        case 3:
+            return apply<3>(updates, data, values, reduce);
+        case 4:
+            return apply<4>(updates, data, values, reduce);
+        default:
+            updates.for_each([&, count = size, distance = step](std::ptrdiff_t offset, std::size_t number) {
+                T* __restrict const slice = data + offset;
+                T const* __restrict const update = values + number * distance;
+                for (std::size_t i = 0; i < count; ++i)
+                    slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
+            });
+        }
+    }
+
+private:
+    template <std::size_t Size, class Updates, class T, class Reduce>
+    static void apply(Updates const& updates, T* data, T const* values, Reduce& reduce)
+    {
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            T* __restrict const slice = data + offset;
+            T const* __restrict const update = values + number * Size;
+            for (std::size_t i = 0; i < Size; ++i)
+                slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
+        });
+    }
+};
+
+/// A function object that applies updates to slices of `size` elements with any strides.
+struct strided_slices {
+    strided_copy pairs; ///< from an update to a slice
+    std::size_t size;
+
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
+    {
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            pairs.for_each_pair(values + number * size, data + offset,
+                [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+        });
+    }
+};
+
+/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` at the offsets of
+/// `read`. Allocates nothing.
+template <class T, class Slices, class Reduce>
+void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
+    std::size_t step, Slices const& slices, Reduce& reduce)
+{
+    kernel::for_each_block(read, from, to, data, step, [&](offset_block<T> const& block) {
+        kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
+    });
+}
+
+/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is
+/// negative or out of range. Allocates nothing.
+template <class T, std::integral Index, class Reduce>
+void scatter_single(
+    index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
+{
+    single_indices<T, Index> const updates(tuples, 0, tuples.count, data, size);
+    kernel::with_reduction<T>(reduce, [&](auto& function) {
+        contiguous_slices{size, size}(updates, data, values, function);
+    });
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/tracked_slices.hpp ====
+// Counts and accumulators of slices, for scatters that treat a slice's first update differently.
+
+namespace xloom::kernel {
+
+/// The rule by which updates of a slice are combined.
+struct tracking {
+    bool only_first = false;  ///< later updates are ignored
+    bool include_self = true; ///< the existing value counts as an update
+    bool is_mean = false;     ///< the sum is divided by the number of values combined
+};
+
+/// The update counts of contiguous slices of `step` items in `data`, and accumulators of type `Sum`, the
+/// computation type. Used as `slices` of kernel::scatter_nd, after which finish() writes the results. Threads
+/// may update distinct slices concurrently. Cost: a count for each slice and, if Sum is not T, a Sum for each
+/// item of data.
+template <class T, class Sum>
+class tracked_slices {
+public:
+    tracked_slices(T* data, std::size_t slices, std::size_t step, tracking const& rule)
+        : data_(data), step_(step), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * step : 0)
+    {}
+
+    template <class Updates, class Reduce>
+    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
+    {
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            apply(static_cast<std::size_t>(offset), data + offset, values + number * step_, reduce);
+        });
+    }
+
+    std::size_t slices() const { return counts_.size(); }
+
+    /// Writes the results of slices `from` .. `to` - 1. `divide(sum, count)` returns the mean, for types that
+    /// have one.
+    template <class Divide>
+    void finish(std::size_t from, std::size_t to, Divide const& divide) const
+    {
+        for (std::size_t slice = from; slice < to; ++slice) {
+            if (counts_[slice] == 0)
+                continue;
+            std::size_t const count = counts_[slice] + (rule_.include_self ? 1 : 0);
+            for (std::size_t i = slice * step_; i < (slice + 1) * step_; ++i) {
+                if constexpr (std::is_invocable_v<Divide const&, Sum const&, std::size_t>)
+                    if (rule_.is_mean)
+                        sum_of(i) = divide(sum_of(i), count);
+                if constexpr (keeps_sums)
+                    data_[i] = static_cast<T>(sum_of(i));
+            }
+        }
+    }
+
+private:
+    static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
+
+    template <class Reduce>
+    void apply(std::size_t at, T* old, T const* update, Reduce& reduce) const
+    {
+        std::size_t const earlier = counts_[at / step_]++;
+        if (earlier != 0 && rule_.only_first)
+            return;
+        for (std::size_t i = 0; i < step_; ++i) {
+            Sum& sum = sum_of(at + i);
+            if (earlier != 0)
+                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
+            else if (rule_.include_self)
+                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
+            else
+                sum = static_cast<Sum>(update[i]);
+        }
+    }
+
+    Sum& sum_of(std::size_t i) const
+    {
+        if constexpr (keeps_sums)
+            return sums_[i];
+        else
+            return data_[i];
+    }
+
+    T* data_;
+    std::size_t step_;
+    tracking rule_;
+    std::vector<std::size_t> mutable counts_;
+    std::vector<Sum> mutable sums_;
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/run/indexed/reduction_argument.hpp ====
+// The reduction argument of a ScatterND call: a callable, a built-in function object, or an enumerator.
+
+// ==== xloom/core/element_type_of.hpp ====
+// The ONNX element type of a C++ type.
+
+namespace xloom {
+
+namespace detail {
+
+template <class T>
+inline constexpr element_type element_type_of_bare = element_type::undefined;
+
+// Integers are mapped by size and signedness: long and long long may both be int64. Character types and
+// __int128 are not element types.
+template <class T>
+    requires(std::signed_integral<T> || std::unsigned_integral<T>)
+inline constexpr element_type element_type_of_bare<T> = [] {
+    constexpr element_type by_size[2][4] = {
+        {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
+        {element_type::int8, element_type::int16, element_type::int32, element_type::int64}};
+    constexpr std::size_t row = std::is_signed_v<T> ? 1 : 0;
+    return sizeof(T) == 1   ? by_size[row][0]
+           : sizeof(T) == 2 ? by_size[row][1]
+           : sizeof(T) == 4 ? by_size[row][2]
+           : sizeof(T) == 8 ? by_size[row][3]
+                            : element_type::undefined;
+}();
+template <>
+inline constexpr element_type element_type_of_bare<bool> = element_type::bool_;
+template <>
+inline constexpr element_type element_type_of_bare<char> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<wchar_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char8_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char16_t> = element_type::undefined;
+template <>
+inline constexpr element_type element_type_of_bare<char32_t> = element_type::undefined;
+
+template <>
+inline constexpr element_type element_type_of_bare<float> = element_type::float_;
+template <>
+inline constexpr element_type element_type_of_bare<double> = element_type::double_;
+template <>
+inline constexpr element_type element_type_of_bare<std::complex<float>> = element_type::complex64;
+template <>
+inline constexpr element_type element_type_of_bare<std::complex<double>> = element_type::complex128;
+template <>
+inline constexpr element_type element_type_of_bare<std::string> = element_type::string;
+template <element_type Element>
+inline constexpr element_type element_type_of_bare<small_float<Element>> = Element;
+template <element_type Element>
+inline constexpr element_type element_type_of_bare<small_int<Element>> = Element;
+
+} // namespace detail
+
+/// The ONNX element type of T, ignoring const and volatile; element_type::undefined if there is none.
+template <class T>
+inline constexpr element_type element_type_of = detail::element_type_of_bare<std::remove_cv_t<T>>;
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+template <class T>
+constexpr std::string_view element_name()
+{
+    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know"
+                                                         : name_of(element_type_of<T>);
+}
+
+template <class Reduce, class... Reductions>
+inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
+
+/// True if the reduction is an enumerator, known at run time only.
+template <class Reduce>
+inline constexpr bool is_named = is_one_of<Reduce, reduction>;
+
+/// True if the reduction is built in, so that the order of its calls and their argument type are not
+/// observable.
+template <class Reduce>
+inline constexpr bool is_built_in =
+    is_named<Reduce> ||
+    is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
+
+/// True if updates replace the existing values.
+template <class Reduce>
+constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
+{
+    if constexpr (is_named<Reduce>)
+        return reduce == reduction::none;
+    else
+        return is_one_of<Reduce, reduce_none_t>;
+}
+
+/// True if the reduction is defined for values of type T; false if `kind` is not an enumerator.
+template <class T>
+constexpr bool has_reduction(reduction kind)
+{
+    switch (kind) {
+    case reduction::none:
+        return true;
+    case reduction::add:
+        return kernel::can_reduce<reduce_add_t, T>;
+    case reduction::mul:
+        return kernel::can_reduce<reduce_mul_t, T>;
+    case reduction::max:
+        return kernel::can_reduce<reduce_max_t, T>;
+    case reduction::min:
+        return kernel::can_reduce<reduce_min_t, T>;
+    case reduction::mean:
+        return kernel::can_reduce<reduce_add_t, T> &&
+               std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+    }
+    return false;
+}
+
+/// Returns the options with the reduction that the argument names.
+template <class Reduce>
+scatter_nd_options options_with(
+    std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
+{
+    if constexpr (is_named<Reduce>) {
+        if (options.reduction != reduction::none && options.reduction != reduce)
+            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce),
+                " and options.reduction is ", name_of(options.reduction), ". Leave options.reduction out.");
+        options.reduction = reduce;
+    }
+    return options;
+}
+
+/// Requires that the options are valid for the element type and for a callable reduction.
+template <class T, class Reduce>
+void check_reduction(std::string_view op, scatter_nd_options const& options)
+{
+    if constexpr (is_named<Reduce>) {
+        if (options.reduction > reduction::mean)
+            fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
+                static_cast<int>(options.reduction), ". Choose one.");
+        if (!has_reduction<T>(options.reduction))
+            fail<option_error>(op, ": a reduction must be defined for data's elements, but reduction is ",
+                name_of(options.reduction), " and data holds ", element_name<T>(), ". Choose another.");
+    } else {
+        if (options.reduction != reduction::none)
+            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
+                name_of(options.reduction), ". Omit it.");
+        if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
+            fail<option_error>(op, ": accumulate_in_float requires a reduction of xloom, but a callable "
+                                   "reduces. Omit it, or convert data and updates to float.");
+        if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
+            fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
+                                   "Choose duplicates::last, with which every update counts.");
+    }
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/scatter_call.hpp ====
+// A call of ScatterND: the constructor checks the operands and options, before anything is written.
+
+// ==== xloom/run/indexed/scatter_indices.hpp ====
+// The indices of a call of ScatterND or of its derivative, checked together with the shapes and the options.
+
+namespace xloom::detail {
+
+/// The checked indices of a ScatterND call, and the slices of data that they name.
+template <class Indices>
+class scatter_indices {
+public:
+    using index = item_t<Indices>;
+
+    scatter_indices(std::string_view op, shape const& data, Indices const& indices, shape const& updates,
+        scatter_nd_options const& options)
+        : op_(op),
+          options_(options),
+          data_shape_(data),
+          width_(checked_width(detail::shape_of(indices), updates)),
+          indices_(op, indices, indexed_axes(), 0, options.bounds)
+    {
+        check_named_slices(op, options, reader(), tuples().axes.dims, indices_.front());
+    }
+
+    std::string_view op() const { return op_; }
+    scatter_nd_options const& options() const { return options_; }
+    shape const& data_shape() const { return data_shape_; }
+    std::size_t slices() const { return element_count(tuples().axes.dims); }
+    std::size_t slice_size() const
+    {
+        return element_count(shape(data_shape_.begin() + width_, data_shape_.end()));
+    }
+    /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
+    bool is_empty() const { return indices_.count() == 0 || slice_size() == 0 || slices() == 0; }
+
+    /// Returns the index tuples; their offsets are the slices' positions in row-major order.
+    kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
+
+    /// Returns the index tuples for a tensor of data's shape with these strides.
+    kernel::index_tuples<index> tuples(strides const& steps) const { return indices_.tuples(steps); }
+
+    /// Returns a reader of the slices' positions.
+    kernel::offset_reader reader() const { return indices_.reader(); }
+
+    /// Returns a reader of the offsets of tuples(steps). The reader must not outlive the tuples.
+    kernel::offset_reader reader(kernel::index_tuples<index> const& tuples, strides const&) const
+    {
+        return {tuples, options_.bounds};
+    }
+
+    /// True if the tuples can be read as kernel::single_indices.
+    bool are_single() const { return kernel::are_single_indices(tuples(), options_.bounds); }
+
+    /// Returns the first axis of data that is not indexed.
+    std::size_t first_slice_axis() const { return width_; }
+
+private:
+    std::size_t checked_width(shape const& indices, shape const& updates) const
+    {
+        check_scatter_nd(op_, data_shape_, indices, updates, options_);
+        return indices.back();
+    }
+
+    strided_layout indexed_axes() const
+    {
+        shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
+        return {indexed, row_major_strides(indexed)};
+    }
+
+    std::string_view op_;
+    scatter_nd_options options_;
+    shape data_shape_;
+    std::size_t width_;
+    checked_indices<Indices> indices_;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
+template <class Indices, class Updates>
+class scatter_call : public scatter_indices<Indices> {
+public:
+    using item = item_t<Updates>;
+
+    template <class Data>
+    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+        scatter_nd_options const& options)
+        : scatter_indices<Indices>(op, detail::shape_of(data), indices, detail::shape_of(updates), options),
+          updates_(updates)
+    {}
+
+    item const* updates() const { return updates_.data(); }
+
+private:
+    row_major_items<Updates> updates_;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples.
+inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
+{
+    if (begin == 0 || begin == read.count())
+        return begin;
+    std::ptrdiff_t before, offset;
+    read(begin - 1, 1, &before);
+    std::size_t end = read.count();
+    while (begin < end) {
+        std::size_t const middle = begin + (end - begin) / 2;
+        read(middle, 1, &offset);
+        if (offset == before)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/// True if sorting updates by owner is expected to be faster, where one owner applies the fraction `load` of
+/// all updates.
+constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, double load)
+{
+    double const sorting = tuning::sorting_cost / static_cast<double>(parts);
+    double const applying = tuning::applying_cost + static_cast<double>(slice_size);
+    return sorting + applying * load < tuning::worthwhile_fraction * applying;
+}
+
+/// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
+template <class Policy>
+class update_runner {
+public:
+    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options,
+        std::size_t slice_size, Policy const& policy)
+        : read_(read), options_(options), slice_size_(slice_size), policy_(policy)
+    {
+        if constexpr (has_threads<Policy>) {
+            parts_ = parts_for(policy, read.count() * slice_size);
+            if (parts_ == 1 || can_be_cut())
+                return;
+            if (is_sorting_worthwhile(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
+                owner_of_.emplace((std::max)(slice_size, tuning::thread_distance), parts_, read);
+            if (!owner_of_ || !is_sorting_worthwhile(parts_, slice_size, owner_of_->load()))
+                parts_ = 1;
+        }
+    }
+
+    bool is_serial() const { return parts_ == 1; }
+
+    template <class T, class Slices, class Reduce>
+    void operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
+    {
+        std::size_t const count = read_.count();
+        auto const apply_range = [&](std::size_t begin, std::size_t end) {
+            kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
+        };
+        if constexpr (has_threads<Policy>) {
+            if (parts_ > 1 && can_be_cut())
+                return policy_.for_each(parts_, [&](std::size_t part) {
+                    std::size_t const begin = begin_of_part(part, parts_, count),
+                                      end = begin_of_part(part + 1, parts_, count);
+                    apply_range(options_.unique ? begin : begin_of_run(read_, begin),
+                        options_.unique ? end : begin_of_run(read_, end));
+                });
+            if (parts_ > 1)
+                return kernel::for_each_owned(
+                    policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                        kernel::with_reduction<T>(
+                            reduce, [&](auto& function) { slices(updates, data, values, function); });
+                    });
+        }
+        apply_range(0, count);
+    }
+
+private:
+    /// True if the updates can be split between any two, or between any two of different slices. Sorted
+    /// updates must not include dropped ones, which could separate two updates of the same slice.
+    bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
+
+    kernel::offset_reader const& read_;
+    scatter_nd_options const& options_;
+    std::size_t slice_size_;
+    Policy const& policy_;
+    std::size_t parts_ = 1;
+    std::optional<kernel::slice_owners> owner_of_{};
+};
+
+/// True if contiguous slices are long enough for every thread to update a part of each.
+constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
+{
+    return parts > 1 && slice_size >= parts * tuning::thread_distance;
+}
+
+/// Applies every update on each of `parts` threads, each to its own part of the slice.
+template <class T, class Reduce, class Policy>
+void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
+    Reduce& reduce, Policy const& policy, std::size_t parts)
+{
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = begin_of_part(part, parts, slice_size),
+                          end = begin_of_part(part + 1, parts, slice_size);
+        kernel::scatter_nd(read, 0, read.count(), data + begin, values + begin, slice_size,
+            kernel::contiguous_slices{end - begin, slice_size}, reduce);
+    });
+}
+
+/// Returns the tracking of slices that the options require.
+inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
+{
+    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
+        options.reduction == reduction::mean};
+}
+
+constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
+{
+    return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
+}
+
+/// Applies updates to tracked slices, which must be contiguous: data of another layout is copied and copied
+/// back.
+template <class Sum, class Call, tensor Data, class Reduce, class Policy>
+void run_tracked(
+    Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    strided_layout const layout = detail::layout_of(data);
+    T* items = enable_tensor<Data>::data(data);
+    std::optional<xt::xtensor<T, 1>> copy;
+    if (!is_row_major(layout)) {
+        copy.emplace(pack_items<T>(items, layout));
+        items = copy->data();
+    }
+
+    strides const steps = row_major_strides(layout.dims);
+    auto const tuples = call.tuples(steps);
+    kernel::offset_reader const read = call.reader(tuples, steps);
+    kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
+    update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
+    std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
+    policy.for_each(parts, [&](std::size_t part) {
+        slices.finish(begin_of_part(part, parts, slices.slices()),
+            begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
+    });
+
+    if (copy)
+        unpack_items(*copy, enable_tensor<Data>::data(data), layout);
+}
+
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    auto* const items = enable_tensor<Data>::data(data);
+    strided_layout const layout = detail::layout_of(data);
+    auto const tuples = call.tuples(layout.strides);
+    kernel::offset_reader const read = call.reader(tuples, layout.strides);
+    std::size_t const size = call.slice_size(), axis = call.first_slice_axis();
+    strided_layout const slice{shape(layout.dims.begin() + axis, layout.dims.end()),
+        strides(layout.strides.begin() + axis, layout.strides.end())};
+
+    bool const is_contiguous = is_row_major(slice);
+    std::size_t const pieces = parts_for(policy, tuples.count * size);
+    if (is_contiguous && can_cut_slices(size, pieces))
+        return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+
+    update_runner const run(read, call.options(), size, policy);
+    if (is_contiguous && run.is_serial() && call.are_single())
+        kernel::scatter_single(tuples, items, call.updates(), size, reduce);
+    else if (is_contiguous)
+        run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
+    else
+        run(items, call.updates(),
+            kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
+}
+
+/// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
+/// operand shares.
+template <class Call, tensor Data, class Reduce, class Policy>
+void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+{
+    using T = item_t<Data>;
+    if (call.is_empty())
+        return;
+    kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
+    if constexpr (is_small_float<T> && is_built_in<Reduce>)
+        if (call.options().accumulate_in_float && !replaces(reduce))
+            return run_tracked<float>(call, data, rule, reduce, policy);
+    if (needs_tracking(rule, replaces(reduce)))
+        run_tracked<T>(call, data, rule, reduce, policy);
+    else
+        run_untracked(call, data, reduce, policy);
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// Returns the options of the scatter that adds ct to the gathered slices.
+constexpr scatter_nd_options scatter_options(gather_nd_vjp_options const& options)
+{
+    return {.reduction = reduction::add,
+        .bounds = options.bounds,
+        .accumulate_in_float = options.accumulate_in_float,
+        .unique = options.unique,
+        .sorted = options.sorted};
+}
+
+/// The checked operands of a call, as run_scatter_nd reads them: ct is the updates, and batch axes precede
+/// the indexed axes of data.
+template <class Ct, class Indices>
+class gather_vjp_call {
+public:
+    using index = item_t<Indices>;
+    using item = item_t<Ct>;
+
+    gather_vjp_call(std::string_view op, Ct const& ct, shape const& data, Indices const& indices,
+        gather_nd_vjp_options const& options)
+        : options_(scatter_options(options)),
+          data_(data),
+          first_(static_cast<std::size_t>(options.batch_dims)),
+          last_(first_ + checked_width(op, ct, indices, options)),
+          indices_(op, indices, part_of_axes(row_major_strides(named_axes()), first_, last_), first_,
+              options.bounds),
+          ct_(ct)
+    {
+        check_named_slices(op, options_, indices_.reader(batch(row_major_strides(named_axes()))),
+            named_axes(), indices_.front());
+    }
+
+    scatter_nd_options const& options() const { return options_; }
+    item const* updates() const { return ct_.data(); }
+    std::size_t slices() const { return element_count(named_axes()); }
+    std::size_t slice_size() const { return element_count(shape(data_.begin() + last_, data_.end())); }
+    bool is_empty() const { return indices_.count() == 0 || element_count(data_) == 0; }
+    std::size_t first_slice_axis() const { return last_; }
+    bool are_single() const
+    {
+        return first_ == 0 && kernel::are_single_indices(indices_.tuples(), options_.bounds);
+    }
+
+    /// Returns the index tuples for a tensor of data's shape with these strides.
+    kernel::index_tuples<index> tuples(strides const& steps) const { return indices_.tuples(steps); }
+
+    /// Returns a reader of the offsets of tuples(steps). The reader must not outlive the tuples.
+    kernel::offset_reader reader(kernel::index_tuples<index> const& tuples, strides const& steps) const
+    {
+        return {tuples, options_.bounds, batch(steps)};
+    }
+
+private:
+    std::size_t checked_width(
+        std::string_view op, Ct const& ct, Indices const& indices, gather_nd_vjp_options const& options) const
+    {
+        shape const dims = detail::shape_of(indices);
+        check_gather_nd_vjp(op, detail::shape_of(ct), data_, dims, options, sizeof(item));
+        return dims.back();
+    }
+
+    /// Returns the lengths of the axes that name a slice: batch axes and indexed axes.
+    shape named_axes() const { return shape(data_.begin(), data_.begin() + last_); }
+
+    strided_layout part_of_axes(strides const& steps, std::size_t first, std::size_t last) const
+    {
+        return {shape(data_.begin() + first, data_.begin() + last),
+            strides(steps.begin() + first, steps.begin() + last)};
+    }
+
+    kernel::batch_offsets batch(strides const& steps) const
+    {
+        strided_layout const axes = part_of_axes(steps, 0, first_);
+        return {axes, indices_.count() == 0 ? 1 : indices_.count() / element_count(axes.dims)};
+    }
+
+    scatter_nd_options options_;
+    shape data_;
+    std::size_t first_; ///< the indexed axes of data are first_ .. last_ - 1
+    std::size_t last_;
+    checked_indices<Indices> indices_;
+    row_major_items<Ct> ct_;
+};
+
+/// Writes zeros to all items of a tensor.
+template <tensor Output>
+void fill_with_zeros(Output& output)
+{
+    using T = item_t<Output>;
+    strided_layout const layout = detail::layout_of(output);
+    T* const items = enable_tensor<Output>::data(output);
+    if (is_row_major(layout))
+        std::fill_n(items, element_count(layout.dims), T{});
+    else
+        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
+            .for_each_pair(items, items, [](T const&, T& item) { item = T{}; });
+}
+
+/// Writes the derivative by data: the sum of the cotangents of each slice's copies.
+template <class Call, tensor Output, class Policy>
+void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
+{
+    fill_with_zeros(d_data);
+    run_scatter_nd(call, d_data, reduce_add, policy);
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/gather_vjp_types.hpp ====
+// The requirements on the types of a call of gather_nd_vjp or gather_nd_vjp_into, with their compile-time
+// errors.
+
+// ==== xloom/core/differentiable.hpp ====
+// The concept of an element type that has gradients.
+
+namespace xloom::detail {
+
+/// A type with a remainder: the integers, bool and characters, the storage types of integers, and integers of
+/// other libraries.
+template <class T>
+concept integer_like = requires(T const& a) { a % a; };
+
+/// A type that has sums, products and quotients by a count, and whose T{} is zero: floating-point numbers,
+/// their complex numbers and storage types (float8_e8m0 has no zero), and user-defined scalars.
+template <class T>
+concept differentiable =
+    !integer_like<T> && !std::same_as<T, float8_e8m0> && summable<T> && multipliable<T> &&
+    std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// A shape: xloom::shape, or a range of dimensions such as data.shape().
+template <class Dims>
+concept dimensions = requires(Dims const& dims) {
+    requires std::integral<std::remove_cvref_t<decltype(*dims.begin())>>;
+    dims.end();
+    dims.size();
+};
+
+/// True if ct and indices are valid, otherwise a compile-time error of one sentence.
+template <class Ct, class Indices>
+consteval bool are_valid_gather_nd_vjp_operands()
+{
+    if constexpr (!tensor<Ct> && !lazy<Ct>)
+        static_assert(never<Ct>, "xloom::gather_nd_vjp: ct must be a tensor");
+    else if constexpr (!differentiable<item_t<Ct>>)
+        static_assert(never<Ct>, "xloom::gather_nd_vjp: ct must hold numbers that have a gradient, which "
+                                 "integers, bool, strings and float8_e8m0 have not");
+    else
+        return are_valid_gather_nd_vjp_indices<Indices>();
+    return false;
+}
+
+/// True if the types of a call of gather_nd_vjp<Rank> are valid, otherwise a compile-time error of one
+/// sentence.
+template <std::size_t Rank, class Ct, class Dims, class Indices, class Policy>
+consteval bool is_valid_gather_nd_vjp()
+{
+    if constexpr (!execution_policy<Policy> || !dimensions<Dims>)
+        static_assert(never<Policy>,
+            "xloom::gather_nd_vjp: the arguments are gather_nd_vjp(ct, data's shape, "
+            "indices[, options][, policy])");
+    else if constexpr (!are_valid_gather_nd_vjp_operands<Ct, Indices>())
+        return false;
+    else if constexpr (Rank == dynamic_rank && !has_every_rank<Ct>)
+        static_assert(never<Ct>, "xloom::gather_nd_vjp: ct is a container of your own with a static rank, so "
+                                 "name the result's: gather_nd_vjp<Rank>(...)");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of gather_nd_vjp_into are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Ct, class Indices, class Output, class Policy>
+consteval bool is_valid_gather_nd_vjp_into()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::gather_nd_vjp_into: the arguments are gather_nd_vjp_into(ct, "
+                                     "indices, d_data[, options][, policy])");
+    else if constexpr (!are_valid_gather_nd_vjp_operands<Ct, Indices>())
+        return false;
+    else if constexpr (!tensor<Output>)
+        static_assert(never<Output>, "xloom::gather_nd_vjp_into: d_data must be a tensor in memory");
+    else if constexpr (!std::is_same_v<item_t<Output>, item_t<Ct>>)
+        static_assert(never<Output>, "xloom::gather_nd_vjp_into: d_data must have ct's element type");
+    else if constexpr (!is_writable<std::remove_reference_t<Output>>::value)
+        static_assert(never<Output>, "xloom::gather_nd_vjp_into: d_data is written, so it must not be const");
+    else if constexpr (!outlives_call<Output>)
+        static_assert(never<Output>, "xloom::gather_nd_vjp_into: d_data is written in place, so it must be a "
+                                     "variable or a view of one");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// Returns a range of dimensions as a shape.
+///
+/// Errors    shape_error: over max_rank.
+template <dimensions Dims>
+shape shape_from(std::string_view op, Dims const& dims)
+{
+    check_rank(op, "data", static_cast<std::size_t>(dims.size()));
+    return shape(dims.begin(), dims.end());
+}
+
+template <std::size_t Rank, class Ct, class Dims, class Indices, class Policy>
+auto gather_nd_vjp(Ct const& ct, Dims const& data_shape, Indices const& indices,
+    gather_nd_vjp_options const& options, Policy const& policy)
+{
+    if constexpr (!is_valid_gather_nd_vjp<Rank, Ct, Dims, Indices, Policy>()) {
+        return owned_t<Ct>(ct); // a value, so that one mistake gives one error
+    } else {
+        static constexpr std::string_view op = "xloom::gather_nd_vjp";
+        using result_type = typename enable_tensor<owned_t<Ct>>::template rebind<Rank>;
+        auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
+        check_rank(op, "ct", detail::rank_of(cotangent));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        shape const dims = detail::shape_from(op, data_shape);
+        gather_vjp_call<bare<decltype(cotangent)>, bare<decltype(index_tensor)>> const call(
+            op, cotangent, dims, index_tensor, options);
+        if (Rank != dynamic_rank && dims.size() != Rank)
+            fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
+                " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
+        result_type result = enable_tensor<result_type>::make(dims);
+        run_gather_vjp(call, result, policy);
+        return result;
+    }
+}
+
+template <class Ct, class Indices, class Output, class Policy>
+void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
+    gather_nd_vjp_options const& options, Policy const& policy)
+{
+    if constexpr (is_valid_gather_nd_vjp_into<Ct, Indices, Output, Policy>()) {
+        static constexpr std::string_view op = "xloom::gather_nd_vjp_into";
+        auto const [cotangent, index_tensor] = detail::evaluated_inputs(std::tie(ct, indices));
+        check_rank(op, "ct", detail::rank_of(cotangent));
+        check_rank(op, "indices", detail::rank_of(index_tensor));
+        check_rank(op, "d_data", detail::rank_of(d_data));
+        gather_vjp_call<bare<decltype(cotangent)>, bare<decltype(index_tensor)>> const call(
+            op, cotangent, detail::shape_of(d_data), index_tensor, options);
+        check_gather_nd_vjp_output(
+            op, detail::memory_of(d_data), detail::memory_of(cotangent), detail::memory_of(index_tensor));
+        run_gather_vjp(call, d_data, policy);
+    }
+}
+
+} // namespace detail
+
+/// Returns the vector-Jacobian product of gather_nd: the gradient by data, where ct is the cotangent of
+/// gather_nd's output. It is a scatter: the cotangents of all copies of a slice are added.
+///
+///     d_data = zeros(data_shape)
+///     for i in ndindex(indices.shape[:-1]):                       # in row-major order
+///         d_data[i[:b] + indices[i]] += ct[i]                     # b = batch_dims
+///
+/// Shapes    ct as gather_nd's output, indices.shape[:-1] ++ data_shape[b + k:]; indices and data_shape, an
+///           xloom::shape or any range such as data.shape(), as for gather_nd. The result has data_shape: an
+///           xt::xarray, with gather_nd_vjp<Rank> an xt::xtensor of that rank; for your own container one of
+///           its family. Any layout, lazy expressions too.
+/// Types     ct of float, double, long double, their complex numbers, storage floats other than float8_e8m0,
+///           or a user-defined scalar with +, * and /, whose T{} is zero; indices of any integer type.
+/// Options   batch_dims (0), bounds (check): those of the gather_nd that is differentiated. With drop, the
+///           cotangents of dropped slices are not read; with clip, they are added to the nearest slice.
+///           accumulate_in_float (false), unique, sorted (false): those of the scatter_nd that it is.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
+/// Errors    shape_error, option_error, index_error (all offending positions and values).
+/// Order     row-major, as scatter_nd with reduction::add: storage floats are rounded after each addition
+///           unless accumulate_in_float.
+/// Cost      that of filling d_data with zeros and of scatter_nd_into with reduction::add.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 2> const rows = {{1}, {0}, {-1}};
+/// xt::xtensor<float, 2> const ct = {{1, 2}, {3, 4}, {5, 6}};
+/// xloom::gather_nd_vjp(ct, {2, 2}, rows); // = [[3, 4], [6, 8]]
+/// ```
+template <std::size_t Rank = dynamic_rank, class Ct, class Dims = shape, class Indices,
+    class Policy = serial_policy>
+auto gather_nd_vjp(Ct const& ct, Dims const& data_shape, Indices const& indices,
+    gather_nd_vjp_options const& options = {}, Policy const& policy = {})
+{
+    return detail::gather_nd_vjp<Rank>(ct, data_shape, indices, options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <std::size_t Rank = dynamic_rank, class Ct, class Dims = shape, class Indices,
+    execution_policy Policy>
+auto gather_nd_vjp(Ct const&, Dims const&, Indices const&, Policy const&, gather_nd_vjp_options const& = {})
+{
+    static_cast<void>(detail::is_valid_gather_nd_vjp<Rank, Ct, Dims, Indices, gather_nd_vjp_options>());
+    return detail::owned_t<Ct>();
+}
+
+/// Computes gather_nd_vjp into the caller's d_data, of any layout, whose shape is that of data. Its previous
+/// values are overwritten; scatter_nd_into with reduction::add adds to them instead.
+///
+/// Errors    as gather_nd_vjp, before the first write. overlap_error: d_data shares memory with ct or indices,
+///           or its items share memory with each other.
+template <class Ct, class Indices, class Output, class Policy = serial_policy>
+void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
+    gather_nd_vjp_options const& options = {}, Policy const& policy = {})
+{
+    detail::gather_nd_vjp_into(ct, indices, std::forward<Output>(d_data), options, policy);
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <class Ct, class Indices, class Output, execution_policy Policy>
+void gather_nd_vjp_into(
+    Ct const&, Indices const&, Output const&, Policy const&, gather_nd_vjp_options const& = {})
+{
+    static_cast<void>(detail::is_valid_gather_nd_vjp_into<Ct, Indices, Output, gather_nd_vjp_options>());
 }
 
 } // namespace xloom
@@ -17496,46 +18925,6 @@ private:
 
 } // namespace xloom::kernel
 
-// ==== xloom/kernel/with_reduction.hpp ====
-// Run-time dispatch of reductions, so that only innermost loops are instantiated for each of them.
-
-namespace xloom::kernel {
-
-/// True if a function object reduces values of type T.
-template <class Function, class T>
-inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
-
-/// Calls f with the function object of a reduction: `reduce` itself or, if it is a `reduction`, the one that
-/// it names, which must be able to reduce values of type T. For the mean it is an addition; the caller
-/// divides by the number of updates.
-template <class T, class Reduce, class F>
-void with_reduction(Reduce& reduce, F const& f)
-{
-    auto const call = [&]<class Function>(Function const& function) {
-        if constexpr (can_reduce<Function, T>)
-            f(function);
-    };
-    if constexpr (!std::is_same_v<std::remove_const_t<Reduce>, reduction>) {
-        f(reduce);
-    } else {
-        switch (reduce) {
-        case reduction::none:
-            return call(reduce_none);
-        case reduction::add:
-        case reduction::mean:
-            return call(reduce_add);
-        case reduction::mul:
-            return call(reduce_mul);
-        case reduction::max:
-            return call(reduce_max);
-        case reduction::min:
-            return call(reduce_min);
-        }
-    }
-}
-
-} // namespace xloom::kernel
-
 namespace xloom::kernel {
 
 namespace detail {
@@ -17586,869 +18975,6 @@ void scatter_rows(updates_by_slice const& order, std::size_t from, std::size_t t
 }
 
 } // namespace xloom::kernel
-
-// ==== xloom/run/indexed/scatter_run.hpp ====
-// The execution of a ScatterND call: which loop, how many threads, and whether slices are tracked.
-
-// ==== xloom/kernel/owned_updates.hpp ====
-// A parallel scatter, bitwise equal to a serial one: every slice has one owner, which applies its updates in
-// order.
-
-namespace xloom::kernel {
-
-/// An update: the offset of its slice and its position among all updates.
-struct owned_update {
-    std::ptrdiff_t offset;
-    std::size_t number;
-};
-
-/// The updates of one owner.
-struct owned_updates {
-    std::span<owned_update const> updates;
-
-    /// Calls f(offset, position) for each update in order.
-    template <class F>
-    void for_each(F const& f) const
-    {
-        for (owned_update const& update : updates)
-            f(update.offset, update.number);
-    }
-};
-
-/// A map from the offset of a slice to its owner. Each aligned range of at least `neighbourhood` offsets has
-/// one owner. Ranges are hashed to groups, and groups are assigned so that all owners have about equally many
-/// updates of a sample.
-class slice_owners {
-public:
-    /// Requires at least one update.
-    slice_owners(std::size_t neighbourhood, std::size_t owners, offset_reader const& read) : owners_(owners)
-    {
-        while (std::size_t{1} << shift_ < neighbourhood)
-            ++shift_;
-        std::size_t const samples = (std::min)(std::size_t{1024}, read.count());
-        std::size_t const distance =
-            read.count() / 8 * 5 | 1; // not a multiple of a likely period of the indices
-        std::array<std::size_t, groups> sizes{};
-        for (std::size_t i = 0; i < samples; ++i) {
-            std::ptrdiff_t offset;
-            read(i * distance % read.count(), 1, &offset);
-            if (offset != dropped_offset)
-                ++sizes[group_of(offset)];
-        }
-        deal_out(sizes, samples);
-    }
-
-    std::size_t count() const { return owners_; }
-    std::size_t operator()(std::ptrdiff_t offset) const { return owner_of_[group_of(offset)]; }
-
-    /// Returns the fraction of the sampled updates that the owner with the most has.
-    double load() const { return load_; }
-
-private:
-    static constexpr std::size_t groups = 256;
-
-    /// Returns the group by Fibonacci hashing: the upper bits of a product with 2^64 / 1.618...
-    std::size_t group_of(std::ptrdiff_t offset) const
-    {
-        return static_cast<std::size_t>(
-            (static_cast<std::uint64_t>(offset) >> shift_) * 0x9E37'79B9'7F4A'7C15u >> 56);
-    }
-
-    /// Assigns consecutive groups to each owner until the owners so far have their parts of the sum.
-    void deal_out(std::array<std::size_t, groups> const& sizes, std::size_t sum)
-    {
-        std::size_t owner = 0, taken = 0, of_owner = 0, most = 0;
-        for (std::size_t group = 0; group < groups; ++group) {
-            owner_of_[group] = owner;
-            taken += sizes[group];
-            of_owner += sizes[group];
-            most = (std::max)(most, of_owner);
-            if (owner + 1 < owners_ && taken * owners_ >= sum * (owner + 1)) {
-                ++owner;
-                of_owner = 0;
-            }
-        }
-        load_ = static_cast<double>(most) / static_cast<double>(sum);
-    }
-
-    std::size_t owners_;
-    int shift_ = 0;
-    std::array<std::size_t, groups> owner_of_{};
-    double load_ = 1;
-};
-
-/// A share of the updates, stably sorted by owner.
-class sorted_share {
-public:
-    /// The maximum number of updates in a share, which then fits in a core's L2 cache.
-    static constexpr std::size_t most = tuning::updates_per_share;
-
-    sorted_share(std::size_t size, std::size_t owners)
-        : updates_(std::make_unique_for_overwrite<owned_update[]>(size)), ends_(owners)
-    {}
-
-    /// Sorts updates `from` .. `to` - 1 by owner.
-    void sort(offset_reader const& read, slice_owners const& owner_of, std::size_t from, std::size_t to)
-    {
-        std::fill(ends_.begin(), ends_.end(), std::size_t{0});
-        for_each_named(
-            read, from, to, [&](std::ptrdiff_t offset, std::size_t) { ++ends_[owner_of(offset)]; });
-        std::size_t begin = 0;
-        for (std::size_t& end : ends_)
-            begin += std::exchange(end, begin);
-        // Counting sort: ends_[owner] is the owner's first position, and each of its updates increments it.
-        for_each_named(read, from, to, [&](std::ptrdiff_t offset, std::size_t number) {
-            updates_[ends_[owner_of(offset)]++] = {offset, number};
-        });
-    }
-
-    owned_updates updates_of(std::size_t owner) const
-    {
-        return {{updates_.get() + (owner == 0 ? 0 : ends_[owner - 1]), updates_.get() + ends_[owner]}};
-    }
-
-private:
-    std::unique_ptr<owned_update[]> updates_;
-    std::vector<std::size_t> ends_;
-};
-
-/// Calls apply(owned_updates) for all updates, those of a slice in order and by one part at a time. Works in
-/// rounds: each part first sorts its share of the updates by owner, then each owner applies its updates,
-/// share by share.
-///
-/// Cost: 16 bytes for each update of a round, at most 128 KiB for each owner, allocated before the first
-/// update is applied; offsets are read twice.
-template <class Policy, class Apply>
-void for_each_owned(
-    Policy const& policy, offset_reader const& read, slice_owners const& owner_of, Apply const& apply)
-{
-    std::size_t const count = read.count(), parts = owner_of.count();
-    std::size_t const size = (std::min)(sorted_share::most, count / parts + 1);
-    std::vector<sorted_share> shares;
-    shares.reserve(parts);
-    for (std::size_t share = 0; share < parts; ++share)
-        shares.emplace_back(size, parts);
-    for (std::size_t begin = 0; begin < count; begin += parts * size) {
-        policy.for_each(parts, [&](std::size_t share) {
-            std::size_t const from = (std::min)(begin + share * size, count);
-            shares[share].sort(read, owner_of, from, (std::min)(from + size, count));
-        });
-        policy.for_each(parts, [&](std::size_t owner) {
-            for (sorted_share const& share : shares)
-                apply(share.updates_of(owner));
-        });
-    }
-}
-
-} // namespace xloom::kernel
-
-// ==== xloom/kernel/scatter_nd.hpp ====
-// ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order.
-
-namespace xloom::kernel {
-
-/// A function object that applies updates to `size` contiguous elements of each slice; updates have a stride
-/// of `step` elements.
-struct contiguous_slices {
-    std::size_t size;
-    std::size_t step;
-
-    /// Applies all updates. `updates.for_each(f)` calls f(offset of the slice in data, position of the
-    /// update).
-    template <class Updates, class T, class Reduce>
-    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
-    {
-        switch (size == step ? size : 0) {
-        case 1:
-            return apply<1>(updates, data, values, reduce);
-        case 2:
-            return apply<2>(updates, data, values, reduce);
-        case 3:
-            return apply<3>(updates, data, values, reduce);
-        case 4:
-            return apply<4>(updates, data, values, reduce);
-        default:
-            updates.for_each([&, count = size, distance = step](std::ptrdiff_t offset, std::size_t number) {
-                T* __restrict const slice = data + offset;
-                T const* __restrict const update = values + number * distance;
-                for (std::size_t i = 0; i < count; ++i)
-                    slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
-            });
-        }
-    }
-
-private:
-    template <std::size_t Size, class Updates, class T, class Reduce>
-    static void apply(Updates const& updates, T* data, T const* values, Reduce& reduce)
-    {
-        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            T* __restrict const slice = data + offset;
-            T const* __restrict const update = values + number * Size;
-            for (std::size_t i = 0; i < Size; ++i)
-                slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
-        });
-    }
-};
-
-/// A function object that applies updates to slices of `size` elements with any strides.
-struct strided_slices {
-    strided_copy pairs; ///< from an update to a slice
-    std::size_t size;
-
-    template <class Updates, class T, class Reduce>
-    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
-    {
-        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            pairs.for_each_pair(values + number * size, data + offset,
-                [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
-        });
-    }
-};
-
-/// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` at the offsets of
-/// `read`. Allocates nothing.
-template <class T, class Slices, class Reduce>
-void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
-    std::size_t step, Slices const& slices, Reduce& reduce)
-{
-    kernel::for_each_block(read, from, to, data, step, [&](offset_block<T> const& block) {
-        kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
-    });
-}
-
-/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is
-/// negative or out of range. Allocates nothing.
-template <class T, std::integral Index, class Reduce>
-void scatter_single(
-    index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
-{
-    single_indices<T, Index> const updates(tuples, 0, tuples.count, data, size);
-    kernel::with_reduction<T>(reduce, [&](auto& function) {
-        contiguous_slices{size, size}(updates, data, values, function);
-    });
-}
-
-} // namespace xloom::kernel
-
-// ==== xloom/kernel/tracked_slices.hpp ====
-// Counts and accumulators of slices, for scatters that treat a slice's first update differently.
-
-namespace xloom::kernel {
-
-/// The rule by which updates of a slice are combined.
-struct tracking {
-    bool only_first = false;  ///< later updates are ignored
-    bool include_self = true; ///< the existing value counts as an update
-    bool is_mean = false;     ///< the sum is divided by the number of values combined
-};
-
-/// The update counts of contiguous slices of `step` items in `data`, and accumulators of type `Sum`, the
-/// computation type. Used as `slices` of kernel::scatter_nd, after which finish() writes the results. Threads
-/// may update distinct slices concurrently. Cost: a count for each slice and, if Sum is not T, a Sum for each
-/// item of data.
-template <class T, class Sum>
-class tracked_slices {
-public:
-    tracked_slices(T* data, std::size_t slices, std::size_t step, tracking const& rule)
-        : data_(data), step_(step), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * step : 0)
-    {}
-
-    template <class Updates, class Reduce>
-    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
-    {
-        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            apply(static_cast<std::size_t>(offset), data + offset, values + number * step_, reduce);
-        });
-    }
-
-    std::size_t slices() const { return counts_.size(); }
-
-    /// Writes the results of slices `from` .. `to` - 1. `divide(sum, count)` returns the mean, for types that
-    /// have one.
-    template <class Divide>
-    void finish(std::size_t from, std::size_t to, Divide const& divide) const
-    {
-        for (std::size_t slice = from; slice < to; ++slice) {
-            if (counts_[slice] == 0)
-                continue;
-            std::size_t const count = counts_[slice] + (rule_.include_self ? 1 : 0);
-            for (std::size_t i = slice * step_; i < (slice + 1) * step_; ++i) {
-                if constexpr (std::is_invocable_v<Divide const&, Sum const&, std::size_t>)
-                    if (rule_.is_mean)
-                        sum_of(i) = divide(sum_of(i), count);
-                if constexpr (keeps_sums)
-                    data_[i] = static_cast<T>(sum_of(i));
-            }
-        }
-    }
-
-private:
-    static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
-
-    template <class Reduce>
-    void apply(std::size_t at, T* old, T const* update, Reduce& reduce) const
-    {
-        std::size_t const earlier = counts_[at / step_]++;
-        if (earlier != 0 && rule_.only_first)
-            return;
-        for (std::size_t i = 0; i < step_; ++i) {
-            Sum& sum = sum_of(at + i);
-            if (earlier != 0)
-                sum = static_cast<Sum>(reduce(std::move(sum), static_cast<Sum>(update[i])));
-            else if (rule_.include_self)
-                sum = static_cast<Sum>(reduce(static_cast<Sum>(old[i]), static_cast<Sum>(update[i])));
-            else
-                sum = static_cast<Sum>(update[i]);
-        }
-    }
-
-    Sum& sum_of(std::size_t i) const
-    {
-        if constexpr (keeps_sums)
-            return sums_[i];
-        else
-            return data_[i];
-    }
-
-    T* data_;
-    std::size_t step_;
-    tracking rule_;
-    std::vector<std::size_t> mutable counts_;
-    std::vector<Sum> mutable sums_;
-};
-
-} // namespace xloom::kernel
-
-// ==== xloom/run/indexed/reduction_argument.hpp ====
-// The reduction argument of a ScatterND call: a callable, a built-in function object, or an enumerator.
-
-// ==== xloom/core/element_type_of.hpp ====
-// The ONNX element type of a C++ type.
-
-namespace xloom {
-
-namespace detail {
-
-template <class T>
-inline constexpr element_type element_type_of_bare = element_type::undefined;
-
-// Integers are mapped by size and signedness: long and long long may both be int64. Character types and
-// __int128 are not element types.
-template <class T>
-    requires(std::signed_integral<T> || std::unsigned_integral<T>)
-inline constexpr element_type element_type_of_bare<T> = [] {
-    constexpr element_type by_size[2][4] = {
-        {element_type::uint8, element_type::uint16, element_type::uint32, element_type::uint64},
-        {element_type::int8, element_type::int16, element_type::int32, element_type::int64}};
-    constexpr std::size_t row = std::is_signed_v<T> ? 1 : 0;
-    return sizeof(T) == 1   ? by_size[row][0]
-           : sizeof(T) == 2 ? by_size[row][1]
-           : sizeof(T) == 4 ? by_size[row][2]
-           : sizeof(T) == 8 ? by_size[row][3]
-                            : element_type::undefined;
-}();
-template <>
-inline constexpr element_type element_type_of_bare<bool> = element_type::bool_;
-template <>
-inline constexpr element_type element_type_of_bare<char> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<wchar_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char8_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char16_t> = element_type::undefined;
-template <>
-inline constexpr element_type element_type_of_bare<char32_t> = element_type::undefined;
-
-template <>
-inline constexpr element_type element_type_of_bare<float> = element_type::float_;
-template <>
-inline constexpr element_type element_type_of_bare<double> = element_type::double_;
-template <>
-inline constexpr element_type element_type_of_bare<std::complex<float>> = element_type::complex64;
-template <>
-inline constexpr element_type element_type_of_bare<std::complex<double>> = element_type::complex128;
-template <>
-inline constexpr element_type element_type_of_bare<std::string> = element_type::string;
-template <element_type Element>
-inline constexpr element_type element_type_of_bare<small_float<Element>> = Element;
-template <element_type Element>
-inline constexpr element_type element_type_of_bare<small_int<Element>> = Element;
-
-} // namespace detail
-
-/// The ONNX element type of T, ignoring const and volatile; element_type::undefined if there is none.
-template <class T>
-inline constexpr element_type element_type_of = detail::element_type_of_bare<std::remove_cv_t<T>>;
-
-} // namespace xloom
-
-namespace xloom::detail {
-
-template <class T>
-constexpr std::string_view element_name()
-{
-    return element_type_of<T> == element_type::undefined ? "values that ONNX does not know"
-                                                         : name_of(element_type_of<T>);
-}
-
-template <class Reduce, class... Reductions>
-inline constexpr bool is_one_of = (std::is_same_v<std::remove_const_t<Reduce>, Reductions> || ...);
-
-/// True if the reduction is an enumerator, known at run time only.
-template <class Reduce>
-inline constexpr bool is_named = is_one_of<Reduce, reduction>;
-
-/// True if the reduction is built in, so that the order of its calls and their argument type are not
-/// observable.
-template <class Reduce>
-inline constexpr bool is_built_in =
-    is_named<Reduce> ||
-    is_one_of<Reduce, reduce_none_t, reduce_add_t, reduce_mul_t, reduce_max_t, reduce_min_t>;
-
-/// True if updates replace the existing values.
-template <class Reduce>
-constexpr bool replaces([[maybe_unused]] Reduce const& reduce)
-{
-    if constexpr (is_named<Reduce>)
-        return reduce == reduction::none;
-    else
-        return is_one_of<Reduce, reduce_none_t>;
-}
-
-/// True if the reduction is defined for values of type T; false if `kind` is not an enumerator.
-template <class T>
-constexpr bool has_reduction(reduction kind)
-{
-    switch (kind) {
-    case reduction::none:
-        return true;
-    case reduction::add:
-        return kernel::can_reduce<reduce_add_t, T>;
-    case reduction::mul:
-        return kernel::can_reduce<reduce_mul_t, T>;
-    case reduction::max:
-        return kernel::can_reduce<reduce_max_t, T>;
-    case reduction::min:
-        return kernel::can_reduce<reduce_min_t, T>;
-    case reduction::mean:
-        return kernel::can_reduce<reduce_add_t, T> &&
-               std::is_invocable_v<divide_by_count const&, T const&, std::size_t>;
-    }
-    return false;
-}
-
-/// Returns the options with the reduction that the argument names.
-template <class Reduce>
-scatter_nd_options options_with(
-    std::string_view op, [[maybe_unused]] Reduce const& reduce, scatter_nd_options options)
-{
-    if constexpr (is_named<Reduce>) {
-        if (options.reduction != reduction::none && options.reduction != reduce)
-            fail<option_error>(op, ": the reduction may be named once, but the argument is ", name_of(reduce),
-                " and options.reduction is ", name_of(options.reduction), ". Leave options.reduction out.");
-        options.reduction = reduce;
-    }
-    return options;
-}
-
-/// Requires that the options are valid for the element type and for a callable reduction.
-template <class T, class Reduce>
-void check_reduction(std::string_view op, scatter_nd_options const& options)
-{
-    if constexpr (is_named<Reduce>) {
-        if (options.reduction > reduction::mean)
-            fail<option_error>(op, ": options.reduction must be a reduction, but it is number ",
-                static_cast<int>(options.reduction), ". Choose one.");
-        if (!has_reduction<T>(options.reduction))
-            fail<option_error>(op, ": a reduction must be defined for data's elements, but reduction is ",
-                name_of(options.reduction), " and data holds ", element_name<T>(), ". Choose another.");
-    } else {
-        if (options.reduction != reduction::none)
-            fail<option_error>(op, ": where a callable reduces, options.reduction must be none, but it is ",
-                name_of(options.reduction), ". Omit it.");
-        if (!is_built_in<Reduce> && is_small_float<T> && options.accumulate_in_float)
-            fail<option_error>(op, ": accumulate_in_float requires a reduction of xloom, but a callable "
-                                   "reduces. Omit it, or convert data and updates to float.");
-        if (!is_one_of<Reduce, reduce_none_t> && options.duplicates == duplicates::first)
-            fail<option_error>(op, ": duplicates::first requires reduction::none, but a callable reduces. "
-                                   "Choose duplicates::last, with which every update counts.");
-    }
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/run/indexed/scatter_call.hpp ====
-// A call of ScatterND: the constructor checks the operands and options, before anything is written.
-
-// ==== xloom/kernel/repeated_offset.hpp ====
-// Searches for repeated and for descending offsets of index tuples.
-
-namespace xloom::kernel {
-
-/// The positions of two tuples.
-struct tuple_pair {
-    std::size_t earlier;
-    std::size_t later;
-};
-
-namespace detail {
-
-/// Finds the first repeated offset with a table of all slices. Cost: a number for each slice.
-inline std::optional<tuple_pair> find_repeated_in_table(offset_reader const& read, std::size_t slices)
-{
-    std::vector<std::size_t> named(slices); // the position of its tuple, counted from 1; 0: none
-    for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t offset;
-        read(i, 1, &offset);
-        if (offset == dropped_offset)
-            continue;
-        std::size_t& earlier = named[static_cast<std::size_t>(offset)];
-        if (earlier != 0)
-            return tuple_pair{earlier - 1, i};
-        earlier = i + 1;
-    }
-    return std::nullopt;
-}
-
-/// Finds the first repeated offset by sorting the tuples. Cost: two numbers for each tuple.
-inline std::optional<tuple_pair> find_repeated_by_sorting(offset_reader const& read)
-{
-    std::vector<std::pair<std::ptrdiff_t, std::size_t>> named; // offset and position
-    named.reserve(read.count());
-    for_each_named(read, 0, read.count(),
-        [&](std::ptrdiff_t offset, std::size_t number) { named.emplace_back(offset, number); });
-    std::sort(named.begin(), named.end());
-    std::optional<tuple_pair> first;
-    for (std::size_t i = 1; i < named.size(); ++i)
-        if (named[i - 1].first == named[i].first && (!first || named[i].second < first->later))
-            first = tuple_pair{named[i - 1].second, named[i].second};
-    return first;
-}
-
-} // namespace detail
-
-/// Returns the first tuple that has the offset of an earlier one, and the earlier one. Requires offsets below
-/// `slices`, or `dropped_offset`. Cost: a number for each slice or, if there are few tuples, two for each
-/// tuple.
-inline std::optional<tuple_pair> find_repeated(offset_reader const& read, std::size_t slices)
-{
-    bool const are_few = read.count() < slices / 8;
-    return are_few ? detail::find_repeated_by_sorting(read) : detail::find_repeated_in_table(read, slices);
-}
-
-/// Returns the first tuple with an offset less than that of the preceding one, and the preceding one; skips
-/// dropped tuples.
-inline std::optional<tuple_pair> find_descent(offset_reader const& read)
-{
-    std::ptrdiff_t before = dropped_offset;
-    std::size_t earlier = 0;
-    for (std::size_t i = 0; i < read.count(); ++i) {
-        std::ptrdiff_t offset;
-        read(i, 1, &offset);
-        if (offset == dropped_offset)
-            continue;
-        if (offset < before)
-            return tuple_pair{earlier, i};
-        before = offset;
-        earlier = i;
-    }
-    return std::nullopt;
-}
-
-} // namespace xloom::kernel
-
-namespace xloom::detail {
-
-/// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
-template <class Indices, class Updates>
-class scatter_call {
-public:
-    using index = item_t<Indices>;
-    using item = item_t<Updates>;
-
-    template <class Data>
-    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
-        scatter_nd_options const& options)
-        : op_(op),
-          options_(options),
-          data_shape_(detail::shape_of(data)),
-          width_(checked_width(detail::shape_of(indices), detail::shape_of(updates))),
-          indices_(op, indices, indexed_axes(), 0, options.bounds),
-          updates_(updates)
-    {
-        check_repeats();
-    }
-
-    std::string_view op() const { return op_; }
-    scatter_nd_options const& options() const { return options_; }
-    item const* updates() const { return updates_.data(); }
-    std::size_t slices() const { return element_count(tuples().axes.dims); }
-    std::size_t slice_size() const
-    {
-        return element_count(shape(data_shape_.begin() + width_, data_shape_.end()));
-    }
-    /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
-    bool is_empty() const { return indices_.count() == 0 || slice_size() == 0 || slices() == 0; }
-
-    /// Returns the index tuples; their offsets are the slices' positions in row-major order.
-    kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
-
-    /// Returns the index tuples for a tensor of data's shape with these strides.
-    kernel::index_tuples<index> tuples(strides const& steps) const { return indices_.tuples(steps); }
-
-    /// Returns a reader of the slices' positions.
-    kernel::offset_reader reader() const { return indices_.reader(); }
-
-private:
-    std::size_t checked_width(shape const& indices, shape const& updates) const
-    {
-        check_scatter_nd(op_, data_shape_, indices, updates, options_);
-        return indices.back();
-    }
-
-    strided_layout indexed_axes() const
-    {
-        shape const indexed(data_shape_.begin(), data_shape_.begin() + width_);
-        return {indexed, row_major_strides(indexed)};
-    }
-
-    void check_repeats() const
-    {
-        kernel::offset_reader const read = reader();
-        if (options_.duplicates == duplicates::error)
-            if (auto const pair = kernel::find_repeated(read, slices()))
-                fail<index_error>(op_, ": with duplicates::error a slice may be named once, but ",
-                    describe(*pair), ". Choose duplicates::last.");
-#ifndef NDEBUG
-        if (options_.unique)
-            if (auto const pair = kernel::find_repeated(read, slices()))
-                fail<index_error>(op_, ": indices must keep the promise options.unique, but ",
-                    describe(*pair), ". Do not promise it.");
-        if (options_.sorted)
-            if (auto const pair = kernel::find_descent(read))
-                fail<index_error>(op_, ": indices must keep the promise options.sorted, but ",
-                    describe(*pair), ". Do not promise it.");
-#endif
-    }
-
-    /// Returns a text such as "indices[0] names slice [2] and indices[5] names slice [2]".
-    std::string describe(kernel::tuple_pair const& pair) const
-    {
-        std::vector<std::string> facts;
-        for (std::size_t const number : {pair.earlier, pair.later}) {
-            std::ptrdiff_t slice;
-            reader()(number, 1, &slice);
-            facts.push_back(concat("indices", unravel(number, indices_.front()), " names slice ",
-                unravel(static_cast<std::size_t>(slice), tuples().axes.dims)));
-        }
-        return join(facts);
-    }
-
-    std::string_view op_;
-    scatter_nd_options options_;
-    shape data_shape_;
-    std::size_t width_;
-    checked_indices<Indices> indices_;
-    row_major_items<Updates> updates_;
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// Returns the begin of a part, advanced so that no run of equal offsets is split. Requires sorted tuples.
-inline std::size_t begin_of_run(kernel::offset_reader const& read, std::size_t begin)
-{
-    if (begin == 0 || begin == read.count())
-        return begin;
-    std::ptrdiff_t before, offset;
-    read(begin - 1, 1, &before);
-    std::size_t end = read.count();
-    while (begin < end) {
-        std::size_t const middle = begin + (end - begin) / 2;
-        read(middle, 1, &offset);
-        if (offset == before)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
-/// True if sorting updates by owner is expected to be faster, where one owner applies the fraction `load` of
-/// all updates.
-constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, double load)
-{
-    double const sorting = tuning::sorting_cost / static_cast<double>(parts);
-    double const applying = tuning::applying_cost + static_cast<double>(slice_size);
-    return sorting + applying * load < tuning::worthwhile_fraction * applying;
-}
-
-/// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
-template <class Policy>
-class update_runner {
-public:
-    update_runner(kernel::offset_reader const& read, scatter_nd_options const& options,
-        std::size_t slice_size, Policy const& policy)
-        : read_(read), options_(options), slice_size_(slice_size), policy_(policy)
-    {
-        if constexpr (has_threads<Policy>) {
-            parts_ = parts_for(policy, read.count() * slice_size);
-            if (parts_ == 1 || can_be_cut())
-                return;
-            if (is_sorting_worthwhile(parts_, slice_size, 1.0 / static_cast<double>(parts_)))
-                owner_of_.emplace((std::max)(slice_size, tuning::thread_distance), parts_, read);
-            if (!owner_of_ || !is_sorting_worthwhile(parts_, slice_size, owner_of_->load()))
-                parts_ = 1;
-        }
-    }
-
-    bool is_serial() const { return parts_ == 1; }
-
-    template <class T, class Slices, class Reduce>
-    void operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
-    {
-        std::size_t const count = read_.count();
-        auto const apply_range = [&](std::size_t begin, std::size_t end) {
-            kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
-        };
-        if constexpr (has_threads<Policy>) {
-            if (parts_ > 1 && can_be_cut())
-                return policy_.for_each(parts_, [&](std::size_t part) {
-                    std::size_t const begin = begin_of_part(part, parts_, count),
-                                      end = begin_of_part(part + 1, parts_, count);
-                    apply_range(options_.unique ? begin : begin_of_run(read_, begin),
-                        options_.unique ? end : begin_of_run(read_, end));
-                });
-            if (parts_ > 1)
-                return kernel::for_each_owned(
-                    policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
-                        kernel::with_reduction<T>(
-                            reduce, [&](auto& function) { slices(updates, data, values, function); });
-                    });
-        }
-        apply_range(0, count);
-    }
-
-private:
-    /// True if the updates can be split between any two, or between any two of different slices. Sorted
-    /// updates must not include dropped ones, which could separate two updates of the same slice.
-    bool can_be_cut() const { return options_.unique || (options_.sorted && !read_.may_drop()); }
-
-    kernel::offset_reader const& read_;
-    scatter_nd_options const& options_;
-    std::size_t slice_size_;
-    Policy const& policy_;
-    std::size_t parts_ = 1;
-    std::optional<kernel::slice_owners> owner_of_{};
-};
-
-/// True if contiguous slices are long enough for every thread to update a part of each.
-constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
-{
-    return parts > 1 && slice_size >= parts * tuning::thread_distance;
-}
-
-/// Applies every update on each of `parts` threads, each to its own part of the slice.
-template <class T, class Reduce, class Policy>
-void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
-    Reduce& reduce, Policy const& policy, std::size_t parts)
-{
-    policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, slice_size),
-                          end = begin_of_part(part + 1, parts, slice_size);
-        kernel::scatter_nd(read, 0, read.count(), data + begin, values + begin, slice_size,
-            kernel::contiguous_slices{end - begin, slice_size}, reduce);
-    });
-}
-
-/// Returns the tracking of slices that the options require.
-inline kernel::tracking tracking_of(scatter_nd_options const& options, bool replaces)
-{
-    return {replaces && options.duplicates == duplicates::first, options.include_self && !replaces,
-        options.reduction == reduction::mean};
-}
-
-constexpr bool needs_tracking(kernel::tracking const& rule, bool replaces)
-{
-    return rule.only_first || (!rule.include_self && !replaces) || rule.is_mean;
-}
-
-/// Applies updates to tracked slices, which must be contiguous: data of another layout is copied and copied
-/// back.
-template <class Sum, class Call, tensor Data, class Reduce, class Policy>
-void run_tracked(
-    Call const& call, Data& data, kernel::tracking const& rule, Reduce& reduce, Policy const& policy)
-{
-    using T = item_t<Data>;
-    strided_layout const layout = detail::layout_of(data);
-    T* items = enable_tensor<Data>::data(data);
-    std::optional<xt::xtensor<T, 1>> copy;
-    if (!is_row_major(layout)) {
-        copy.emplace(pack_items<T>(items, layout));
-        items = copy->data();
-    }
-
-    auto const tuples = call.tuples(row_major_strides(layout.dims));
-    kernel::offset_reader const read(tuples, call.options().bounds);
-    kernel::tracked_slices<T, Sum> const slices(items, call.slices(), call.slice_size(), rule);
-    update_runner(read, call.options(), call.slice_size(), policy)(items, call.updates(), slices, reduce);
-    std::size_t const parts = parts_for(policy, slices.slices() * call.slice_size());
-    policy.for_each(parts, [&](std::size_t part) {
-        slices.finish(begin_of_part(part, parts, slices.slices()),
-            begin_of_part(part + 1, parts, slices.slices()), divide_by_count{});
-    });
-
-    if (copy)
-        unpack_items(*copy, enable_tensor<Data>::data(data), layout);
-}
-
-template <class Call, tensor Data, class Reduce, class Policy>
-void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
-{
-    auto* const items = enable_tensor<Data>::data(data);
-    strided_layout const layout = detail::layout_of(data);
-    auto const tuples = call.tuples(layout.strides);
-    kernel::offset_reader const read(tuples, call.options().bounds);
-    std::size_t const size = call.slice_size();
-    strided_layout const slice{shape(layout.dims.begin() + tuples.width(), layout.dims.end()),
-        strides(layout.strides.begin() + tuples.width(), layout.strides.end())};
-
-    bool const is_contiguous = is_row_major(slice);
-    std::size_t const pieces = parts_for(policy, tuples.count * size);
-    if (is_contiguous && can_cut_slices(size, pieces))
-        return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
-
-    update_runner const run(read, call.options(), size, policy);
-    if (is_contiguous && run.is_serial() && kernel::are_single_indices(tuples, call.options().bounds))
-        kernel::scatter_single(tuples, items, call.updates(), size, reduce);
-    else if (is_contiguous)
-        run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
-    else
-        run(items, call.updates(),
-            kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
-}
-
-/// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
-/// operand shares.
-template <class Call, tensor Data, class Reduce, class Policy>
-void run_scatter_nd(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
-{
-    using T = item_t<Data>;
-    if (call.is_empty())
-        return;
-    kernel::tracking const rule = tracking_of(call.options(), replaces(reduce));
-    if constexpr (is_small_float<T> && is_built_in<Reduce>)
-        if (call.options().accumulate_in_float && !replaces(reduce))
-            return run_tracked<float>(call, data, rule, reduce, policy);
-    if (needs_tracking(rule, replaces(reduce)))
-        run_tracked<T>(call, data, rule, reduce, policy);
-    else
-        run_untracked(call, data, reduce, policy);
-}
-
-} // namespace xloom::detail
 
 namespace xloom::detail {
 
@@ -18740,6 +19266,1187 @@ void scatter_nd_into(
     Data&&, Indices const&, Updates const&, Reduce const&, Policy const&, scatter_nd_options const& = {})
 {
     static_cast<void>(detail::is_valid_scatter_nd<true, Data, Indices, Updates, Policy, Policy>());
+}
+
+} // namespace xloom
+
+// ==== xloom/scatter_nd_vjp.hpp ====
+// The derivative of ScatterND by data and updates, with every reduction.
+
+// ==== xloom/check/scatter_nd_vjp.hpp ====
+// Shape requirements of the derivative of ScatterND.
+
+// ==== xloom/scatter_nd_vjp_options.hpp ====
+// The options of scatter_nd_vjp and scatter_nd_vjp_into.
+
+namespace xloom {
+
+/// The handling of several values that equal the maximum or the minimum of a slot: each gets an even part of
+/// the cotangent, or the first one in the order of application, the old value before all updates, gets it.
+enum class ties : unsigned char { even, first };
+
+/// Options of scatter_nd_vjp: those of the scatter_nd that is differentiated, and `ties`.
+/// accumulate_in_float is missing: the rounding of intermediate values has no derivative.
+struct scatter_nd_vjp_options {
+    xloom::reduction reduction = xloom::reduction::none;
+    xloom::bounds bounds = xloom::bounds::check;
+    xloom::duplicates duplicates = xloom::duplicates::last;
+    bool include_self = true;
+    xloom::ties ties = xloom::ties::even; ///< of max and min; the others have none
+    bool unique = false;                  ///< the caller guarantees that no slice is indexed twice
+    bool sorted = false;                  ///< the caller guarantees that the slices are in row-major order
+};
+
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// Returns the options of the scatter that is differentiated.
+constexpr scatter_nd_options forward_options(scatter_nd_vjp_options const& options)
+{
+    return {.reduction = options.reduction,
+        .bounds = options.bounds,
+        .duplicates = options.duplicates,
+        .include_self = options.include_self,
+        .unique = options.unique,
+        .sorted = options.sorted};
+}
+
+/// Checks what ScatterND itself does not have: the shape of ct, and ties.
+///
+/// Errors    shape_error: ct does not have data's shape.  option_error: ties is no enumerator.
+[[gnu::noinline]] constexpr void check_scatter_nd_vjp(
+    std::string_view op, shape const& ct, shape const& data, scatter_nd_vjp_options const& options)
+{
+    if (ct != data)
+        detail::fail<shape_error>(op,
+            ": ct must have the shape of scatter_nd's result, which is data's, but ct is ", ct,
+            " and data is ", data, ". Give it that shape.");
+    if (options.ties > ties::first)
+        detail::fail<option_error>(op, ": options.ties must be even or first, but it is number ",
+            static_cast<int>(options.ties), ". Choose one.");
+}
+
+/// The memory of the operands of a call; that of an omitted output is std::nullopt.
+struct scatter_nd_vjp_memory {
+    memory_block ct, data, indices, updates;
+    std::optional<memory_block> d_data{}, d_updates{};
+};
+
+/// Calls found(name, name) for every output that shares memory with an operand or the other output but must
+/// not: d_data may be the tensor ct.
+template <class Found>
+constexpr void find_shared_outputs(scatter_nd_vjp_memory const& memory, Found&& found)
+{
+    auto const visit = [&](std::string_view name, std::optional<memory_block> const& output, bool may_be_ct) {
+        if (!output)
+            return;
+        if (overlap(*output, memory.ct) && !(may_be_ct && is_same_memory(*output, memory.ct)))
+            found(name, "ct");
+        if (overlap(*output, memory.data))
+            found(name, "data");
+        if (overlap(*output, memory.indices))
+            found(name, "indices");
+        if (overlap(*output, memory.updates))
+            found(name, "updates");
+    };
+    visit("d_data", memory.d_data, true);
+    visit("d_updates", memory.d_updates, false);
+    if (memory.d_data && memory.d_updates && overlap(*memory.d_data, *memory.d_updates))
+        found("d_data", "d_updates");
+}
+
+inline fact_list describe_shared_outputs(scatter_nd_vjp_memory const& memory)
+{
+    fact_list pairs;
+    find_shared_outputs(memory, [&](auto output, auto other) { pairs.add(output, " overlaps ", other); });
+    return pairs;
+}
+
+/// Checks the shapes and the memory of the outputs.
+///
+/// Errors    shape_error: an output does not have the shape of its operand.  overlap_error: an output shares
+///           memory with an operand or the other output, unless d_data is the tensor ct, or two of its items
+///           do with each other.
+[[gnu::noinline]] constexpr void check_scatter_nd_vjp_outputs(
+    std::string_view op, scatter_nd_vjp_memory const& memory)
+{
+    auto const check_one = [=](std::string_view name, std::optional<memory_block> const& output,
+                               std::string_view operand, memory_block const& expected) {
+        if (output && output->layout.dims != expected.layout.dims)
+            detail::fail<shape_error>(op, ": ", name, " must have the shape of ", operand, ", ",
+                expected.layout.dims, ", but it is ", output->layout.dims, ". Give it that shape.");
+        if (output)
+            detail::check_unique(op, name, output->layout, "Write to a container.");
+    };
+    check_one("d_data", memory.d_data, "data", memory.data);
+    check_one("d_updates", memory.d_updates, "updates", memory.updates);
+    bool is_shared = false;
+    detail::find_shared_outputs(memory, [&](auto, auto) { is_shared = true; });
+    if (is_shared)
+        detail::fail<overlap_error>(op,
+            ": an output must have exclusive memory, or d_data be the tensor ct, but ",
+            detail::describe_shared_outputs(memory), ". Copy one of the two.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/scatter_vjp_run.hpp ====
+// The execution of a call of ScatterND's derivative, reduction by reduction, on contiguous operands.
+
+// ==== xloom/kernel/scatter_gradients.hpp ====
+// The derivatives of scatters that reduce: function objects that visit the updates, and loops over all items.
+
+namespace xloom::kernel {
+
+/// A function object that calls visit(offset of the slice, position of the update) for each update, where
+/// kernel::scatter_nd expects one that applies updates.
+template <class Visit>
+struct visited_updates {
+    Visit visit;
+
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T*, T const*, Reduce&) const
+    {
+        updates.for_each(visit);
+    }
+};
+
+/// Calls f with the size of a slice, which for single items is a compile-time constant.
+template <class F>
+void with_slice_size(std::size_t size, F const& f)
+{
+    if (size == 1)
+        f(std::integral_constant<std::size_t, 1>());
+    else
+        f(size);
+}
+
+/// True if two values tie; NaN ties with NaN, and -0 with 0.
+template <class T>
+constexpr bool is_tied(T const& a, T const& b)
+{
+    bool const are_equal = !static_cast<bool>(a != b), is_nan_a = static_cast<bool>(a != a),
+               is_nan_b = static_cast<bool>(b != b);
+    return (are_equal | (is_nan_a & is_nan_b)) != 0; // no branch, which could not be predicted
+}
+
+/// The type in which products of T are computed: float for storage floats.
+template <class T>
+using product_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
+
+/// Writes ct / count for items `from` .. `to` - 1 of contiguous slices of `size` items; `more` is added to the
+/// count of each slice, and a count of 0 is taken as 1. `output` may be `ct`. Allocates nothing.
+template <class T, class Count>
+void divide_slices(Count const* counts, std::size_t more, std::size_t from, std::size_t to, T const* ct,
+    T* output, std::size_t size)
+{
+    constexpr xloom::detail::divide_by_count divide;
+    with_slice_size(size, [&](auto length) {
+        for (std::size_t slice = from; slice < to; ++slice) {
+            std::size_t const count = (std::max<std::size_t>)(counts[slice] + more, 1);
+            for (std::size_t i = slice * length; i < (slice + 1) * length; ++i)
+                output[i] = divide(ct[i], count);
+        }
+    });
+}
+
+/// Writes zeros to those of slices `from` .. `to` - 1 whose count is not 0. Allocates nothing.
+template <class T, class Count>
+void clear_counted(Count const* counts, std::size_t from, std::size_t to, T* output, std::size_t size)
+{
+    for (std::size_t slice = from; slice < to; ++slice)
+        if (counts[slice] != 0)
+            std::fill_n(output + slice * size, size, T{});
+}
+
+/// Writes the products of the values before an update of `length` items, and multiplies them by the update.
+template <class Length, class Product, class T>
+void multiply_before(
+    Length length, Product* __restrict running, Product* __restrict before, T const* __restrict update)
+{
+    for (std::size_t i = 0; i < length; ++i) {
+        before[i] = running[i];
+        running[i] = static_cast<Product>(running[i] * static_cast<Product>(update[i]));
+    }
+}
+
+/// Writes the gradient of an update: ct times the products of the values before and after it. If Product is T,
+/// `gradient` holds the former instead of `before`. Then multiplies the products of the values after it by the
+/// update.
+template <class Length, class Product, class T>
+void multiply_after(Length length, Product* __restrict after, T const* ct,
+    [[maybe_unused]] Product const* before, T const* __restrict update, T* gradient)
+{
+    T* __restrict const to = gradient;
+    for (std::size_t i = 0; i < length; ++i) {
+        if constexpr (std::is_same_v<T, Product>) // gradient is before
+            to[i] = static_cast<T>(ct[i] * static_cast<T>(to[i] * after[i]));
+        else
+            to[i] = static_cast<T>(static_cast<Product>(ct[i]) * static_cast<Product>(before[i] * after[i]));
+        after[i] = static_cast<Product>(static_cast<Product>(update[i]) * after[i]);
+    }
+}
+
+/// Adds 1 to the count of each item of an update that ties with the result, and writes T(1) to `tied` for it,
+/// otherwise zero. Nothing is written to a null pointer.
+template <class Length, class Count, class T>
+void count_ties(Length length, Count* __restrict counts, T const* __restrict results,
+    T const* __restrict update, T* __restrict tied)
+{
+    T const choice[] = {T{}, T(1)}; // no branch, which could not be predicted
+    if (tied != nullptr)
+        for (std::size_t i = 0; i < length; ++i)
+            tied[i] = choice[is_tied(update[i], results[i])];
+    for (std::size_t i = 0; i < length; ++i)
+        counts[i] += is_tied(update[i], results[i]) ? 1u : 0u;
+}
+
+/// Writes, for items `from` .. `to` - 1, a count of 1 where the old value ties with the result, otherwise 0.
+template <class T, class Count>
+void count_old(T const* __restrict old, T const* __restrict results, std::size_t from, std::size_t to,
+    Count* __restrict counts)
+{
+    for (std::size_t i = from; i < to; ++i)
+        counts[i] = is_tied(old[i], results[i]) ? 1 : 0;
+}
+
+/// Writes ct / count for items `from` .. `to` - 1; a count of 0 is taken as 1.
+template <class T, class Count>
+void divide_items(T const* __restrict ct, Count const* __restrict counts, std::size_t from, std::size_t to,
+    T* __restrict parts)
+{
+    constexpr xloom::detail::divide_by_count divide;
+    for (std::size_t i = from; i < to; ++i)
+        parts[i] = divide(ct[i], (std::max<std::size_t>)(counts[i], 1));
+}
+
+/// Writes, for items `from` .. `to` - 1, the part where the old value ties with the result, otherwise zero.
+/// `output` may be `parts`.
+template <class T>
+void take_tied(T const* old, T const* results, T const* parts, std::size_t from, std::size_t to, T* output)
+{
+    for (std::size_t i = from; i < to; ++i) {
+        T const part = parts[i]; // read in any case, so that the loop can be vectorised
+        output[i] = is_tied(old[i], results[i]) ? part : T{};
+    }
+}
+
+/// Writes, for items `from` .. `to` - 1, zero where `named` is not 0, otherwise ct. `output` may be `ct`.
+template <class T, class Named>
+void take_unnamed(Named const* named, T const* ct, std::size_t from, std::size_t to, T* output)
+{
+    for (std::size_t i = from; i < to; ++i) {
+        T const value = ct[i];
+        output[i] = named[i] != 0 ? T{} : value;
+    }
+}
+
+/// Writes the gradient of an update of `length` items where it is the first value to tie with the result, and
+/// notes that in `given`. Nothing is written to a null pointer.
+template <class Length, class T>
+void give_tied(
+    Length length, unsigned char* given, T const* ct, T const* results, T const* update, T* gradient)
+{
+    for (std::size_t i = 0; i < length; ++i) {
+        bool const gets = given[i] == 0 && is_tied(update[i], results[i]);
+        if (gradient != nullptr)
+            gradient[i] = gets ? ct[i] : T{};
+        given[i] = static_cast<unsigned char>(given[i] | static_cast<unsigned char>(gets));
+    }
+}
+
+/// A function object that gathers the parts of updates, where the output holds what count_ties wrote, and
+/// zeros for updates that do not tie; the `copy` of kernel::gather_nd with the parts as data.
+struct tied_parts {
+    std::size_t size;
+
+    template <class Slices, class T>
+    void operator()(Slices const& slices, T const* parts, T* output) const
+    {
+        if (size == 1)
+            slices.for_each([=](std::ptrdiff_t offset, std::size_t number) {
+                T const zero{};
+                T const* const choice[] = {&zero, parts + offset}; // no branch, as above
+                output[number] = *choice[static_cast<bool>(output[number] != zero)];
+            });
+        else
+            slices.for_each([=, count = size](std::ptrdiff_t offset, std::size_t number) {
+                T const* __restrict const part = parts + offset;
+                T* __restrict const gradient = output + number * count;
+                for (std::size_t i = 0; i < count; ++i) {
+                    T const value = part[i]; // read in any case, so that the loop can be vectorised
+                    gradient[i] = static_cast<bool>(gradient[i] != T{}) ? value : T{};
+                }
+            });
+    }
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/run/indexed/named_slice_sets.hpp ====
+// The sets of slices that the updates of a scatter name, made by several threads.
+
+// ==== xloom/kernel/effective_updates.hpp ====
+// The derivative of a scatter that replaces slices: which updates take effect, and the cotangents of those.
+
+// ==== xloom/kernel/slice_set.hpp ====
+// A set of slices with one bit for each.
+
+namespace xloom::kernel {
+
+/// A set of slices by their positions. One thread at a time may change it.
+class slice_set {
+public:
+    using word = std::uint64_t;
+    static constexpr std::size_t slices_per_word = 64;
+
+    explicit slice_set(std::size_t slices) : words_((slices + slices_per_word - 1) / slices_per_word) {}
+
+    bool contains(std::size_t slice) const
+    {
+        return (words_[slice / slices_per_word] >> slice % slices_per_word & 1) != 0;
+    }
+
+    /// Inserts a slice; returns true if it was not in the set.
+    bool insert(std::size_t slice)
+    {
+        word& bits = words_[slice / slices_per_word];
+        word const before = bits;
+        bits |= word{1} << slice % slices_per_word;
+        return bits != before;
+    }
+
+    /// Returns the number of words. Threads may access different words concurrently.
+    std::size_t words() const { return words_.size(); }
+    word& at(std::size_t i) { return words_[i]; }
+    word at(std::size_t i) const { return words_[i]; }
+
+private:
+    std::vector<word> words_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// A function object that writes the cotangents of updates in the order in which they are visited: that of its
+/// slice to an update that is the first one to name the slice, if the slice was not in `visited`, otherwise
+/// zeros. Inserts the slices into `visited`.
+template <class T>
+struct effective_updates {
+    slice_set& visited;
+    T const* ct;
+    T* gradients;
+    std::size_t size; ///< items of a slice
+
+    /// Writes the cotangents. `updates.for_each(f)` calls f(position of the slice, position of the update).
+    template <class Updates>
+    void operator()(Updates const& updates) const
+    {
+        if (size == 1)
+            updates.for_each([&](std::ptrdiff_t slice, std::size_t number) {
+                T const zero{};
+                T const* const choice[] = {&zero, ct + slice}; // no branch, which could not be predicted
+                gradients[number] = *choice[visited.insert(static_cast<std::size_t>(slice))];
+            });
+        else
+            updates.for_each([&](std::ptrdiff_t slice, std::size_t number) {
+                T* const gradient = gradients + number * size;
+                if (visited.insert(static_cast<std::size_t>(slice)))
+                    std::copy_n(ct + static_cast<std::size_t>(slice) * size, size, gradient);
+                else
+                    std::fill_n(gradient, size, T{});
+            });
+    }
+};
+
+/// The updates that a reader of slice positions names, with their numbers if it reads backward.
+struct named_updates {
+    offset_reader const& read;
+    std::size_t from;
+    std::size_t to;
+    bool is_backward;
+
+    /// Calls f(position of the slice, position of the update) for each update that is not dropped, in order.
+    template <class F>
+    void for_each(F const& f) const
+    {
+        std::size_t const last = read.count() - 1;
+        for_each_named(read, from, to, [&](std::ptrdiff_t slice, std::size_t number) {
+            f(slice, is_backward ? last - number : number);
+        });
+    }
+};
+
+/// Inserts the slices of updates `from` .. `to` - 1 that are not dropped. Allocates nothing.
+inline void insert_slices(offset_reader const& read, std::size_t from, std::size_t to, slice_set& set)
+{
+    for_each_named(read, from, to,
+        [&](std::ptrdiff_t slice, std::size_t) { set.insert(static_cast<std::size_t>(slice)); });
+}
+
+/// Copies slices `from` .. `to` - 1, of `size` contiguous items, of `ct` to `output`, with zeros for those in
+/// the set. `output` may be `ct`. Allocates nothing.
+template <class T>
+void copy_except(
+    slice_set const& set, std::size_t from, std::size_t to, T const* ct, T* output, std::size_t size)
+{
+    if (size != 1) {
+        for (std::size_t slice = from; slice < to; ++slice)
+            if (set.contains(slice))
+                std::fill_n(output + slice * size, size, T{});
+            else if (output != ct)
+                std::copy_n(ct + slice * size, size, output + slice * size);
+        return;
+    }
+    for (std::size_t begin = from; begin < to;) {
+        constexpr std::size_t step = slice_set::slices_per_word;
+        std::size_t const first = begin % step, count = (std::min)(step - first, to - begin);
+        slice_set::word const bits = set.at(begin / step) >> first;
+        for (std::size_t i = 0; i < count; ++i)
+            output[begin + i] = (bits >> i & 1) != 0 ? T{} : ct[begin + i];
+        begin += count;
+    }
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The slices that some updates name, part by part.
+///
+/// Cost: a bit per slice and part.
+class named_slice_sets {
+public:
+    /// Makes empty sets for at most `parts` parts.
+    named_slice_sets(std::size_t slices, std::size_t parts)
+        : parts_((std::min)(parts, tuning::max_slice_sets)),
+          sets_(parts_ == 1 ? 1 : parts_ + 1, kernel::slice_set(slices))
+    {}
+
+    std::size_t parts() const { return parts_; }
+    kernel::slice_set& of(std::size_t part) { return sets_[part]; }
+
+    /// Returns the set of all slices, which for one part is that of the part.
+    kernel::slice_set const& all() const { return sets_.back(); }
+
+    /// Inserts the slices of all updates into all(), and into the set of each part those of the parts before
+    /// it; if there is one part, those of all.
+    template <class Policy>
+    void insert(kernel::offset_reader const& read, Policy const& policy)
+    {
+        policy.for_each(parts_, [&](std::size_t part) {
+            kernel::insert_slices(read, begin_of_part(part, parts_, read.count()),
+                begin_of_part(part + 1, parts_, read.count()), sets_[part]);
+        });
+        if (parts_ == 1)
+            return;
+        std::size_t const words = all().words(), ranges = parts_for(policy, words * parts_);
+        policy.for_each(ranges, [&](std::size_t range) {
+            for (std::size_t word = begin_of_part(range, ranges, words);
+                 word < begin_of_part(range + 1, ranges, words); ++word) {
+                kernel::slice_set::word sum = 0;
+                for (kernel::slice_set& set : sets_)
+                    sum |= std::exchange(set.at(word), sum);
+            }
+        });
+    }
+
+private:
+    std::size_t parts_;
+    std::vector<kernel::slice_set> sets_;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/scatter_vjp_call.hpp ====
+// A call of ScatterND's derivative: checked indices, and the values that the gradients are made of.
+
+namespace xloom::detail {
+
+/// True if the gradients of a reduction depend on the values of data and updates.
+constexpr bool depends_on_values(reduction kind)
+{
+    return kind == reduction::mul || kind == reduction::max || kind == reduction::min;
+}
+
+/// The checked indices of a call, with the updates if the gradients depend on their values. run_scatter_nd
+/// accepts it, too.
+template <class Indices, class Updates>
+class scatter_vjp_call : public scatter_indices<Indices> {
+public:
+    using item = item_t<Updates>;
+
+    scatter_vjp_call(std::string_view op, shape const& data, Indices const& indices, Updates const& updates,
+        scatter_nd_vjp_options const& options)
+        : scatter_indices<Indices>(op, data, indices, detail::shape_of(updates), forward_options(options))
+    {
+        if (depends_on_values(options.reduction))
+            updates_.emplace(updates);
+    }
+
+    std::size_t count() const { return this->tuples().count; }
+    item const* updates() const { return updates_->data(); }
+
+private:
+    std::optional<row_major_items<Updates>> updates_{};
+};
+
+/// The contiguous items of a call's other operands and of its outputs.
+template <class T>
+struct scatter_gradients {
+    T const* ct;
+    T const* old;     ///< the values of data; nullptr if they take no part
+    T* d_data;        ///< nullptr if it is omitted; may be ct
+    T* d_updates;     ///< nullptr if it is omitted
+    std::size_t size; ///< items of a slice
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// Calls f with a value of the smallest type that counts this number of updates and one more value.
+///
+/// Why: counts of single items take as much memory as the items, and so as much time.
+template <class F>
+void with_count_type(std::size_t updates, F const& f)
+{
+    if (updates < (std::numeric_limits<std::uint32_t>::max)())
+        f(std::uint32_t());
+    else
+        f(std::size_t());
+}
+
+/// Memory for intermediate values, uninitialised if T is trivial.
+template <class T>
+xt::xtensor<T, 1> make_values(std::size_t count)
+{
+    return xt::xtensor<T, 1>::from_shape({count});
+}
+
+/// Calls f(begin, end) for parts of `count` slices or items, each of `size` elements.
+template <class Policy, class F>
+void for_each_range(Policy const& policy, std::size_t count, std::size_t size, F const& f)
+{
+    std::size_t const parts = parts_for(policy, count * size);
+    policy.for_each(parts, [&](std::size_t part) {
+        f(begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count));
+    });
+}
+
+template <class T, class Policy>
+void copy_values(T const* from, T* to, std::size_t count, Policy const& policy)
+{
+    if (from != to)
+        for_each_range(policy, count, 1,
+            [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
+}
+
+/// Writes zeros for dropped updates, if there may be any.
+template <class Call, class T, class Policy>
+void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy const& policy)
+{
+    if (call.options().bounds == bounds::drop)
+        for_each_range(policy, call.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
+            std::fill(at.d_updates + begin, at.d_updates + end, T{});
+        });
+}
+
+/// The order in which the updates of a slice are visited.
+enum class visiting : unsigned char { forward, backward };
+
+/// Calls visit(offset of the slice, position of the update) for each update that is not dropped, those of a
+/// slice in order and by one thread at a time. `tuples` are those of `read`, and `slices` is what they are the
+/// offsets of: `size` elements of each are prefetched.
+template <visiting Order, class Call, class Item, class Policy, class Visit>
+void visit_updates(Call const& call, kernel::index_tuples<typename Call::index> const& tuples,
+    kernel::offset_reader const& read, Item* slices, std::size_t size, Policy const& policy,
+    Visit const& visit)
+{
+    constexpr bool is_backward = Order == visiting::backward;
+    Item const* const no_values = nullptr;
+    kernel::offset_reader const ordered = is_backward ? read.backward() : read;
+    update_runner const run(ordered, call.options(), size, policy);
+    if (run.is_serial() && call.are_single()) {
+        kernel::single_indices<Item, typename Call::index, is_backward>(tuples, 0, tuples.count, slices, size)
+            .for_each(visit);
+    } else if constexpr (is_backward) {
+        auto const visit_backward = [&, last = read.count() - 1](std::ptrdiff_t offset, std::size_t number) {
+            visit(offset, last - number);
+        };
+        run(slices, no_values, kernel::visited_updates<decltype(visit_backward)>{visit_backward},
+            reduce_none);
+    } else {
+        run(slices, no_values, kernel::visited_updates<Visit>{visit}, reduce_none);
+    }
+}
+
+/// The index tuples of a call for contiguous data, and a reader of their offsets.
+template <class Call>
+struct item_offsets {
+    strides steps;
+    kernel::index_tuples<typename Call::index> tuples;
+    kernel::offset_reader read;
+
+    explicit item_offsets(Call const& call)
+        : steps(row_major_strides(call.data_shape())),
+          tuples(call.tuples(steps)),
+          read(call.reader(tuples, steps))
+    {}
+    item_offsets(item_offsets const&) = delete;
+    item_offsets& operator=(item_offsets const&) = delete;
+};
+
+/// Writes the gradients by updates: the slices of `from`.
+template <class Call, class T, class Policy>
+void gather_updates(Call const& call, T const* from, scatter_gradients<T> const& at, Policy const& policy)
+{
+    item_offsets const offsets(call);
+    clear_dropped(call, at, policy);
+    run_gather(offsets.read, offsets.tuples, call.are_single(), {{at.size}, {1}}, from, at.d_updates, policy);
+}
+
+/// Returns the slices that updates name.
+template <class Call, class Policy>
+named_slice_sets find_named_slices(Call const& call, Policy const& policy)
+{
+    named_slice_sets sets(call.slices(), parts_for(policy, call.count()));
+    sets.insert(call.reader(), policy);
+    return sets;
+}
+
+/// Writes the gradient by data where named slices have none.
+template <class T, class Policy>
+void copy_unnamed(
+    named_slice_sets const& sets, std::size_t slices, scatter_gradients<T> const& at, Policy const& policy)
+{
+    for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+        kernel::copy_except(sets.all(), begin, end, at.ct, at.d_data, at.size);
+    });
+}
+
+/// Reduction none: the update that takes effect is the last or the first one of its slice, the first one that
+/// is visited.
+///
+/// Cost: a bit per slice and thread.
+template <class Call, class T, class Policy>
+void run_none_vjp(Call const& call, scatter_gradients<T> const& at, Policy const& policy)
+{
+    bool const is_backward = call.options().duplicates != duplicates::first;
+    kernel::offset_reader const read = is_backward ? call.reader().backward() : call.reader();
+    std::size_t const count = read.count();
+    named_slice_sets sets(call.slices(), parts_for(policy, count * at.size));
+    std::size_t const parts = sets.parts();
+    if (at.d_updates == nullptr || parts > 1)
+        sets.insert(read, policy);
+    if (at.d_updates != nullptr) {
+        clear_dropped(call, at, policy);
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const begin = begin_of_part(part, parts, count),
+                              end = begin_of_part(part + 1, parts, count);
+            kernel::effective_updates<T> const gather{sets.of(part), at.ct, at.d_updates, at.size};
+            using index = typename Call::index;
+            if (!call.are_single() || at.size != 1)
+                gather(kernel::named_updates{read, begin, end, is_backward});
+            else if (is_backward)
+                gather(kernel::single_indices<T const, index, true>(
+                    call.tuples(), count - end, count - begin, at.ct, 1));
+            else
+                gather(kernel::single_indices<T const, index>(call.tuples(), begin, end, at.ct, 1));
+        });
+    }
+    if (at.d_data != nullptr)
+        copy_unnamed(sets, call.slices(), at, policy);
+}
+
+/// Reduction add: a gather.
+template <class Call, class T, class Policy>
+void run_add_vjp(Call const& call, scatter_gradients<T> const& at, Policy const& policy)
+{
+    std::optional<named_slice_sets> replaced;
+    if (at.d_data != nullptr && !call.options().include_self)
+        replaced.emplace(find_named_slices(call, policy));
+    if (at.d_updates != nullptr)
+        gather_updates(call, at.ct, at, policy);
+    if (replaced)
+        copy_unnamed(*replaced, call.slices(), at, policy);
+    else if (at.d_data != nullptr)
+        copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
+}
+
+/// The mean: the cotangent divided by the number of values.
+///
+/// Cost: a count per slice; if the gradient by data is omitted, also an item per item of data.
+template <class Count, class Call, class T, class Policy>
+void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const& policy)
+{
+    std::size_t const slices = call.slices();
+    bool const include_self = call.options().include_self;
+    std::vector<Count> counts(slices);
+    std::optional<xt::xtensor<T, 1>> buffer;
+    if (at.d_data == nullptr)
+        buffer.emplace(make_values<T>(slices * at.size));
+    T* const divided = buffer ? buffer->data() : at.d_data;
+
+    visit_updates<visiting::forward>(call, call.tuples(), call.reader(), counts.data(), 1, policy,
+        [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
+    for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+        kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
+    });
+    if (at.d_updates != nullptr)
+        gather_updates(call, divided, at, policy);
+    if (at.d_data != nullptr && !include_self)
+        for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+            kernel::clear_counted(counts.data(), begin, end, at.d_data, at.size);
+        });
+}
+
+/// The product: the cotangent times the product of all other values, from the products of those before and of
+/// those after an update. Nothing is divided, so zeros are exact.
+///
+/// Cost: a product per item of data; for storage floats also one per item of updates.
+template <class Call, class T, class Policy>
+void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const& policy)
+{
+    using product = kernel::product_t<T>;
+    std::size_t const items = call.slices() * at.size;
+    item_offsets const offsets(call);
+    std::optional<named_slice_sets> replaced;
+    if (at.d_data != nullptr && at.old == nullptr)
+        replaced.emplace(find_named_slices(call, policy));
+    auto products = make_values<product>(items);
+    auto buffer = make_values<product>(
+        std::is_same_v<T, product> || at.d_updates == nullptr ? 0 : call.count() * at.size);
+    product* const running = products.data();
+    product* before = buffer.data();
+    if constexpr (std::is_same_v<T, product>)
+        before = at.d_updates;
+
+    kernel::with_slice_size(at.size, [&](auto length) {
+        if (at.d_updates != nullptr) {
+            for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+                for (std::size_t i = begin; i < end; ++i)
+                    running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
+            });
+            clear_dropped(call, at, policy);
+            visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, running, at.size, policy,
+                [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+                    kernel::multiply_before(
+                        length, running + offset, before + number * length, updates + number * length);
+                });
+        }
+        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+            std::fill(running + begin, running + end, product(1));
+        });
+        visit_updates<visiting::backward>(call, offsets.tuples, offsets.read, running, at.size, policy,
+            [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+                T const* const update = updates + number * length;
+                product* const after = running + offset;
+                if (at.d_updates != nullptr)
+                    kernel::multiply_after(length, after, at.ct + offset, before + number * length, update,
+                        at.d_updates + number * length);
+                else
+                    for (std::size_t i = 0; i < length; ++i)
+                        after[i] = static_cast<product>(static_cast<product>(update[i]) * after[i]);
+            });
+    });
+
+    if (replaced)
+        copy_unnamed(*replaced, call.slices(), at, policy);
+    else if (at.d_data != nullptr)
+        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                at.d_data[i] = static_cast<T>(static_cast<product>(at.ct[i]) * running[i]);
+        });
+}
+
+/// Writes the gradient by data of a maximum or a minimum: the part where the old value of a slot equals the
+/// result. If old values take no part, slots with updates, for which `named` is not 0, have none.
+template <class T, class Named, class Policy>
+void write_tied_data(T const* results, Named const* named, T const* parts, std::size_t items,
+    scatter_gradients<T> const& at, Policy const& policy)
+{
+    for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        if (at.old != nullptr)
+            kernel::take_tied(at.old, results, parts, begin, end, at.d_data);
+        else
+            kernel::take_unnamed(named, at.ct, begin, end, at.d_data);
+    });
+}
+
+/// Divides the cotangent of each slot evenly among the values that equal its result.
+///
+/// Cost: a Count and an item per item of data.
+template <class Count, class Call, class T, class Policy>
+void split_evenly(Call const& call, T const* results, scatter_gradients<T> const& at, Policy const& policy)
+{
+    std::size_t const items = call.slices() * at.size;
+    item_offsets const offsets(call);
+    std::vector<Count> counts(items);
+    auto parts = make_values<T>(items);
+    if (at.old != nullptr)
+        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+            kernel::count_old(at.old, results, begin, end, counts.data());
+        });
+    if (at.d_updates != nullptr)
+        clear_dropped(call, at, policy);
+    kernel::with_slice_size(at.size, [&](auto length) {
+        visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, counts.data(), at.size, policy,
+            [=, of = counts.data(), updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+                kernel::count_ties(length, of + offset, results + offset, updates + number * length,
+                    at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
+            });
+    });
+    for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        kernel::divide_items(at.ct, counts.data(), begin, end, parts.data());
+    });
+    if (at.d_updates != nullptr)
+        run_copies(offsets.read, offsets.tuples, call.are_single(), std::as_const(parts).data(), at.d_updates,
+            kernel::tied_parts{at.size}, policy);
+    if (at.d_data != nullptr)
+        write_tied_data(results, counts.data(), parts.data(), items, at, policy);
+}
+
+/// Gives the cotangent of each slot to the first value that equals its result.
+///
+/// Cost: a byte per item of data.
+template <class Call, class T, class Policy>
+void give_to_first(Call const& call, T const* results, scatter_gradients<T> const& at, Policy const& policy)
+{
+    std::size_t const items = call.slices() * at.size;
+    item_offsets const offsets(call);
+    std::vector<unsigned char> given(items);
+    if (at.old != nullptr)
+        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+            kernel::count_old(at.old, results, begin, end, given.data());
+        });
+    if (at.d_updates != nullptr)
+        clear_dropped(call, at, policy);
+    kernel::with_slice_size(at.size, [&](auto length) {
+        visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, given.data(), at.size, policy,
+            [=, is_given = given.data(), updates = call.updates()](
+                std::ptrdiff_t offset, std::size_t number) {
+                kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
+                    updates + number * length,
+                    at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
+            });
+    });
+    if (at.d_data != nullptr)
+        write_tied_data(results, given.data(), at.ct, items, at, policy);
+}
+
+/// The maximum or the minimum: the cotangent goes to the values that equal the result, which is computed as
+/// by scatter_nd.
+///
+/// Cost: an item per item of data, and that of split_evenly or give_to_first.
+template <class Call, class T, class Reduce, class Policy>
+void run_extremum_vjp(
+    Call const& call, scatter_gradients<T> const& at, ties rule, Reduce const& reduce, Policy const& policy)
+{
+    using results_type = xt::xarray<T, xt::layout_type::row_major>;
+    auto results = enable_tensor<results_type>::make(call.data_shape());
+    if (at.old != nullptr)
+        copy_values(at.old, results.data(), call.slices() * at.size, policy);
+    run_scatter_nd(call, results, reduce, policy);
+    T const* const result = results.data();
+    if (rule == ties::first)
+        give_to_first(call, result, at, policy);
+    else
+        with_count_type(
+            call.count(), [&]<class Count>(Count) { split_evenly<Count>(call, result, at, policy); });
+}
+
+/// Writes the gradients that are not omitted.
+template <class Call, class T, class Policy>
+void run_scatter_vjp(Call const& call, scatter_gradients<T> const& at, ties rule, Policy const& policy)
+{
+    if (call.is_empty()) { // every update, if any, is dropped
+        if (at.d_data != nullptr)
+            copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
+        if (at.d_updates != nullptr)
+            std::fill_n(at.d_updates, call.count() * at.size, T{});
+        return;
+    }
+    switch (call.options().reduction) {
+    case reduction::none:
+        return run_none_vjp(call, at, policy);
+    case reduction::add:
+        return run_add_vjp(call, at, policy);
+    case reduction::mean:
+        return with_count_type(
+            call.count(), [&]<class Count>(Count) { run_mean_vjp<Count>(call, at, policy); });
+    case reduction::mul:
+        return run_mul_vjp(call, at, policy);
+    case reduction::max:
+        if constexpr (kernel::can_reduce<reduce_max_t, T>)
+            run_extremum_vjp(call, at, rule, reduce_max, policy);
+        return;
+    case reduction::min:
+        if constexpr (kernel::can_reduce<reduce_min_t, T>)
+            run_extremum_vjp(call, at, rule, reduce_min, policy);
+        return;
+    }
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/indexed/scatter_vjp_types.hpp ====
+// The requirements on the types of a call of scatter_nd_vjp or scatter_nd_vjp_into, with their compile-time
+// errors.
+
+namespace xloom::detail {
+
+/// True if the types of a call of scatter_nd_vjp are valid, otherwise a compile-time error of one sentence.
+/// The outputs of scatter_nd_vjp_into have errors of their own (tensor/operand_names.hpp).
+template <class Ct, class Data, class Indices, class Updates, class Policy>
+consteval bool is_valid_scatter_nd_vjp()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::scatter_nd_vjp: the arguments are scatter_nd_vjp(ct, data, indices, updates[, options][, "
+            "policy]) and scatter_nd_vjp_into(ct, data, indices, updates, outputs[, options][, policy])");
+    else if constexpr ((!tensor<Ct> && !lazy<Ct>) || (!tensor<Data> && !lazy<Data>))
+        static_assert(never<Data>, "xloom::scatter_nd_vjp: ct and data must be tensors");
+    else if constexpr (!are_valid_scatter_nd_vjp_indices<Indices>())
+        return false;
+    else if constexpr (!differentiable<item_t<Data>>)
+        static_assert(never<Data>,
+            "xloom::scatter_nd_vjp: data must hold numbers that have a gradient, which "
+            "integers, bool, strings and float8_e8m0 have not");
+    else if constexpr (!std::is_same_v<item_t<Updates>, item_t<Data>> ||
+                       !std::is_same_v<item_t<Ct>, item_t<Data>>)
+        static_assert(never<Updates>,
+            "xloom::scatter_nd_vjp: ct and updates must have data's element type; convert them first");
+    else
+        return true;
+    return false;
+}
+
+/// An argument in the place of the options that is neither options nor a policy, but may be a reduction.
+template <class F>
+concept reduction_argument = !std::is_same_v<bare<F>, scatter_nd_vjp_options> && !execution_policy<F>;
+
+/// Reports a reduction that is passed as an argument: a callable has no gradient that could be known.
+template <class Reduce>
+consteval bool has_reduction_argument()
+{
+    static_assert(never<Reduce>,
+        "xloom::scatter_nd_vjp: the reduction is one of xloom's, named as options.reduction; of a callable "
+        "only you know the gradient");
+    return true;
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The gradients that scatter_nd_vjp returns, each with the shape of its operand.
+template <class Data, class Updates>
+struct scatter_nd_vjp_result {
+    Data d_data;
+    Updates d_updates;
+};
+
+/// The outputs of scatter_nd_vjp_into; {} omits one.
+template <class Item>
+struct scatter_nd_vjp_outputs {
+    detail::named_ref<tensor_ref<Item>, detail::names::d_data> d_data{};
+    detail::named_ref<tensor_ref<Item>, detail::names::d_updates> d_updates{};
+};
+
+namespace detail {
+
+/// Checks all but the outputs, calls make_outputs(), which returns the memory of the outputs, and writes them.
+template <class Ct, class Data, class Indices, class Updates, class Policy, class MakeOutputs>
+void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices const& indices,
+    Updates const& updates, scatter_nd_vjp_options const& options, Policy const& policy,
+    MakeOutputs const& make_outputs)
+{
+    using T = item_t<Data>;
+    check_rank(op, "ct", detail::rank_of(ct));
+    check_rank(op, "data", detail::rank_of(data));
+    check_rank(op, "indices", detail::rank_of(indices));
+    check_rank(op, "updates", detail::rank_of(updates));
+    scatter_nd_vjp_memory memory{detail::memory_of(ct), detail::memory_of(data), detail::memory_of(indices),
+        detail::memory_of(updates)};
+    check_scatter_nd_vjp(op, memory.ct.layout.dims, memory.data.layout.dims, options);
+    scatter_vjp_call<Indices, Updates> const call(op, memory.data.layout.dims, indices, updates, options);
+    check_reduction<T, reduction>(op, call.options());
+
+    auto const [d_data, d_updates] = make_outputs(memory);
+    row_major_items<Ct> const cotangents(ct);
+    std::optional<row_major_items<Data>> old;
+    if (depends_on_values(options.reduction) && options.include_self)
+        old.emplace(data);
+    row_major_output<T> data_gradient(d_data, memory.d_data ? memory.d_data->layout : strided_layout()),
+        update_gradients(d_updates, memory.d_updates ? memory.d_updates->layout : strided_layout());
+    run_scatter_vjp(call,
+        scatter_gradients<T>{cotangents.data(), old ? old->data() : nullptr, data_gradient.data(),
+            update_gradients.data(), call.slice_size()},
+        options.ties, policy);
+    data_gradient.write_back();
+    update_gradients.write_back();
+}
+
+/// Returns memory for the gradient by an operand of this type and shape: a container, or a number.
+template <class X>
+owned_t<X> make_gradient(shape const& dims)
+{
+    if constexpr (tensor<owned_t<X>>)
+        return enable_tensor<owned_t<X>>::make(dims);
+    else
+        return X{};
+}
+
+/// Returns a pointer to the items of a container, or to a number.
+template <class X>
+auto* items_of(X& value)
+{
+    if constexpr (tensor<X>)
+        return enable_tensor<X>::data(value);
+    else
+        return std::addressof(value);
+}
+
+} // namespace detail
+
+/// Returns the vector-Jacobian product of scatter_nd: the gradients by data and by updates, where ct is the
+/// cotangent of scatter_nd's result. For each slot, an item of data, its values are the old one and the
+/// updates of its slice, in the order of application, and s = ct of the slot:
+///
+///     reduction   gradient of the slot's old value               gradient of each of its updates
+///     none        0                                               s if it takes effect, else 0
+///     add         s                                               s
+///     mean        s / n                                           s / n, for n values
+///     mul         s * (product of the updates)                    s * (product of all other values)
+///     max, min    as an update                                    s / n if it is one of the n values that
+///                                                                 equal the result, else 0
+///
+/// A slot without updates: s. With include_self = false the old value is none of the values, and its gradient
+/// is 0 where there are updates.
+///
+/// Shapes    data, indices and updates as for scatter_nd, ct as data. The results are d_data as data and
+///           d_updates as updates. Any layout; ct, data and updates may be lazy expressions.
+/// Types     ct, data and updates of one type: float, double, long double, their complex numbers, storage
+///           floats other than float8_e8m0, or a user-defined scalar with +, * and / (max and min: <, !=),
+///           whose T{} is zero. Storage floats are computed in float and rounded once, so that the gradient
+///           is that of the reduction without rounding. Complex numbers are not conjugated: mul is
+///           holomorphic, and its gradient ct times the derivative, as in JAX. Indices of any integer type.
+/// Options   those of the scatter_nd that is differentiated: reduction (none), bounds (check), duplicates
+///           (last), include_self (true), unique, sorted (false: promises). duplicates says which update
+///           takes effect. With bounds::drop, dropped updates have the gradient 0. ties (even): max and min
+///           divide s evenly among all values that equal the result; first: the first of them has all of s.
+/// NaN       With max and min, the values that equal a NaN are the NaN values. -0 equals 0.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
+/// Errors    before the first write: shape_error, option_error, index_error (all offending positions and
+///           values), std::bad_alloc.
+/// Order     mul: s * (product of the values before * product of the values after), the former from the
+///           first on, the latter from the last on. Nothing is divided, so zeros are exact.
+/// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean: the
+///           same, and a count per slice. mul: two scatters; a number per item of data, for storage floats
+///           also one per item of updates. max, min: two scatters and a gather; two items and a count per item
+///           of data; with ties::first one item and a byte. Operands that are not row-major are copied; the
+///           values of data and updates are read by mul, max and min only.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5}, ct = {10, 20, 30};
+/// xt::xtensor<int, 2> const i = {{1}, {0}, {1}};
+/// auto const [dx, du] = xloom::scatter_nd_vjp(ct, x, i, u);
+/// dx; // = [0, 0, 30]
+/// du; // = [0, 10, 20]
+/// auto const split = xloom::scatter_nd_vjp(ct, x, i, u, {.reduction = xloom::reduction::max});
+/// split.d_data; // = [0, 6.66667, 30]
+/// split.d_updates; // = [6.66667, 10, 6.66667]
+/// ```
+template <class Ct, class Data, class Indices, class Updates, class Policy = serial_policy>
+auto scatter_nd_vjp(Ct const& ct, Data const& data, Indices const& indices, Updates const& updates,
+    scatter_nd_vjp_options const& options = {}, Policy const& policy = {})
+{
+    using result_type = scatter_nd_vjp_result<detail::owned_t<Data>, detail::owned_t<Updates>>;
+    if constexpr (!detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, Policy>()) {
+        return result_type{data, updates}; // a value, so that one mistake gives one error
+    } else {
+        auto const [cotangent, old, index_tensor, values] =
+            detail::evaluated_inputs(std::tie(ct, data, indices, updates));
+        std::optional<result_type> result;
+        detail::scatter_nd_vjp("xloom::scatter_nd_vjp", cotangent, old, index_tensor, values, options, policy,
+            [&](detail::scatter_nd_vjp_memory& memory) {
+                result.emplace(result_type{detail::make_gradient<Data>(memory.data.layout.dims),
+                    detail::make_gradient<Updates>(memory.updates.layout.dims)});
+                memory.d_data = detail::memory_of(result->d_data);
+                memory.d_updates = detail::memory_of(result->d_updates);
+                return std::pair(detail::items_of(result->d_data), detail::items_of(result->d_updates));
+            });
+        return *std::move(result);
+    }
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <class Ct, class Data, class Indices, class Updates, execution_policy Policy>
+auto scatter_nd_vjp(Ct const&, Data const& data, Indices const&, Updates const& updates, Policy const&,
+    scatter_nd_vjp_options const& = {})
+{
+    static_cast<void>(detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, scatter_nd_vjp_options>());
+    return scatter_nd_vjp_result<detail::owned_t<Data>, detail::owned_t<Updates>>{data, updates};
+}
+
+/// Rejects a reduction as an argument.
+template <class Ct, class Data, class Indices, class Updates, detail::reduction_argument Reduce,
+    class Policy = serial_policy>
+auto scatter_nd_vjp(Ct const&, Data const& data, Indices const&, Updates const& updates, Reduce const&,
+    scatter_nd_vjp_options const& = {}, Policy const& = {})
+{
+    static_cast<void>(detail::has_reduction_argument<Reduce>());
+    return scatter_nd_vjp_result<detail::owned_t<Data>, detail::owned_t<Updates>>{data, updates};
+}
+
+/// Computes scatter_nd_vjp into the caller's outputs, of any layout; {} omits one. d_data may be the tensor
+/// ct, which then is not copied.
+///
+/// Errors    as scatter_nd_vjp, before the first write. shape_error: d_data does not have data's shape, or
+///           d_updates not that of updates. overlap_error: an output shares memory with an operand, other
+///           than d_data with the whole of ct, or with the other output.
+/// Cost      as scatter_nd_vjp; outputs that are not row-major are written through a buffer.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5};
+/// xt::xtensor<int, 2> const i = {{1}, {0}, {1}};
+/// xt::xtensor<float, 1> ct = {10, 20, 30}, du = u;
+/// xloom::scatter_nd_vjp_into(ct, x, i, u, {.d_data = ct, .d_updates = du});
+/// ct; // = [0, 0, 30]
+/// du; // = [0, 10, 20]
+/// ```
+template <class Ct, class Data, class Indices, class Updates, class Policy = serial_policy>
+void scatter_nd_vjp_into(Ct const& ct, Data const& data, Indices const& indices, Updates const& updates,
+    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Ct>>> const& outputs,
+    scatter_nd_vjp_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, Policy>()) {
+        static constexpr std::string_view op = "xloom::scatter_nd_vjp_into";
+        detail::check_ranks(op, outputs.d_data, outputs.d_updates);
+        auto const [cotangent, old, index_tensor, values] =
+            detail::evaluated_inputs(std::tie(ct, data, indices, updates));
+        detail::scatter_nd_vjp(op, cotangent, old, index_tensor, values, options, policy,
+            [&](detail::scatter_nd_vjp_memory& memory) {
+                if (outputs.d_data.is_given())
+                    memory.d_data = outputs.d_data.block();
+                if (outputs.d_updates.is_given())
+                    memory.d_updates = outputs.d_updates.block();
+                detail::check_scatter_nd_vjp_outputs(op, memory);
+                return std::pair(outputs.d_data.data(), outputs.d_updates.data());
+            });
+    }
+}
+
+/// Rejects a policy in the place of the options, with the error of options in the place of the policy.
+template <class Ct, class Data, class Indices, class Updates, execution_policy Policy>
+void scatter_nd_vjp_into(Ct const&, Data const&, Indices const&, Updates const&,
+    std::type_identity_t<scatter_nd_vjp_outputs<detail::first_item_t<Ct>>> const&, Policy const&,
+    scatter_nd_vjp_options const& = {})
+{
+    static_cast<void>(detail::is_valid_scatter_nd_vjp<Ct, Data, Indices, Updates, scatter_nd_vjp_options>());
 }
 
 } // namespace xloom
