@@ -71,7 +71,7 @@ owned_t<X> make_gradient(shape const& dims)
 
 /// Returns a pointer to the items of a container, or to a number.
 template <class X>
-auto* items_of(X& value)
+auto* gradient_items(X& value)
 {
     if constexpr (tensor<X>)
         return enable_tensor<X>::data(value);
@@ -146,7 +146,8 @@ auto scatter_nd_vjp(Ct const& ct, Data const& data, Indices const& indices, Upda
                     detail::make_gradient<Updates>(memory.updates.layout.dims)});
                 memory.d_data = detail::memory_of(result->d_data);
                 memory.d_updates = detail::memory_of(result->d_updates);
-                return std::pair(detail::items_of(result->d_data), detail::items_of(result->d_updates));
+                return std::pair(
+                    detail::gradient_items(result->d_data), detail::gradient_items(result->d_updates));
             });
         return *std::move(result);
     }
