@@ -53,6 +53,7 @@ struct recurrence {
     matrix ct_x = x, ct_W = W;
     vector ct_h = xt::zeros<float>({H}), h = ct_h, n = ct_h, g = ct_h;
     xloom::scan_residuals<vector> residuals{checkpoints()};
+    xloom::loop_residuals<vector> loop_residuals{checkpoints()};
     matrix kept = matrix::from_shape({keeps_all ? T : 2 * root() + 2, H}); ///< of the hand-written passes
 
     xloom::checkpoint checkpoints() const
@@ -163,6 +164,26 @@ void xloom_loop(recurrence& o)
     o.ct_W = std::move(cotangents.params);
 }
 
+void xloom_loop_into(recurrence& o)
+{
+    o.start();
+    float *const n = o.n.data(), *const g = o.g.data();
+    float const* const x = o.x.data();
+    float* const ct_x = o.ct_x.data();
+    std::size_t const H = o.H;
+    auto const body = [=](std::int64_t t, vector& h, matrix const& W) {
+        step(h.data(), x + static_cast<std::size_t>(t) * H, W.data(), n, H);
+        return true;
+    };
+    auto const body_vjp = [=](std::int64_t t, vector const& h, matrix const& W, vector& ct_h, matrix& ct_W) {
+        std::size_t const at = static_cast<std::size_t>(t) * H;
+        step_vjp(h.data(), x + at, W.data(), n, g, ct_h.data(), ct_x + at, ct_W.data(), H);
+    };
+    xloom::loop_forward_into(
+        body, o.h, o.W, std::tuple(), o.loop_residuals, {.max_trip_count = o.trips(), .cond = std::nullopt});
+    xloom::loop_backward_into(body, body_vjp, o.W, std::tuple(), o.ct_h, o.ct_W, o.loop_residuals);
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -175,6 +196,6 @@ int main(int argc, char** argv)
                     return recurrence{10'000, H, keeps_all};
                 },
                 {{"hand", hand}, {"xloom", xloom_into}, {"xloom_pure", xloom_pure},
-                    {"xloom_loop", xloom_loop}});
+                    {"xloom_loop", xloom_loop}, {"xloom_loop_into", xloom_loop_into}});
     return run_cases(argc, argv);
 }

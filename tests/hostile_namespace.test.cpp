@@ -93,6 +93,30 @@ HOSTILE(scan)
 HOSTILE(loop)
 HOSTILE(scatter_nd)
 HOSTILE(gather_nd)
+HOSTILE(set_to_zero)
+HOSTILE(zeros_like)
+HOSTILE(zeros_like_pack)
+HOSTILE(hold)
+HOSTILE(record_of)
+HOSTILE(reversed)
+HOSTILE(run_scan_backward)
+HOSTILE(check_scan_backward)
+HOSTILE(run_loop_backward)
+HOSTILE(start_loop)
+HOSTILE(finish_loop)
+HOSTILE(check_loop_cotangents)
+HOSTILE(shapes_if_tensors)
+HOSTILE(branch_vjp_of)
+HOSTILE(loop_vjp_of)
+HOSTILE(vjp_of)
+HOSTILE(for_each_item)
+HOSTILE(for_each_row_major)
+HOSTILE(shaped_like)
+HOSTILE(run_scatter_vjp)
+HOSTILE(run_gather_vjp)
+HOSTILE(gradient_items)
+HOSTILE(make_gradient)
+HOSTILE(check_vjp)
 #undef HOSTILE
 
 /// A range of this namespace, as an operand of a cell.
@@ -110,6 +134,22 @@ struct sum {
 };
 struct add_in_place {
     void operator()(number& state, number const& x_t, number& y_t) const { y_t = state = state + x_t; }
+};
+struct sum_vjp {
+    template <class State, class Element>
+    void operator()(State const&, Element const&, number& ct_state, number& ct_x) const
+    {
+        ct_x = ct_state;
+    }
+};
+struct add_in_place_vjp {
+    void operator()(number, number, number ct_y, number& ct_state, number& ct_x) const
+    {
+        ct_x = ct_state = ct_state + ct_y;
+    }
+};
+struct twice_vjp {
+    void operator()(std::int64_t, number, number ct_y, number& ct_v) const { ct_v = ct_v + ct_v + ct_y; }
 };
 struct twice {
     auto operator()(std::int64_t, bool, number v) const { return xloom::loop_step{true, v + v, v}; }
@@ -161,6 +201,38 @@ TEST_CASE("a caller's functions do not replace the library's")
     CHECK(xloom::gather_nd<1>(x, indices)(0) == number{3});
     xt::xtensor<number, 1> const updates = {number{7}, number{8}};
     CHECK(xloom::scatter_nd(x, indices, updates)(2) == number{7});
+}
+
+TEST_CASE("nor in derivatives")
+{
+    using hostile::number;
+    xt::xtensor<number, 1> const x = {number{1}, number{2}, number{3}};
+    auto const body = [](number h, number const& x_t) { return xloom::scan_step{h + x_t}; };
+    auto result =
+        xloom::scan_vjp(body, hostile::sum_vjp(), number{0}, x, std::tuple(), xloom::checkpoint::sqrt());
+    CHECK(result.pullback(number{2}, std::tuple()).scan_inputs(0) == number{2});
+
+    xloom::scan_residuals<number> residuals;
+    number state{0}, ct_state{1};
+    xt::xtensor<number, 1> y = x, ct_x = x;
+    xloom::scan_forward_into(hostile::add_in_place(), state, x, std::tuple(), y, residuals);
+    xloom::scan_backward_into(hostile::add_in_place(), hostile::add_in_place_vjp(), x, std::tuple(), y,
+        ct_state, ct_x, std::tuple(), residuals);
+    CHECK(ct_x(2) == number{7});
+
+    auto doubled = xloom::loop_vjp(hostile::twice(), hostile::twice_vjp(), number{1}, std::tuple(),
+        xloom::checkpoint::online(2), {.max_trip_count = 3});
+    CHECK(doubled.pullback(number{1}, xt::xtensor<number, 1>(doubled.scan_outputs)).init ==
+          number{8 + 1 + 4 + 16});
+
+    auto const same = [](number v) { return v; };
+    auto const same_vjp = [](number, number ct, number& ct_v) { ct_v = ct; };
+    CHECK(xloom::if_vjp(true, same, same_vjp, same, same_vjp, number{3}).pullback(number{4}) == number{4});
+
+    xt::xtensor<int, 2> const indices = {{2}, {0}};
+    xt::xtensor<number, 1> const updates = {number{7}, number{8}};
+    CHECK(xloom::scatter_nd_vjp(x, x, indices, updates).d_updates(0) == number{3});
+    CHECK(xloom::gather_nd_vjp<1>(updates, x.shape(), indices)(0) == number{8});
 }
 
 TEST_CASE("nor do they where an operand of a cell is a range of a caller's own")

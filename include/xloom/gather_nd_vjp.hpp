@@ -40,7 +40,7 @@ auto gather_nd_vjp(Ct const& ct, Dims const& data_shape, Indices const& indices,
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
-        run_gather_vjp(call, result, policy);
+        detail::run_gather_vjp(call, result, policy);
         return result;
     }
 }
@@ -59,7 +59,7 @@ void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
             op, cotangent, detail::shape_of(d_data), index_tensor, options);
         check_gather_nd_vjp_output(
             op, detail::memory_of(d_data), detail::memory_of(cotangent), detail::memory_of(index_tensor));
-        run_gather_vjp(call, d_data, policy);
+        detail::run_gather_vjp(call, d_data, policy);
     }
 }
 

@@ -174,7 +174,7 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
         using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
         if_pullback<result, std::decay_t<Then>, std::decay_t<ThenVjp>, std::decay_t<Else>,
             std::decay_t<ElseVjp>, Operands>
-            pullback(is_true("xloom::if_vjp", cond), static_cast<Then&&>(then_branch),
+            pullback(detail::is_true("xloom::if_vjp", cond), static_cast<Then&&>(then_branch),
                 static_cast<ThenVjp&&>(then_vjp), static_cast<Else&&>(else_branch),
                 static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
         auto value = pullback.run_forward();

@@ -95,7 +95,7 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
     using state = owned_t<Init>;
     if constexpr (is_valid_loop<Body, state>()) {
         using step = bare<typename loop_call<Body, state>::result>;
-        return run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
+        return detail::run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }

@@ -10,10 +10,9 @@ namespace xloom {
 namespace detail {
 
 template <class Body, class... States, class... Outputs>
-loop_status run_loop_into(
-    Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
+loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...> states,
+    std::tuple<Outputs&...> outputs, loop_options const& options)
 {
-    static constexpr std::string_view op = "xloom::loop_into";
     loop_control control(limit_of(op, options), options);
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_outputs", outputs);
@@ -81,7 +80,8 @@ loop_status loop_into(
 {
     using namespace detail;
     if constexpr (is_valid_loop_into<Body, States, Outputs>())
-        return run_loop_into(body, detail::leaves(states), detail::leaves(scan_outputs), options);
+        return detail::run_loop_into(
+            "xloom::loop_into", body, detail::leaves(states), detail::leaves(scan_outputs), options);
     else
         return {}; // a value, so that one mistake gives one error
 }

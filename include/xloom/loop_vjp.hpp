@@ -1,17 +1,16 @@
 #pragma once
 // The vector-Jacobian product of a loop: its results, and a function from their cotangents to those of its
-// operands.
+// operands. Includes loop_vjp_into.
 
-#include <limits>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <xloom/loop.hpp>
+#include <xloom/loop_vjp_into.hpp>
 #include <xloom/run/scan/held_pack.hpp>
+#include <xloom/run/scan/loop_backward.hpp>
 #include <xloom/run/scan/loop_vjp_types.hpp>
 #include <xloom/run/scan/recorded_vjp.hpp>
-#include <xloom/run/scan/scan_backward.hpp>
 #include <xloom/run/scan/vjp_body.hpp>
 
 namespace xloom {
@@ -36,19 +35,6 @@ struct loop_vjp_result {
 
 namespace detail {
 
-/// Requires a number of iterations that is known in advance where the checkpoint reads it.
-inline std::size_t known_length(
-    std::string_view op, checkpoint const& checkpoints, std::int64_t limit, loop_options const& options)
-{
-    bool const reads_length =
-        checkpoints.policy() == checkpoint::kind::sqrt || checkpoints.policy() == checkpoint::kind::binomial;
-    if (reads_length && !options.max_trip_count)
-        fail<option_error>(op, ": checkpoint::sqrt and checkpoint::binomial need the number of iterations in "
-                               "advance, but options.max_trip_count is empty. Give it, or choose "
-                               "checkpoint::online or checkpoint::all.");
-    return static_cast<std::size_t>((std::max)(limit, std::int64_t{0}));
-}
-
 /// The function from the cotangents of a loop's results to those of its operands.
 template <class Step, class Body, class BodyVjp, class Init, class Params>
 class loop_pullback {
@@ -61,23 +47,21 @@ public:
         : body_(std::move(body)),
           body_vjp_(std::move(body_vjp)),
           params_(std::move(params)),
-          checkpoints_(checkpoints),
-          kept_(checkpoints)
+          residuals_(checkpoints)
     {}
 
     /// Runs the loop.
     auto run_forward(state init, loop_options const& options)
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
-        kept_.start(op, known_length(op, checkpoints_, limit_of(op, options), options), /*is_exact*/ false);
+        loop_record<state>& record = detail::record_of(residuals_);
+        detail::start_loop(op, record, limit_of(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
-        recording_body<2, states, 2 + states, bare<decltype(kept_)>, Body, bare<decltype(params)>> recording(
-            kept_, body_, params);
-        auto result = run_loop<Step>(op, recording, std::move(init), options);
-        auto const of_outputs = detail::shapes_of(detail::leaves(result.scan_outputs));
-        output_shapes_.assign(of_outputs.begin(), of_outputs.end());
-        state_shapes_ = shapes_if_tensors(detail::leaves(result.final_state));
-        kept_.finish();
+        recording_body<2, states, 2 + states, bare<decltype(record.states)>, Body, bare<decltype(params)>>
+            recording(record.states, body_, params);
+        auto result = detail::run_loop<Step>(op, recording, std::move(init), options);
+        detail::finish_loop(
+            op, record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
         return result;
     }
 
@@ -94,12 +78,18 @@ public:
             cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
-            detail::check_ranks(op, "ct_outputs", ct_ys);
-            detail::check_cotangents(
-                op, "ct_outputs", detail::shapes_of(ct_ys), "scan_outputs", output_shapes_);
-            detail::check_cotangents(
-                op, "ct_states", shapes_if_tensors(detail::leaves(result.init)), "states", state_shapes_);
-            run_backward(body_vjp, ct_ys, params, result);
+            loop_record<state>& record = detail::record_of(residuals_);
+            detail::check_loop_cotangents(op, record, ct_ys, detail::leaves(result.init));
+            auto const run_body = [&](std::int64_t t, auto const& carried, auto const&) {
+                Step step = detail::call_body(
+                    body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
+                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
+                    detail::require_room(op, i, std::get<i>(carried), value, t);
+                    detail::assign_carried(std::get<i>(carried), value);
+                });
+            };
+            detail::run_loop_backward(record, run_body, body_vjp, params, ct_ys, detail::leaves(result.init),
+                detail::leaves(result.params));
             return result;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -107,57 +97,10 @@ public:
     }
 
 private:
-    /// Returns the shapes of the tensors among the values, and empty shapes for the others.
-    template <class... Xs>
-    static std::vector<shape> shapes_if_tensors(std::tuple<Xs&...> const& values)
-    {
-        std::vector<shape> shapes;
-        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
-            if constexpr (tensor<X>) {
-                detail::check_rank(op, "ct_states", detail::rank_of(value), i);
-                shapes.push_back(detail::shape_of(value));
-            } else {
-                shapes.push_back({});
-            }
-        });
-        return shapes;
-    }
-
-    template <class Vjp, class CtOutputs, class Parameters>
-    void run_backward(
-        Vjp& body_vjp, CtOutputs const& ct_outputs, Parameters const& params, cotangents& result)
-    {
-        auto const places = detail::reversed(detail::places_of(ct_outputs));
-        auto ct_y =
-            cursor_set<CtOutputs, true>::start(ct_outputs, places, kernel::all_iterations(kept_.length()));
-        auto const advance = [&](state& states, std::size_t begin, std::size_t end) {
-            auto const carried = detail::leaves(states);
-            for (std::size_t t = begin; t < end; ++t) {
-                Step step = detail::call_body(body_,
-                    std::tuple<std::int64_t, bool>(static_cast<std::int64_t>(t), true),
-                    detail::const_leaves(carried), params);
-                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    detail::require_room(op, i, std::get<i>(carried), value, static_cast<std::int64_t>(t));
-                    detail::assign_carried(std::get<i>(carried), value);
-                });
-            }
-        };
-        kept_.reverse(advance, [&](std::size_t t, state const& states) {
-            detail::enter_all(ct_y);
-            detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
-                detail::leaves(states), params, detail::input_elements(ct_y), detail::leaves(result.init),
-                detail::leaves(result.params));
-            detail::leave_all(ct_y);
-        });
-    }
-
     Body body_;
     BodyVjp body_vjp_;
     held_pack_t<Params> params_;
-    checkpoint checkpoints_;
-    kept_states<value_slots, state> kept_;
-    std::vector<shape> output_shapes_{};
-    std::vector<shape> state_shapes_{};
+    loop_residuals<state> residuals_;
 };
 
 } // namespace detail

@@ -55,7 +55,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
-        return run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
+        return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
             state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error

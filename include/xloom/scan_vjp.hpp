@@ -53,7 +53,7 @@ public:
     {
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        scan_record<state>& record = record_of(residuals_);
+        scan_record<state>& record = detail::record_of(residuals_);
         detail::check_ranks(op, "scan_inputs", inputs);
         record.states.start(op,
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
@@ -62,7 +62,7 @@ public:
         recording_body<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>,
             bare<decltype(record.states)>, Body, bare<decltype(params)>>
             recording(record.states, body_, params);
-        auto result = run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
+        auto result = detail::run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
             op, recording, std::move(init), inputs, options_);
         auto const shapes = detail::shapes_of(detail::leaves(result.scan_outputs));
         record.output_shapes.assign(shapes.begin(), shapes.end());
@@ -86,7 +86,7 @@ public:
             backward_operands const operands{inputs, params, detail::const_leaves(detail::leaves(evaluated)),
                 detail::leaves(result.init), detail::leaves(result.scan_inputs),
                 detail::leaves(result.params)};
-            scan_record<state>& record = record_of(residuals_);
+            scan_record<state>& record = detail::record_of(residuals_);
             detail::check_scan_backward(op, record.states, record.output_shapes, operands, options_);
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {

@@ -23,14 +23,14 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
         static constexpr std::string_view op = "xloom::scan_forward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         auto const parameters = detail::const_leaves(detail::leaves(params));
-        scan_record<State>& record = record_of(residuals);
+        scan_record<State>& record = detail::record_of(residuals);
         detail::check_ranks(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
         recording_body<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>,
             bare<decltype(record.states)>, Body, bare<decltype(parameters)>>
             recording(record.states, body, parameters);
-        run_scan_into<LeadingAxis>(
+        detail::run_scan_into<LeadingAxis>(
             op, recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
         auto const shapes = detail::shapes_of(detail::leaves(scan_outputs));
         record.output_shapes.assign(shapes.begin(), shapes.end());
@@ -54,7 +54,7 @@ void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs
         backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
             detail::const_leaves(detail::leaves(params)), detail::const_leaves(detail::leaves(evaluated_cts)),
             detail::leaves(ct_states), detail::leaves(ct_inputs), detail::leaves(ct_params)};
-        scan_record<State>& record = record_of(residuals);
+        scan_record<State>& record = detail::record_of(residuals);
         detail::check_scan_backward(op, record.states, record.output_shapes, operands, options);
         auto const run_body = [&](auto const&... arguments) { detail::call_body(body, arguments...); };
         detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands, options);

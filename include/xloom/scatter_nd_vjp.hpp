@@ -51,7 +51,7 @@ void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices
         old.emplace(data);
     row_major_output<T> data_gradient(d_data, memory.d_data ? memory.d_data->layout : strided_layout()),
         update_gradients(d_updates, memory.d_updates ? memory.d_updates->layout : strided_layout());
-    run_scatter_vjp(call,
+    detail::run_scatter_vjp(call,
         scatter_gradients<T>{cotangents.data(), old ? old->data() : nullptr, data_gradient.data(),
             update_gradients.data(), call.slice_size()},
         options.ties, policy);

@@ -13,6 +13,7 @@ set(elsewhere
   "test tbb | tests/scatter_nd_threads.test.cpp | tbb_policy"
   "test xloom | tests/consumers/main.cpp | xloom/xloom.hpp"
   "benchmark loop_into | benchmarks/loop.bench.cpp | loop_into"
+  "benchmark loop_vjp_into | benchmarks/scan_vjp.bench.cpp | loop_forward_into"
   "benchmark loop_vjp | benchmarks/scan_vjp.bench.cpp | loop_vjp"
   "benchmark lstm_cell | benchmarks/voice_activity.bench.cpp | detector" # whose network is a scan_into of lstm_cell
   "benchmark packed_matrix | benchmarks/scan_cell.bench.cpp | packed_matrix"
@@ -30,6 +31,7 @@ set(exceptions
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
   "example adolc | the examples do without ADOL-C"
+  "example loop_vjp_into | kepler_orbit shows loop_vjp, which is the same in memory of its own"
   "example xloom | includes only")
 
 set(faults 0)

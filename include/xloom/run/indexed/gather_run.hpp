@@ -32,9 +32,10 @@ void run_gather(kernel::offset_reader const& read, kernel::index_tuples<Index> c
 {
     std::size_t const size = element_count(slice.dims);
     if (is_row_major(slice))
-        run_copies(read, tuples, are_single, data, output, kernel::copy_contiguous_slices{size}, policy);
+        detail::run_copies(
+            read, tuples, are_single, data, output, kernel::copy_contiguous_slices{size}, policy);
     else
-        run_copies(read, tuples, false, data, output,
+        detail::run_copies(read, tuples, false, data, output,
             kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
             policy);
 }

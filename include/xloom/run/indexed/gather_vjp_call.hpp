@@ -111,7 +111,7 @@ template <class Call, tensor Output, class Policy>
 void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
 {
     fill_with_zeros(d_data);
-    run_scatter_nd(call, d_data, reduce_add, policy);
+    detail::run_scatter_nd(call, d_data, reduce_add, policy);
 }
 
 } // namespace xloom::detail

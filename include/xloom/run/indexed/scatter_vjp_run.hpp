@@ -48,7 +48,7 @@ template <class T, class Policy>
 void copy_values(T const* from, T* to, std::size_t count, Policy const& policy)
 {
     if (from != to)
-        for_each_range(policy, count, 1,
+        detail::for_each_range(policy, count, 1,
             [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
 }
 
@@ -57,7 +57,7 @@ template <class Call, class T, class Policy>
 void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy const& policy)
 {
     if (call.options().bounds == bounds::drop)
-        for_each_range(policy, call.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, call.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(at.d_updates + begin, at.d_updates + end, T{});
         });
 }
@@ -112,8 +112,9 @@ template <class Call, class T, class Policy>
 void gather_updates(Call const& call, T const* from, scatter_gradients<T> const& at, Policy const& policy)
 {
     item_offsets const offsets(call);
-    clear_dropped(call, at, policy);
-    run_gather(offsets.read, offsets.tuples, call.are_single(), {{at.size}, {1}}, from, at.d_updates, policy);
+    detail::clear_dropped(call, at, policy);
+    detail::run_gather(
+        offsets.read, offsets.tuples, call.are_single(), {{at.size}, {1}}, from, at.d_updates, policy);
 }
 
 /// Returns the slices that updates name.
@@ -130,7 +131,7 @@ template <class T, class Policy>
 void copy_unnamed(
     named_slice_sets const& sets, std::size_t slices, scatter_gradients<T> const& at, Policy const& policy)
 {
-    for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+    detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::copy_except(sets.all(), begin, end, at.ct, at.d_data, at.size);
     });
 }
@@ -150,7 +151,7 @@ void run_none_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
     if (at.d_updates == nullptr || parts > 1)
         sets.insert(read, policy);
     if (at.d_updates != nullptr) {
-        clear_dropped(call, at, policy);
+        detail::clear_dropped(call, at, policy);
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count),
                               end = begin_of_part(part + 1, parts, count);
@@ -166,7 +167,7 @@ void run_none_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         });
     }
     if (at.d_data != nullptr)
-        copy_unnamed(sets, call.slices(), at, policy);
+        detail::copy_unnamed(sets, call.slices(), at, policy);
 }
 
 /// Reduction add: a gather.
@@ -175,13 +176,13 @@ void run_add_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
 {
     std::optional<named_slice_sets> replaced;
     if (at.d_data != nullptr && !call.options().include_self)
-        replaced.emplace(find_named_slices(call, policy));
+        replaced.emplace(detail::find_named_slices(call, policy));
     if (at.d_updates != nullptr)
-        gather_updates(call, at.ct, at, policy);
+        detail::gather_updates(call, at.ct, at, policy);
     if (replaced)
-        copy_unnamed(*replaced, call.slices(), at, policy);
+        detail::copy_unnamed(*replaced, call.slices(), at, policy);
     else if (at.d_data != nullptr)
-        copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
+        detail::copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
 }
 
 /// The mean: the cotangent divided by the number of values.
@@ -198,15 +199,15 @@ void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         buffer.emplace(make_values<T>(slices * at.size));
     T* const divided = buffer ? buffer->data() : at.d_data;
 
-    visit_updates<visiting::forward>(call, call.tuples(), call.reader(), counts.data(), 1, policy,
+    detail::visit_updates<visiting::forward>(call, call.tuples(), call.reader(), counts.data(), 1, policy,
         [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
-    for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+    detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
     });
     if (at.d_updates != nullptr)
-        gather_updates(call, divided, at, policy);
+        detail::gather_updates(call, divided, at, policy);
     if (at.d_data != nullptr && !include_self)
-        for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
             kernel::clear_counted(counts.data(), begin, end, at.d_data, at.size);
         });
 }
@@ -223,7 +224,7 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
     item_offsets const offsets(call);
     std::optional<named_slice_sets> replaced;
     if (at.d_data != nullptr && at.old == nullptr)
-        replaced.emplace(find_named_slices(call, policy));
+        replaced.emplace(detail::find_named_slices(call, policy));
     auto products = make_values<product>(items);
     auto buffer = make_values<product>(
         std::is_same_v<T, product> || at.d_updates == nullptr ? 0 : call.count() * at.size);
@@ -234,22 +235,22 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
 
     kernel::with_slice_size(at.size, [&](auto length) {
         if (at.d_updates != nullptr) {
-            for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+            detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; ++i)
                     running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
             });
-            clear_dropped(call, at, policy);
-            visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, running, at.size, policy,
-                [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+            detail::clear_dropped(call, at, policy);
+            detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, running, at.size,
+                policy, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                     kernel::multiply_before(
                         length, running + offset, before + number * length, updates + number * length);
                 });
         }
-        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(running + begin, running + end, product(1));
         });
-        visit_updates<visiting::backward>(call, offsets.tuples, offsets.read, running, at.size, policy,
-            [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+        detail::visit_updates<visiting::backward>(call, offsets.tuples, offsets.read, running, at.size,
+            policy, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 T const* const update = updates + number * length;
                 product* const after = running + offset;
                 if (at.d_updates != nullptr)
@@ -262,9 +263,9 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
     });
 
     if (replaced)
-        copy_unnamed(*replaced, call.slices(), at, policy);
+        detail::copy_unnamed(*replaced, call.slices(), at, policy);
     else if (at.d_data != nullptr)
-        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 at.d_data[i] = static_cast<T>(static_cast<product>(at.ct[i]) * running[i]);
         });
@@ -276,7 +277,7 @@ template <class T, class Named, class Policy>
 void write_tied_data(T const* results, Named const* named, T const* parts, std::size_t items,
     scatter_gradients<T> const& at, Policy const& policy)
 {
-    for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+    detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
         if (at.old != nullptr)
             kernel::take_tied(at.old, results, parts, begin, end, at.d_data);
         else
@@ -295,26 +296,27 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
     std::vector<Count> counts(items);
     auto parts = make_values<T>(items);
     if (at.old != nullptr)
-        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, counts.data());
         });
     if (at.d_updates != nullptr)
-        clear_dropped(call, at, policy);
+        detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, counts.data(), at.size, policy,
+        detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, counts.data(), at.size,
+            policy,
             [=, of = counts.data(), updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 kernel::count_ties(length, of + offset, results + offset, updates + number * length,
                     at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
             });
     });
-    for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+    detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
         kernel::divide_items(at.ct, counts.data(), begin, end, parts.data());
     });
     if (at.d_updates != nullptr)
-        run_copies(offsets.read, offsets.tuples, call.are_single(), std::as_const(parts).data(), at.d_updates,
-            kernel::tied_parts{at.size}, policy);
+        detail::run_copies(offsets.read, offsets.tuples, call.are_single(), std::as_const(parts).data(),
+            at.d_updates, kernel::tied_parts{at.size}, policy);
     if (at.d_data != nullptr)
-        write_tied_data(results, counts.data(), parts.data(), items, at, policy);
+        detail::write_tied_data(results, counts.data(), parts.data(), items, at, policy);
 }
 
 /// Gives the cotangent of each slot to the first value that equals its result.
@@ -327,13 +329,14 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
     item_offsets const offsets(call);
     std::vector<unsigned char> given(items);
     if (at.old != nullptr)
-        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, given.data());
         });
     if (at.d_updates != nullptr)
-        clear_dropped(call, at, policy);
+        detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, given.data(), at.size, policy,
+        detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, given.data(), at.size,
+            policy,
             [=, is_given = given.data(), updates = call.updates()](
                 std::ptrdiff_t offset, std::size_t number) {
                 kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
@@ -342,7 +345,7 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
             });
     });
     if (at.d_data != nullptr)
-        write_tied_data(results, given.data(), at.ct, items, at, policy);
+        detail::write_tied_data(results, given.data(), at.ct, items, at, policy);
 }
 
 /// The maximum or the minimum: the cotangent goes to the values that equal the result, which is computed as
@@ -356,14 +359,14 @@ void run_extremum_vjp(
     using results_type = xt::xarray<T, xt::layout_type::row_major>;
     auto results = enable_tensor<results_type>::make(call.data_shape());
     if (at.old != nullptr)
-        copy_values(at.old, results.data(), call.slices() * at.size, policy);
-    run_scatter_nd(call, results, reduce, policy);
+        detail::copy_values(at.old, results.data(), call.slices() * at.size, policy);
+    detail::run_scatter_nd(call, results, reduce, policy);
     T const* const result = results.data();
     if (rule == ties::first)
-        give_to_first(call, result, at, policy);
+        detail::give_to_first(call, result, at, policy);
     else
         with_count_type(
-            call.count(), [&]<class Count>(Count) { split_evenly<Count>(call, result, at, policy); });
+            call.count(), [&]<class Count>(Count) { detail::split_evenly<Count>(call, result, at, policy); });
 }
 
 /// Writes the gradients that are not omitted.
@@ -372,28 +375,28 @@ void run_scatter_vjp(Call const& call, scatter_gradients<T> const& at, ties rule
 {
     if (call.is_empty()) { // every update, if any, is dropped
         if (at.d_data != nullptr)
-            copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
+            detail::copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
         if (at.d_updates != nullptr)
             std::fill_n(at.d_updates, call.count() * at.size, T{});
         return;
     }
     switch (call.options().reduction) {
     case reduction::none:
-        return run_none_vjp(call, at, policy);
+        return detail::run_none_vjp(call, at, policy);
     case reduction::add:
-        return run_add_vjp(call, at, policy);
+        return detail::run_add_vjp(call, at, policy);
     case reduction::mean:
         return with_count_type(
-            call.count(), [&]<class Count>(Count) { run_mean_vjp<Count>(call, at, policy); });
+            call.count(), [&]<class Count>(Count) { detail::run_mean_vjp<Count>(call, at, policy); });
     case reduction::mul:
-        return run_mul_vjp(call, at, policy);
+        return detail::run_mul_vjp(call, at, policy);
     case reduction::max:
         if constexpr (kernel::can_reduce<reduce_max_t, T>)
-            run_extremum_vjp(call, at, rule, reduce_max, policy);
+            detail::run_extremum_vjp(call, at, rule, reduce_max, policy);
         return;
     case reduction::min:
         if constexpr (kernel::can_reduce<reduce_min_t, T>)
-            run_extremum_vjp(call, at, rule, reduce_min, policy);
+            detail::run_extremum_vjp(call, at, rule, reduce_min, policy);
         return;
     }
 }

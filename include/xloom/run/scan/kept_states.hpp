@@ -60,6 +60,7 @@ public:
         is_finished_ = true;
     }
 
+    checkpoint::kind policy() const { return policy_.policy(); }
     bool is_finished() const { return is_finished_; }
     /// Returns the number of iterations of the forward pass.
     std::size_t length() const { return length_; }

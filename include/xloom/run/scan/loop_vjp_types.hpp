@@ -63,4 +63,70 @@ consteval bool is_valid_loop_pullback()
     return false;
 }
 
+/// The call of a loop's body in place: body(iteration, carried value&..., param const&..., output&...).
+template <class Body, class States, class Params, class Outputs>
+using loop_forward_call =
+    call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>, const_leaves_t<Params>,
+                      typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
+
+/// True if the types of a call of loop_forward_into are valid, otherwise a compile-time error of one sentence.
+template <class Body, class States, class Params, class Outputs, class State>
+consteval bool is_valid_loop_forward_into()
+{
+    if constexpr (!is_flat<bare<Params>>)
+        static_assert(never<Params>, "xloom::loop_forward_into: params is one value or a flat std::tuple of "
+                                     "values, but a std::tuple is inside a std::tuple");
+    else if constexpr (!std::is_same_v<owned_t<bare<States>>, State>)
+        static_assert(never<States>,
+            "xloom::loop_forward_into: residuals must be loop_residuals<State> of the "
+            "carried values' own type, without references and const");
+    else if constexpr (!loop_forward_call<Body, States, Params, Outputs>::is_valid)
+        static_assert(never<Body>,
+            "xloom::loop_forward_into: the body must be callable as body(std::int64_t iteration, carried "
+            "value&..., param const&..., output&...); the arguments are loop_forward_into(body, states, "
+            "params, "
+            "scan_outputs, residuals[, options]), with std::tuple() where there are none");
+    else {
+        using result = typename loop_forward_call<Body, States, Params, Outputs>::result;
+        return is_valid_loop_into<callable_returning<result>, States, Outputs>(); // the other requirements
+    }
+    return false;
+}
+
+/// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one sentence.
+template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
+consteval bool is_valid_loop_backward_into()
+{
+    using call = call_of<BodyVjp,
+        joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
+            typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<CtStates>, leaves_t<CtParams>>>;
+    if constexpr (!every_leaf<is_scan_input, CtOutputs>)
+        static_assert(never<CtOutputs>,
+            "xloom::loop_backward_into: ct_outputs are tensors with at least one axis; the arguments are "
+            "loop_backward_into(body, body_vjp, params, ct_outputs, ct_states, ct_params, residuals), with "
+            "std::tuple() where there are none");
+    else if constexpr (!every_leaf<is_writable, leaves_t<CtStates>> ||
+                       !every_leaf<is_writable, leaves_t<CtParams>> || !outlives_call<CtStates> ||
+                       !outlives_call<CtParams>)
+        static_assert(never<CtStates>, "xloom::loop_backward_into: ct_states and ct_params are written in "
+                                       "place, so each must be a variable "
+                                       "that is not const, or a view of one; pass several as std::tie(a, b)");
+    else if constexpr (!have_same_items<leaves_t<State>, leaves_t<CtStates>>)
+        static_assert(never<CtStates>,
+            "xloom::loop_backward_into: there must be a cotangent for each carried "
+            "value, with items of the value's type");
+    else if constexpr (std::tuple_size_v<const_leaves_t<Params>> != std::tuple_size_v<leaves_t<CtParams>>)
+        static_assert(
+            never<CtParams>, "xloom::loop_backward_into: there must be a cotangent for each of params");
+    else if constexpr (!call::is_valid)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_backward_into: the VJP must be callable as body_vjp(std::int64_t iteration, carried "
+            "value const&..., param const&..., output cotangent const&..., carried value's cotangent&..., "
+            "param "
+            "cotangent&...)");
+    else
+        return true;
+    return false;
+}
+
 } // namespace xloom::detail

@@ -18,6 +18,20 @@ struct scan_record {
 
 } // namespace detail
 
+template <class State>
+class scan_residuals;
+
+namespace detail {
+
+/// Returns the residuals for an operator.
+template <class State>
+scan_record<State>& record_of(scan_residuals<State>& residuals)
+{
+    return residuals;
+}
+
+} // namespace detail
+
 /// The memory of scan_forward_into's states, from which scan_backward_into begins. State is the type of the
 /// states: one type or a std::tuple. It grows to the size that a call needs; a call that needs no more than an
 /// earlier one allocates nothing. One call may use it at a time.
@@ -36,8 +50,8 @@ public:
     }
 
 private:
-    /// Returns the residuals for an operator.
-    friend detail::scan_record<State>& record_of(scan_residuals& residuals) { return residuals; }
+    template <class S>
+    friend detail::scan_record<S>& detail::record_of(scan_residuals<S>& residuals);
 };
 
 } // namespace xloom
