@@ -25,6 +25,7 @@
 #include <xloom/loop_list.hpp>
 #include <xloom/loop_vjp.hpp>
 #include <xloom/lstm.hpp>
+#include <xloom/lstm_backward.hpp>
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>

@@ -4,6 +4,7 @@
 
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/gru.hpp>
+#include <xloom/lstm_backward.hpp>
 #include <xloom/lstm_cell.hpp>
 #include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
@@ -198,6 +199,28 @@ TEST_CASE("packed weights and matrices allocate nothing when they are copied, mo
     use(gru);
     use(rnn);
     use(matrix);
+}
+
+TEST_CASE("lstm_forward_into and lstm_backward_into: nothing in memory that was large enough before")
+{
+    constants const of(4, 5);
+    lstm_constants<float> const given{.W = of.W, .R = of.R, .B = of.B};
+    lstm_options const options{.direction = direction::bidirectional};
+    lstm_weights<float> const weights(given, options);
+    lstm_backward_weights<float> const backward(given, options);
+    call_memory memory(7, 4, 5);
+    matrices ct_X = memory.X, ct_W = of.W, ct_R = of.R, ct_h = memory.state;
+    xt::xtensor<float, 2> ct_B = of.B;
+    lstm_residuals<float> residuals;
+    recurrent_workspace<float> workspace;
+    for (int i = 0; i < 2; ++i) {
+        std::size_t const before = allocations();
+        lstm_forward_into(memory.X, weights, {memory.lengths, memory.state, memory.state}, {.Y = memory.Y},
+            residuals, workspace);
+        lstm_backward_into(memory.X, backward, residuals, {.Y = memory.Y},
+            {.X = ct_X, .W = ct_W, .R = ct_R, .B = ct_B, .initial_h = ct_h}, workspace);
+        CHECK((allocations() == before) == (i == 1));
+    }
 }
 
 } // namespace allocation_recurrent_test

@@ -28,6 +28,7 @@ set(operators_loop_vjp_into "loop_into")
 set(operators_if_vjp "if")
 set(operators_lstm_cell "lstm")
 set(operators_attn_lstm_cell "attn_lstm")
+set(operators_lstm_backward "lstm")
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/*.hpp)
 list(SORT headers)

@@ -113,10 +113,22 @@ public:
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
-        multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
-        auto const units = is_plain(p_) ? plain_lstm_units<T> : lstm_units<T>;
+        multiply_R(rows, t, sums);
         for (std::size_t row = 0; row < rows; ++row)
-            units(p_, sums + row * sums_step(), h(row), c(row));
+            finish(sums + row * sums_step(), row);
+    }
+
+protected:
+    /// Adds R h to the sums of the first `rows` rows.
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
+    {
+        multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+    }
+    /// Computes the next states of a row from its sums, which it overwrites.
+    void finish(T* sums, std::size_t row) const noexcept
+    {
+        auto const units = is_plain(p_) ? plain_lstm_units<T> : lstm_units<T>;
+        units(p_, sums, h(row), c(row));
     }
 
 private:

@@ -57,6 +57,8 @@ struct gate {
     T clip; ///< the limit of the sums
     bool is_clipped;
 
+    friend bool operator==(gate const&, gate const&) = default;
+
     void operator()(T* z, std::size_t units) const noexcept
     {
         if (is_clipped)

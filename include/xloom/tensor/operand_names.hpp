@@ -68,6 +68,16 @@ XLOOM_NAMED_OPERAND(Y_attention, "Y_attention")
 XLOOM_NAMED_OPERAND(Y_alignment, "Y_alignment")
 XLOOM_NAMED_OPERAND(d_data, "d_data")
 XLOOM_NAMED_OPERAND(d_updates, "d_updates")
+XLOOM_NAMED_OPERAND(ct_Y, "ct_Y")
+XLOOM_NAMED_OPERAND(ct_Y_h, "ct_Y_h")
+XLOOM_NAMED_OPERAND(ct_Y_c, "ct_Y_c")
+XLOOM_NAMED_OPERAND(ct_X, "ct_X")
+XLOOM_NAMED_OPERAND(ct_W, "ct_W")
+XLOOM_NAMED_OPERAND(ct_R, "ct_R")
+XLOOM_NAMED_OPERAND(ct_B, "ct_B")
+XLOOM_NAMED_OPERAND(ct_P, "ct_P")
+XLOOM_NAMED_OPERAND(ct_initial_h, "ct_initial_h")
+XLOOM_NAMED_OPERAND(ct_initial_c, "ct_initial_c")
 
 #undef XLOOM_NAMED_OPERAND
 

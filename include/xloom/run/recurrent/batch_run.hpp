@@ -150,8 +150,32 @@ std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, bat
     return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
 }
 
+/// Sorts the rows of a batch by descending length, so that the active rows are always the first ones.
+template <class Length>
+void sort_by_length(std::vector<std::size_t>& rows, std::size_t N, Length const& length_of)
+{
+    rows.resize(N);
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+        std::size_t const length_a = length_of(a), length_b = length_of(b);
+        return length_a != length_b ? length_a > length_b : a < b;
+    });
+}
+
+/// Makes a vector large enough, without a copy of its items, which would double its capacity too.
+template <class T>
+void grow(aligned_vector<T>& items, std::size_t count)
+{
+    if (items.size() < count) {
+        items.clear();
+        items.resize(count);
+    }
+}
+
 template <class Item>
 struct recurrent_runner;
+template <class Item, class Cell>
+struct backward_runner;
 
 } // namespace detail
 
@@ -170,6 +194,8 @@ public:
 
 private:
     friend struct detail::recurrent_runner<Item>;
+    template <class, class>
+    friend struct detail::backward_runner;
 
     detail::aligned_vector<detail::compute_t<Item>> numbers_{};
     std::vector<std::size_t> order_{};
@@ -193,6 +219,7 @@ struct recurrent_runner {
         std::size_t number; ///< the index of its first sequence
         kernel::sequence<Item> const* first;
         std::size_t count;
+        std::size_t group; ///< the index of its first row among the sorted rows
         std::size_t longest() const { return count == 0 ? 0 : first->length; }
     };
 
@@ -228,23 +255,14 @@ struct recurrent_runner {
             workspace.begins_.push_back(total);
             total += size.used();
         }
-        if (workspace.numbers_.size() < total) {
-            workspace.numbers_.clear(); // otherwise resize copies them and may double the capacity
-            workspace.numbers_.resize(total);
-        }
+        grow(workspace.numbers_, total);
     }
 
 private:
-    /// Sorts rows by descending length, so that the active rows are always the first ones.
     void sort_rows()
     {
         auto& order = workspace.order_;
-        order.resize(operands.sizes.N);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-            std::size_t const length_a = operands.length(a), length_b = operands.length(b);
-            return length_a != length_b ? length_a > length_b : a < b;
-        });
+        sort_by_length(order, operands.sizes.N, [this](std::size_t n) { return operands.length(n); });
         workspace.sequences_.clear();
         for (std::size_t d = 0; d < operands.widths.D; ++d)
             for (std::size_t group = 0; group < groups; ++group)
@@ -256,7 +274,7 @@ private:
     {
         std::size_t const N = operands.sizes.N, d = number / groups, group = number % groups;
         std::size_t const begin = begin_of_part(group, groups, N), end = begin_of_part(group + 1, groups, N);
-        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin};
+        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin, group};
     }
 
     template <class Family>

@@ -1,0 +1,90 @@
+// Trains an LSTM to repeat a sequence of bits four steps later, which it must remember them for: forward
+// passes that keep residuals, backward passes, and steps of the Adam method. Then the LSTM repeats bits that
+// it has not seen.
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include <xtensor/xbuilder.hpp>
+
+#include <xloom/lstm_backward.hpp>
+
+namespace {
+
+using xt::xtensor;
+
+constexpr std::size_t T = 24, N = 32, H = 24, delay = 4, rounds = 600;
+
+/// Weights, and Adam's averages of their gradients.
+template <std::size_t Rank>
+struct trained {
+    xtensor<float, Rank> weights, gradient, mean, square;
+
+    trained(std::array<std::size_t, Rank> const& shape, float limit, std::mt19937& random)
+        : weights(shape), gradient(shape), mean(xt::zeros<float>(shape)), square(xt::zeros<float>(shape))
+    {
+        std::uniform_real_distribution<float> draw(-limit, limit);
+        for (float& weight : weights)
+            weight = draw(random);
+    }
+
+    void step(std::size_t round)
+    {
+        float const t = static_cast<float>(round + 1), rate = 0.01f;
+        mean = 0.9f * mean + 0.1f * gradient;
+        square = 0.99f * square + 0.01f * gradient * gradient;
+        weights -=
+            rate * (mean / (1 - std::pow(0.9f, t))) / (xt::sqrt(square / (1 - std::pow(0.99f, t))) + 1e-8f);
+    }
+};
+
+} // namespace
+
+int main()
+{
+    std::mt19937 random(1);
+    trained<3> W({1, 4 * H, 1}, 0.3f, random), R({1, 4 * H, H}, 0.2f, random);
+    trained<2> B({1, 8 * H}, 0.1f, random);
+    trained<1> readout({H}, 0.3f, random);
+
+    xtensor<float, 3> X = xt::zeros<float>({T, N, std::size_t{1}});
+    xtensor<float, 4> Y = xt::zeros<float>({T, std::size_t{1}, N, H}), ct_Y = Y;
+    xloom::lstm_residuals<float> residuals;
+    xloom::recurrent_workspace<float> workspace;
+    std::size_t wrong = 0;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        for (float& bit : X)
+            bit = random() % 2 == 0 ? -1.0f : 1.0f;
+        xloom::lstm_weights<float> const weights({.W = W.weights, .R = R.weights, .B = B.weights});
+        xloom::lstm_forward_into(X, weights, {}, {.Y = Y}, residuals, workspace);
+
+        // The loss is the mean of (readout * h - bit)^2.
+        ct_Y.fill(0);
+        readout.gradient.fill(0);
+        wrong = 0;
+        for (std::size_t t = delay; t < T; ++t)
+            for (std::size_t n = 0; n < N; ++n) {
+                float answer = 0;
+                for (std::size_t j = 0; j < H; ++j)
+                    answer += readout.weights(j) * Y(t, 0, n, j);
+                wrong += (answer > 0) != (X(t - delay, n, 0) > 0);
+                float const ct = 2 * (answer - X(t - delay, n, 0)) / float((T - delay) * N);
+                for (std::size_t j = 0; j < H; ++j) {
+                    ct_Y(t, 0, n, j) = ct * readout.weights(j);
+                    readout.gradient(j) += ct * Y(t, 0, n, j);
+                }
+            }
+        if (round == 0)
+            std::printf("untrained: %s\n", wrong * 3 > (T - delay) * N ? "guesses" : "knows");
+
+        xloom::lstm_backward_weights<float> const backward({.W = W.weights, .R = R.weights});
+        xloom::lstm_backward_into(X, backward, residuals, {.Y = ct_Y},
+            {.W = W.gradient, .R = R.gradient, .B = B.gradient}, workspace);
+        W.step(round);
+        R.step(round);
+        B.step(round);
+        readout.step(round);
+    }
+    std::printf("trained: %zu of %zu bits are wrong\n", wrong, (T - delay) * N);
+}

@@ -1,0 +1,56 @@
+#pragma once
+// The cotangents of a cell's sums: a row for each step of each sequence, in columns of gate_step numbers.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/kernel/panels.hpp>
+
+namespace xloom::kernel {
+
+inline constexpr std::size_t no_gate = static_cast<std::size_t>(-1);
+
+/// The gates of W and of R whose gradients a column belongs to, and which of the cell's hidden inputs R is
+/// multiplied with there.
+struct gradient_column {
+    std::size_t W, R, hidden;
+};
+
+/// Sets the padding of each of `columns` columns to zeros: it is multiplied with the padding of weights.
+template <class T>
+void zero_padding(T* row, std::size_t columns, std::size_t units, std::size_t width) noexcept
+{
+    if (units != width)
+        for (std::size_t column = 0; column < columns; ++column)
+            std::fill(row + column * width + units, row + (column + 1) * width, T(0));
+}
+
+/// Writes row k of panels from a row that is padded to whole batches.
+template <class T>
+void put_panel_row(T const* row, std::size_t k, unpacked_panels<T> const& to) noexcept
+{
+    for (std::size_t column = 0; column < to.columns; column += panel_width<T>) {
+        std::size_t const width = columns_of_panel<T>(column, to.columns);
+        std::copy_n(row + column, width, to.items + column * to.depth + k * width);
+    }
+}
+
+/// The maximum number of rows that column sums add in one dependency chain.
+inline constexpr std::size_t rows_per_chain = 128;
+
+/// Computes sums[j] += the sum of `value(k, j)` over rows k < `rows`, in the order of k, for columns [begin,
+/// end), whole batches. `partial` is as long as sums.
+template <class T, class Add>
+void add_rows(
+    std::size_t rows, std::size_t begin, std::size_t end, T* sums, T* partial, Add const& add) noexcept
+{
+    for (std::size_t k = 0; k < rows; k += rows_per_chain) {
+        std::fill(partial + begin, partial + end, T(0));
+        for (std::size_t row = k; row < (std::min)(k + rows_per_chain, rows); ++row)
+            add(row, partial);
+        for (std::size_t j = begin; j < end; ++j)
+            sums[j] = sums[j] + partial[j];
+    }
+}
+
+} // namespace xloom::kernel

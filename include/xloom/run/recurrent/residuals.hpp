@@ -1,0 +1,130 @@
+#pragma once
+// The residuals that the forward pass of a recurrent operator keeps for its backward pass.
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <xloom/kernel/residuals.hpp>
+#include <xloom/run/recurrent/batch_run.hpp>
+
+namespace xloom::detail {
+
+/// The residuals of one forward pass: the lengths and the initial states of the rows, and what the kernel
+/// keeps of each step that a row has. Grows like a workspace. Attributes are the kernel's of one direction.
+template <class Item, class Attributes>
+class residuals_of {
+    using T = compute_t<Item>;
+
+public:
+    /// Returns the number of bytes allocated.
+    std::size_t bytes() const noexcept
+    {
+        return numbers_.capacity() * sizeof(T) +
+               (rows_.capacity() + lengths_.capacity() + begins_.capacity()) * sizeof(std::size_t);
+    }
+
+    bool is_filled() const noexcept { return is_filled_; }
+    recurrent_widths const& widths() const noexcept { return widths_; }
+    batch_sizes const& batch() const noexcept { return batch_; }
+    xloom::direction direction() const noexcept { return direction_; }
+    Attributes const& attributes(std::size_t d) const noexcept { return attributes_[d]; }
+
+    /// Returns the rows of the batch, sorted by descending length.
+    std::vector<std::size_t> const& rows() const noexcept { return rows_; }
+    /// Returns the lengths of rows(), in that order.
+    std::vector<std::size_t> const& lengths() const noexcept { return lengths_; }
+    /// Returns the number of steps of the longest row.
+    std::size_t longest() const noexcept { return begins_.empty() ? 0 : begins_.size() - 1; }
+    kernel::residual_rows<T const> steps(std::size_t d, std::size_t first, std::size_t stride) const noexcept
+    {
+        return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
+    }
+    /// Returns the initial states of every `stride`-th row from `first` on.
+    kernel::rows_of<T const> initial(std::size_t d, std::size_t first, std::size_t stride) const noexcept
+    {
+        return {numbers_.data() + d * direction_size() + begins_.back() * row_size_ + first * state_size_,
+            stride * state_size_};
+    }
+
+    /// Makes room for a forward pass. The residuals are not filled until finish() is called.
+    template <class Weights, class Lengths>
+    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of, std::size_t states)
+    {
+        is_filled_ = false;
+        widths_ = weights.sizes();
+        batch_ = batch;
+        direction_ = weights.direction();
+        for (std::size_t d = 0; d < widths_.D; ++d)
+            attributes_[d] = attributes_of(parameters_of(weights, d));
+        auto const& parameters = parameters_of(weights, 0);
+        row_size_ = residual_size(parameters);
+        state_size_ = states * parameters.gate_step;
+        sort_by_length(rows_, batch.N, length_of);
+        lengths_.clear();
+        for (std::size_t const n : rows_)
+            lengths_.push_back(length_of(n));
+        begins_.assign(1, 0);
+        for (std::size_t t = 0, active = batch.N;; ++t) {
+            while (active > 0 && lengths_[active - 1] <= t)
+                --active;
+            if (active == 0)
+                break;
+            begins_.push_back(begins_.back() + active);
+        }
+        grow(numbers_, widths_.D * direction_size());
+    }
+    void finish() noexcept { is_filled_ = true; }
+
+    kernel::residual_rows<T> steps_to_write(std::size_t d, std::size_t first, std::size_t stride) noexcept
+    {
+        return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
+    }
+    T* initial_to_write(std::size_t d, std::size_t sorted) noexcept
+    {
+        return numbers_.data() + d * direction_size() + begins_.back() * row_size_ + sorted * state_size_;
+    }
+
+private:
+    std::size_t direction_size() const noexcept
+    {
+        return begins_.back() * row_size_ + batch_.N * state_size_;
+    }
+
+    recurrent_widths widths_{};
+    batch_sizes batch_{};
+    xloom::direction direction_{};
+    std::array<Attributes, 2> attributes_{};
+    std::size_t row_size_ = 0, state_size_ = 0;
+    std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
+    aligned_vector<T> numbers_{};
+    bool is_filled_ = false;
+};
+
+/// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch.
+template <class Residuals, class Weights>
+void check_residuals(
+    std::string_view op, Residuals const& residuals, Weights const& weights, batch_sizes const& batch)
+{
+    if (!residuals.is_filled())
+        fail<shape_error>(op,
+            ": residuals must be those of a forward pass, but they are empty. Run the forward pass first.");
+    recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
+    batch_sizes const& kept_batch = residuals.batch();
+    if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept_batch.T != batch.T ||
+        kept_batch.N != batch.N)
+        fail<shape_error>(op,
+            ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
+            ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,
+            ", N = ", batch.N, ", ", describe(sizes), ". Run the forward pass with these operands.");
+    bool is_same = residuals.direction() == weights.direction();
+    for (std::size_t d = 0; d < sizes.D; ++d)
+        is_same = is_same && residuals.attributes(d) == attributes_of(parameters_of(weights, d));
+    if (!is_same)
+        fail<option_error>(op,
+            ": residuals must be those of a forward pass with the same attributes, but its direction, "
+            "activations, clip or another attribute differs. Give both weights the same options.");
+}
+
+} // namespace xloom::detail
