@@ -29,6 +29,8 @@ set(operators_if_vjp "if")
 set(operators_lstm_cell "lstm")
 set(operators_attn_lstm_cell "attn_lstm")
 set(operators_lstm_backward "lstm")
+set(operators_gru_backward "gru")
+set(operators_rnn_backward "rnn")
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE_DIR} ${INCLUDE_DIR}/*.hpp)
 list(SORT headers)

@@ -29,6 +29,19 @@ struct gru_parameters {
     std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
 };
 
+/// The recorder of a step's sums that records nothing.
+struct no_gru_recorder {
+    template <class T>
+    void gates(std::size_t, T const*, T const*) const noexcept
+    {}
+    template <class T>
+    void next(std::size_t, T const*) const noexcept
+    {}
+    template <class T>
+    void state(std::size_t, T const*) const noexcept
+    {}
+};
+
 template <class T>
 class gru_rows {
 public:
@@ -49,6 +62,15 @@ public:
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
     {
+        recorded_step(rows, sums, no_gru_recorder());
+    }
+
+protected:
+    /// Performs a step, and calls record.gates(row, sums of z and r, Rh h + Rb_h if linear_before_reset),
+    /// record.next(row, sums of h) and record.state(row, h).
+    template <class Recorder>
+    void recorded_step(std::size_t rows, T* sums, Recorder const& record) const noexcept
+    {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
         auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
         rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
@@ -58,6 +80,7 @@ public:
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const r = z + p_.gate_step,
                      *const reset = reset_ + row * reset_step;
+            record.gates(row, z, reset);
             p_.f(z, H);
             p_.f(r, H);
             if (p_.linear_before_reset)
@@ -71,12 +94,14 @@ public:
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const next = h_sums.first + row * step,
                      *const state = this->h(row);
+            record.next(row, next);
             p_.g(next, H);
             for_each_batch<T>(H, [=](std::size_t j) {
                 auto const kept = load_batch(z + j);
                 store_batch(state + j,
                     multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
             });
+            record.state(row, state);
         }
     }
 

@@ -43,12 +43,23 @@ public:
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
+        multiply_R(rows, t, sums);
+        for (std::size_t row = 0; row < rows; ++row)
+            finish(sums + row * sums_step(), row);
+    }
+
+protected:
+    /// Adds R h to the sums of the first `rows` rows.
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
+    {
         auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
         multiply<T>(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
-        for (std::size_t row = 0; row < rows; ++row) {
-            p_.f(sums + row * sums_step(), p_.H);
-            std::copy_n(sums + row * sums_step(), p_.gate_step, h(row));
-        }
+    }
+    /// Computes the next h of a row from its sums, which it overwrites.
+    void finish(T* sums, std::size_t row) const noexcept
+    {
+        p_.f(sums, p_.H);
+        std::copy_n(sums, p_.gate_step, h(row));
     }
 
 private:

@@ -1,0 +1,214 @@
+#pragma once
+// The GRU's forward step that keeps residuals, and its backward step, on raw data.
+//
+// Residuals are the sums of the gates, before they are clipped, and h; with linear_before_reset also the
+// product that r is applied to.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include <xloom/kernel/activate_vjp.hpp>
+#include <xloom/kernel/gradient_columns.hpp>
+#include <xloom/kernel/gru.hpp>
+#include <xloom/kernel/residuals.hpp>
+
+namespace xloom::kernel {
+
+/// The attributes of one direction, which residuals depend on.
+template <class T>
+struct gru_attributes {
+    gate<T> f, g;
+    bool linear_before_reset;
+
+    friend bool operator==(gru_attributes const&, gru_attributes const&) = default;
+};
+
+template <class T>
+gru_attributes<T> attributes_of(gru_parameters<T> const& p)
+{
+    return {p.f, p.g, p.linear_before_reset};
+}
+
+/// Returns the number of residuals of a row and a step: the sums of z, r and h, the state h, and Rh h + Rb_h.
+template <class T>
+std::size_t residual_size(gru_parameters<T> const& p) noexcept
+{
+    return (p.linear_before_reset ? 5 : 4) * p.gate_step;
+}
+
+/// The rows of gru_rows, whose steps keep residuals. The states have the same bits.
+template <class T>
+class recorded_gru_rows : public gru_rows<T> {
+public:
+    recorded_gru_rows(
+        gru_parameters<T> const& p, std::size_t rows, residual_rows<T> const& residuals, arena<T>& memory)
+        : gru_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
+    {}
+
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    {
+        this->recorded_step(rows, sums, recorder{p_, residuals_, t});
+    }
+
+private:
+    struct recorder {
+        gru_parameters<T> const& p;
+        residual_rows<T> const& residuals;
+        std::size_t t;
+
+        void gates(std::size_t row, T const* sums, T const* product) const noexcept
+        {
+            T* const kept = residuals(t, row);
+            std::copy_n(sums, 2 * p.gate_step, kept);
+            if (p.linear_before_reset)
+                std::copy_n(product, p.gate_step, kept + 4 * p.gate_step);
+        }
+        void next(std::size_t row, T const* sums) const noexcept
+        {
+            std::copy_n(sums, p.gate_step, residuals(t, row) + 2 * p.gate_step);
+        }
+        void state(std::size_t row, T const* h) const noexcept
+        {
+            std::copy_n(h, p.gate_step, residuals(t, row) + 3 * p.gate_step);
+        }
+    };
+
+    gru_parameters<T> const& p_;
+    residual_rows<T> residuals_;
+};
+
+/// The constants of one direction of a backward pass.
+template <class T>
+struct gru_backward_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    panels<T> W;           ///< [3 gate_step, I], its gates in the order h, z, r
+    panels<T> R_zr;        ///< [2 gate_step, H], and if linear_before_reset [3 gate_step, H]: z, r, h
+    panels<T> R_h;         ///< [gate_step, H]; not used if linear_before_reset
+    gru_attributes<T> how;
+
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return 2 * 3 * gate_step * (I + H); }
+};
+
+template <class T>
+gru_attributes<T> const& attributes_of(gru_backward_parameters<T> const& p)
+{
+    return p.how;
+}
+
+/// The cotangents of h of a batch's rows, and their backward step.
+template <class T>
+class gru_backward_rows {
+public:
+    using parameters = gru_backward_parameters<T>;
+
+    static constexpr std::size_t gates = 3;
+    static constexpr std::size_t hidden_inputs = 2; ///< h before the step; r * h
+    static constexpr bool has_peepholes = false;
+
+    gru_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
+        : p_(p),
+          ct_h_(memory.take(rows * p.gate_step)),
+          reset_(memory.take(rows * 2 * p.gate_step)),
+          ct_reset_(memory.take(rows * p.gate_step)),
+          interleaved_(memory.take(rows * 3 * p.gate_step)),
+          zeros_(memory.take(p.gate_step)),
+          scratch_(memory.take(6 * p.gate_step))
+    {}
+
+    /// Returns the columns of the cotangents of sums: h, z, r, and if linear_before_reset those of Rh h +
+    /// Rb_h. Those of W are the first, those of R contiguous.
+    static std::span<gradient_column const> columns(parameters const& p) noexcept
+    {
+        static constexpr std::array<gradient_column, 3> all{{{2, 2, 1}, {0, 0, 0}, {1, 1, 0}}};
+        static constexpr std::array<gradient_column, 4> linear{
+            {{2, no_gate, 0}, {0, 0, 0}, {1, 1, 0}, {no_gate, 2, 0}}};
+        if (p.how.linear_before_reset)
+            return linear;
+        return all;
+    }
+
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
+
+    /// Sets the memory that must be zeros.
+    void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
+
+    /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
+    /// replaces those of h after the step by those before it. Calls hidden(t, r, which, input of R).
+    template <class Hidden>
+    void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+    {
+        std::size_t const width = p_.gate_step, H = p_.H;
+        bool const is_linear = p_.how.linear_before_reset;
+        auto const h_before = [&](std::size_t r) {
+            return t == 0 ? initial.first + r * initial.step : residuals(t - 1, r) + 3 * width;
+        };
+        for (std::size_t r = 0; r < rows; ++r) {
+            T const *const kept = residuals(t, r), *const before = h_before(r);
+            T *const ct_next = ct_sums.first + r * ct_sums.step, *const ct_z = ct_next + width,
+                     *const ct_r = ct_z + width, *const ct_h = this->ct_h(r), *const z = scratch_,
+                     *const next = scratch_ + width, *const z_slope = scratch_ + 2 * width,
+                     *const next_slope = scratch_ + 3 * width, *const reset = reset_ + r * 2 * width;
+            differentiate_gate(p_.how.f, kept, z, z_slope, H);
+            differentiate_gate(p_.how.f, kept + width, reset, reset + width, H);
+            differentiate_gate(p_.how.g, kept + 2 * width, next, next_slope, H);
+            for_each_batch<T>(H, [=](std::size_t j) {
+                auto const ct = load_batch(ct_h + j), share = load_batch(z + j);
+                store_batch(ct_next + j, ct * (batch_t<T>(T(1)) - share));
+                store_batch(ct_z + j, ct * (load_batch(before + j) - load_batch(next + j)));
+                store_batch(ct_h + j, ct * share);
+            });
+            gate_vjp(p_.how.f.function, z, z_slope, ct_z, H);
+            gate_vjp(p_.how.g.function, next, next_slope, ct_next, H);
+            hidden(t, r, 0, before);
+            if (is_linear) {
+                set_products(ct_next, reset, ct_r + width, H);
+                set_products(ct_next, kept + 4 * width, ct_r, H);
+                gate_vjp(p_.how.f.function, reset, reset + width, ct_r, H);
+                zero_padding(ct_next, 4, H, width);
+            } else {
+                set_products(reset, before, z, H);
+                hidden(t, r, 1, z);
+                zero_padding(ct_next, 1, H, width);
+            }
+        }
+        if (!is_linear) {
+            multiply<T>(rows, interleave(rows, {ct_sums.first, ct_sums.step}, width, interleaved_), p_.R_h,
+                {zeros_, 0}, {ct_reset_, width});
+            for (std::size_t r = 0; r < rows; ++r) {
+                T const *const ct = ct_reset_ + r * width, *const reset = reset_ + r * 2 * width;
+                T* const ct_r = ct_sums.first + r * ct_sums.step + 2 * width;
+                add_products(ct, reset, ct_h(r), H);
+                set_products(ct, h_before(r), ct_r, H);
+                gate_vjp(p_.how.f.function, reset, reset + width, ct_r, H);
+                zero_padding(ct_r - width, 2, H, width);
+            }
+        }
+        multiply<T>(rows,
+            interleave(rows, {ct_sums.first + width, ct_sums.step}, p_.R_zr.depth, interleaved_), p_.R_zr,
+            {ct_h_, width}, {ct_h_, width}, order_of_step(t));
+    }
+
+    /// Returns at once: a step has the inputs of R.
+    template <class Hidden>
+    void first_hidden(std::size_t, std::size_t, residual_rows<T const> const&, rows_of<T const> const&,
+        Hidden const&) const noexcept
+    {}
+
+private:
+    parameters const& p_;
+    T* ct_h_;
+    T* reset_;    ///< r and its derivatives
+    T* ct_reset_; ///< the cotangents of r * h
+    T* interleaved_;
+    T* zeros_;
+    T* scratch_;
+};
+
+} // namespace xloom::kernel
