@@ -101,6 +101,13 @@ gru_attributes<T> const& attributes_of(gru_backward_parameters<T> const& p)
     return p.how;
 }
 
+template <class T>
+bool is_plain(gru_attributes<T> const& how) noexcept
+{
+    return how.f.function.kind == activation::sigmoid && how.g.function.kind == activation::tanh &&
+           !how.f.is_clipped;
+}
+
 /// The cotangents of h of a batch's rows, and their backward step.
 template <class T>
 class gru_backward_rows {
@@ -116,9 +123,8 @@ public:
           ct_h_(memory.take(rows * p.gate_step)),
           reset_(memory.take(rows * 2 * p.gate_step)),
           ct_reset_(memory.take(rows * p.gate_step)),
-          interleaved_(memory.take(rows * 3 * p.gate_step)),
           zeros_(memory.take(p.gate_step)),
-          scratch_(memory.take(6 * p.gate_step))
+          scratch_(memory.take(4 * p.gate_step))
     {}
 
     /// Returns the columns of the cotangents of sums: h, z, r, and if linear_before_reset those of Rh h +
@@ -149,23 +155,12 @@ public:
         auto const h_before = [&](std::size_t r) {
             return t == 0 ? initial.first + r * initial.step : residuals(t - 1, r) + 3 * width;
         };
+        auto const units = is_plain(p_.how) ? &gru_backward_rows::plain_units : &gru_backward_rows::units;
         for (std::size_t r = 0; r < rows; ++r) {
             T const *const kept = residuals(t, r), *const before = h_before(r);
-            T *const ct_next = ct_sums.first + r * ct_sums.step, *const ct_z = ct_next + width,
-                     *const ct_r = ct_z + width, *const ct_h = this->ct_h(r), *const z = scratch_,
-                     *const next = scratch_ + width, *const z_slope = scratch_ + 2 * width,
-                     *const next_slope = scratch_ + 3 * width, *const reset = reset_ + r * 2 * width;
-            differentiate_gate(p_.how.f, kept, z, z_slope, H);
-            differentiate_gate(p_.how.f, kept + width, reset, reset + width, H);
-            differentiate_gate(p_.how.g, kept + 2 * width, next, next_slope, H);
-            for_each_batch<T>(H, [=](std::size_t j) {
-                auto const ct = load_batch(ct_h + j), share = load_batch(z + j);
-                store_batch(ct_next + j, ct * (batch_t<T>(T(1)) - share));
-                store_batch(ct_z + j, ct * (load_batch(before + j) - load_batch(next + j)));
-                store_batch(ct_h + j, ct * share);
-            });
-            gate_vjp(p_.how.f.function, z, z_slope, ct_z, H);
-            gate_vjp(p_.how.g.function, next, next_slope, ct_next, H);
+            T *const ct_next = ct_sums.first + r * ct_sums.step, *const ct_r = ct_next + 2 * width,
+                     *const reset = reset_ + r * 2 * width;
+            (this->*units)(kept, before, ct_h(r), ct_next, reset);
             hidden(t, r, 0, before);
             if (is_linear) {
                 set_products(ct_next, reset, ct_r + width, H);
@@ -173,14 +168,14 @@ public:
                 gate_vjp(p_.how.f.function, reset, reset + width, ct_r, H);
                 zero_padding(ct_next, 4, H, width);
             } else {
-                set_products(reset, before, z, H);
-                hidden(t, r, 1, z);
+                set_products(reset, before, scratch_, H);
+                hidden(t, r, 1, scratch_);
                 zero_padding(ct_next, 1, H, width);
             }
         }
         if (!is_linear) {
-            multiply<T>(rows, interleave(rows, {ct_sums.first, ct_sums.step}, width, interleaved_), p_.R_h,
-                {zeros_, 0}, {ct_reset_, width});
+            multiply<T>(
+                rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R_h, {zeros_, 0}, {ct_reset_, width});
             for (std::size_t r = 0; r < rows; ++r) {
                 T const *const ct = ct_reset_ + r * width, *const reset = reset_ + r * 2 * width;
                 T* const ct_r = ct_sums.first + r * ct_sums.step + 2 * width;
@@ -190,9 +185,8 @@ public:
                 zero_padding(ct_r - width, 2, H, width);
             }
         }
-        multiply<T>(rows,
-            interleave(rows, {ct_sums.first + width, ct_sums.step}, p_.R_zr.depth, interleaved_), p_.R_zr,
-            {ct_h_, width}, {ct_h_, width}, order_of_step(t));
+        multiply<T>(rows, rows_of<T const>{ct_sums.first + width, ct_sums.step}, p_.R_zr, {ct_h_, width},
+            {ct_h_, width}, order_of_step(t));
     }
 
     /// Returns at once: a step has the inputs of R.
@@ -202,11 +196,46 @@ public:
     {}
 
 private:
+    /// Computes the cotangents of the sums of h and z and the share of the cotangent of h before the step
+    /// that z passes on, with the default activations and no clip; and r with its derivatives.
+    [[gnu::flatten]] void plain_units(
+        T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
+    {
+        for_each_batch<T>(p_.H, [=, width = p_.gate_step](std::size_t j) {
+            auto const ct = load_batch(ct_h + j);
+            auto const z = differentiate(sigmoid(), load_batch(kept + j)),
+                       next = differentiate(tanh(), load_batch(kept + 2 * width + j)),
+                       r = differentiate(sigmoid(), load_batch(kept + width + j));
+            store_batch(ct_next + j, ct * (batch_t<T>(T(1)) - z.value) * next.slope);
+            store_batch(ct_next + width + j, ct * (load_batch(before + j) - next.value) * z.slope);
+            store_batch(ct_h + j, ct * z.value);
+            store_batch(reset + j, r.value);
+            store_batch(reset + width + j, r.slope);
+        });
+    }
+    /// Computes these numbers with any options.
+    void units(T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
+    {
+        std::size_t const width = p_.gate_step, H = p_.H;
+        T *const z = scratch_, *const next = z + width, *const z_slope = next + width,
+                 *const next_slope = z_slope + width, *const ct_z = ct_next + width;
+        differentiate_gate(p_.how.f, kept, z, z_slope, H);
+        differentiate_gate(p_.how.f, kept + width, reset, reset + width, H);
+        differentiate_gate(p_.how.g, kept + 2 * width, next, next_slope, H);
+        for_each_batch<T>(H, [=](std::size_t j) {
+            auto const ct = load_batch(ct_h + j), share = load_batch(z + j);
+            store_batch(ct_next + j, ct * (batch_t<T>(T(1)) - share));
+            store_batch(ct_z + j, ct * (load_batch(before + j) - load_batch(next + j)));
+            store_batch(ct_h + j, ct * share);
+        });
+        gate_vjp(p_.how.f.function, z, z_slope, ct_z, H);
+        gate_vjp(p_.how.g.function, next, next_slope, ct_next, H);
+    }
+
     parameters const& p_;
     T* ct_h_;
     T* reset_;    ///< r and its derivatives
     T* ct_reset_; ///< the cotangents of r * h
-    T* interleaved_;
     T* zeros_;
     T* scratch_;
 };

@@ -202,7 +202,6 @@ public:
         : p_(p),
           ct_h_(memory.take(rows * p.gate_step)),
           ct_c_(memory.take(rows * p.gate_step)),
-          interleaved_(memory.take(rows * gates * p.gate_step)),
           zeros_(memory.take(p.gate_step)),
           h_(memory.take(p.gate_step)),
           scratch_(memory.take(10 * p.gate_step))
@@ -247,8 +246,8 @@ public:
             zero_padding(ct, gates, p_.H, width);
             hidden(t + 1, r, 0, h_);
         }
-        multiply<T>(rows, interleave(rows, {ct_sums.first, ct_sums.step}, gates * width, interleaved_), p_.R,
-            {zeros_, 0}, {ct_h_, width}, order_of_step(t));
+        multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
+            order_of_step(t));
     }
 
     /// Calls hidden(t, r, input of R in step t) where the step before is not run backwards at once.
@@ -282,7 +281,6 @@ private:
     lstm_backward_parameters<T> const& p_;
     T* ct_h_;
     T* ct_c_;
-    T* interleaved_;
     T* zeros_;
     T* h_;
     T* scratch_;

@@ -93,7 +93,6 @@ public:
     rnn_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
           ct_h_(memory.take(rows * p.gate_step)),
-          interleaved_(memory.take(rows * p.gate_step)),
           zeros_(memory.take(p.gate_step)),
           h_(memory.take(p.gate_step)),
           slope_(memory.take(p.gate_step))
@@ -126,8 +125,8 @@ public:
             zero_padding(ct, 1, p_.H, width);
             hidden(t + 1, r, 0, h_);
         }
-        multiply<T>(rows, interleave(rows, {ct_sums.first, ct_sums.step}, width, interleaved_), p_.R,
-            {zeros_, 0}, {ct_h_, width}, order_of_step(t));
+        multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
+            order_of_step(t));
     }
 
     /// Calls hidden(t, r, 0, input of R in step t) where the step before is not run backwards at once.
@@ -148,7 +147,6 @@ public:
 private:
     parameters const& p_;
     T* ct_h_;
-    T* interleaved_;
     T* zeros_;
     T* h_;
     T* slope_;

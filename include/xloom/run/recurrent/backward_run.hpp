@@ -122,8 +122,7 @@ private:
         part_memory(backward_runner const& runner, kernel::arena<T>& memory)
             : cell(runner.p_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory),
               row(memory.take(runner.longest_row())),
-              pack(memory.take((std::max)(kernel::pack_items<T>(runner.most_, runner.stride_),
-                  tuning::rows_per_product * runner.stride_))),
+              pack(memory.take(kernel::pack_items<T>(runner.most_, runner.stride_))),
               sums(memory.take(tuning::rows_per_product * kernel::row_step<T>(runner.o_.widths.I))),
               partial(memory.take(runner.stride_))
         {}
@@ -315,8 +314,7 @@ private:
         place where(*this, at);
         for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
             std::size_t const rows = (std::min)(tuning::rows_per_product, end - k);
-            auto const ct_sums = kernel::interleave(
-                rows, {ct_sums_.first + k * ct_sums_.step, ct_sums_.step}, p_.W.depth, memory.pack);
+            kernel::rows_of<T const> const ct_sums{ct_sums_.first + k * ct_sums_.step, ct_sums_.step};
             kernel::multiply<T>(rows, ct_sums, p_.W, {zeros_, 0}, {memory.sums, step});
             for (std::size_t r = 0; r < rows; ++r) {
                 where.move_to(at.base + k + r);
