@@ -1,5 +1,5 @@
-// Compares gather_nd_vjp_into with hand-written loops after a bounds check, and with the scatter_nd_into that it
-// amounts to (impl:forward).
+// Compares gather_nd_vjp_into with hand-written loops after a bounds check, and with the scatter_nd_into that
+// it amounts to (impl:forward).
 
 #include <xloom/gather_nd_vjp.hpp>
 #include <xloom/scatter_nd.hpp>

@@ -1,5 +1,5 @@
-// Compares scatter_nd_vjp_into with hand-written loops after a bounds check, and with calls of scatter_nd_into
-// and gather_nd_into that give the same gradients (impl:forward).
+// Compares scatter_nd_vjp_into with hand-written loops after a bounds check, and with calls of
+// scatter_nd_into and gather_nd_into that give the same gradients (impl:forward).
 
 #include <numeric>
 #include <vector>

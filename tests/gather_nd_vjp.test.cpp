@@ -1,5 +1,5 @@
-// The derivative of GatherND against its definition: ranks, batch axes, rules for indices out of range, types,
-// layouts, threads.
+// The derivative of GatherND against its definition: ranks, batch axes, rules for indices out of range,
+// types, layouts, threads.
 
 #include <doctest/doctest.h>
 

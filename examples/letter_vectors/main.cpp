@@ -1,7 +1,7 @@
 // A vector for each letter, learnt by gradient descent so that the largest items of a word's letters tell its
 // language. Forward: gather_nd brings the vectors to the letters, scatter_nd with max pools those of a word.
-// Backward: scatter_nd_vjp gives the gradient of each letter's vector in its word, gather_nd_vjp adds up those
-// of a letter. The gradient is checked against a difference of the loss.
+// Backward: scatter_nd_vjp gives the gradient of each letter's vector in its word, gather_nd_vjp adds up
+// those of a letter. The gradient is checked against a difference of the loss.
 
 #include <cmath>
 #include <cstdio>

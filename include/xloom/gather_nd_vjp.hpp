@@ -112,8 +112,8 @@ auto gather_nd_vjp(Ct const&, Dims const&, Indices const&, Policy const&, gather
 /// Computes gather_nd_vjp into the caller's d_data, of any layout, whose shape is that of data. Its previous
 /// values are overwritten; scatter_nd_into with reduction::add adds to them instead.
 ///
-/// Errors    as gather_nd_vjp, before the first write. overlap_error: d_data shares memory with ct or indices,
-///           or its items share memory with each other.
+/// Errors    as gather_nd_vjp, before the first write. overlap_error: d_data shares memory with ct or
+///           indices, or its items share memory with each other.
 template <class Ct, class Indices, class Output, class Policy = serial_policy>
 void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
     gather_nd_vjp_options const& options = {}, Policy const& policy = {})

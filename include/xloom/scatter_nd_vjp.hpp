@@ -27,7 +27,8 @@ struct scatter_nd_vjp_outputs {
 
 namespace detail {
 
-/// Checks all but the outputs, calls make_outputs(), which returns the memory of the outputs, and writes them.
+/// Checks all but the outputs, calls make_outputs(), which returns the memory of the outputs, and writes
+/// them.
 template <class Ct, class Data, class Indices, class Updates, class Policy, class MakeOutputs>
 void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices const& indices,
     Updates const& updates, scatter_nd_vjp_options const& options, Policy const& policy,
@@ -113,11 +114,11 @@ auto* gradient_items(X& value)
 ///           values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
 ///           first on, the latter from the last on. Nothing is divided, so zeros are exact.
-/// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean: the
-///           same, and a count per slice. mul: two scatters; a number per item of data, for storage floats
-///           also one per item of updates. max, min: two scatters and a gather; two items and a count per item
-///           of data; with ties::first one item and a byte. Operands that are not row-major are copied; the
-///           values of data and updates are read by mul, max and min only.
+/// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean:
+///           the same, and a count per slice. mul: two scatters; a number per item of data, for storage
+///           floats also one per item of updates. max, min: two scatters and a gather; two items and a count
+///           per item of data; with ties::first one item and a byte. Operands that are not row-major are
+///           copied; the values of data and updates are read by mul, max and min only.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5}, ct = {10, 20, 30};

@@ -8,9 +8,9 @@
 
 namespace xloom::kernel {
 
-/// A function object that writes the cotangents of updates in the order in which they are visited: that of its
-/// slice to an update that is the first one to name the slice, if the slice was not in `visited`, otherwise
-/// zeros. Inserts the slices into `visited`.
+/// A function object that writes the cotangents of updates in the order in which they are visited: that of
+/// its slice to an update that is the first one to name the slice, if the slice was not in `visited`,
+/// otherwise zeros. Inserts the slices into `visited`.
 template <class T>
 struct effective_updates {
     slice_set& visited;

@@ -46,8 +46,8 @@ constexpr bool is_tied(T const& a, T const& b)
 template <class T>
 using product_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
 
-/// Writes ct / count for items `from` .. `to` - 1 of contiguous slices of `size` items; `more` is added to the
-/// count of each slice, and a count of 0 is taken as 1. `output` may be `ct`. Allocates nothing.
+/// Writes ct / count for items `from` .. `to` - 1 of contiguous slices of `size` items; `more` is added to
+/// the count of each slice, and a count of 0 is taken as 1. `output` may be `ct`. Allocates nothing.
 template <class T, class Count>
 void divide_slices(Count const* counts, std::size_t more, std::size_t from, std::size_t to, T const* ct,
     T* output, std::size_t size)
@@ -82,9 +82,9 @@ void multiply_before(
     }
 }
 
-/// Writes the gradient of an update: ct times the products of the values before and after it. If Product is T,
-/// `gradient` holds the former instead of `before`. Then multiplies the products of the values after it by the
-/// update.
+/// Writes the gradient of an update: ct times the products of the values before and after it. If Product is
+/// T, `gradient` holds the former instead of `before`. Then multiplies the products of the values after it by
+/// the update.
 template <class Length, class Product, class T>
 void multiply_after(Length length, Product* __restrict after, T const* ct,
     [[maybe_unused]] Product const* before, T const* __restrict update, T* gradient)

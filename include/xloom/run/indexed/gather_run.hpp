@@ -6,8 +6,8 @@
 
 namespace xloom::detail {
 
-/// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`, on
-/// the threads of a policy. `tuples` are those of `read`; where `are_single` is true, they are read as
+/// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`,
+/// on the threads of a policy. `tuples` are those of `read`; where `are_single` is true, they are read as
 /// kernel::single_indices.
 template <class T, std::integral Index, class Copy, class Policy>
 void run_copies(kernel::offset_reader const& read, kernel::index_tuples<Index> const& tuples, bool are_single,

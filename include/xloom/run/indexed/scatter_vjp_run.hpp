@@ -66,8 +66,8 @@ void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy cons
 enum class visiting : unsigned char { forward, backward };
 
 /// Calls visit(offset of the slice, position of the update) for each update that is not dropped, those of a
-/// slice in order and by one thread at a time. `tuples` are those of `read`, and `slices` is what they are the
-/// offsets of: `size` elements of each are prefetched.
+/// slice in order and by one thread at a time. `tuples` are those of `read`, and `slices` is what they are
+/// the offsets of: `size` elements of each are prefetched.
 template <visiting Order, class Call, class Item, class Policy, class Visit>
 void visit_updates(Call const& call, kernel::index_tuples<typename Call::index> const& tuples,
     kernel::offset_reader const& read, Item* slices, std::size_t size, Policy const& policy,
