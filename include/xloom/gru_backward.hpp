@@ -40,26 +40,10 @@ struct gru_gradients {
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class gru_backward_weights
-    : public detail::packed_weights<kernel::gru_backward_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+    : public detail::packed_weights<detail::gru_backward_family, detail::compute_t<Item>> {
 public:
     gru_backward_weights(gru_constants<Item> const& constants, gru_options const& options = {})
-        : gru_backward_weights(constants, options,
-              detail::checked_weights{
-                  detail::check_gru_constants("xloom::gru_backward_weights", constants, options),
-                  detail::check_activations("xloom::gru_backward_weights", options, detail::gru_activations,
-                      activation_dialect::onnx)})
-    {}
-
-private:
-    gru_backward_weights(gru_constants<Item> const& constants, gru_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::gru_backward_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_gru_backward<T>(
-                      constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : gru_backward_weights::packed_weights({"xloom::gru_backward_weights"}, constants, options)
     {}
 };
 

@@ -44,26 +44,10 @@ struct lstm_gradients {
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class lstm_backward_weights
-    : public detail::packed_weights<kernel::lstm_backward_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+    : public detail::packed_weights<detail::lstm_backward_family, detail::compute_t<Item>> {
 public:
     lstm_backward_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
-        : lstm_backward_weights(constants, options,
-              detail::checked_weights{
-                  detail::check_lstm_constants("xloom::lstm_backward_weights", constants, options),
-                  detail::check_activations("xloom::lstm_backward_weights", options, detail::lstm_activations,
-                      activation_dialect::onnx)})
-    {}
-
-private:
-    lstm_backward_weights(lstm_constants<Item> const& constants, lstm_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::lstm_backward_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_lstm_backward<T>(
-                      constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : lstm_backward_weights::packed_weights({"xloom::lstm_backward_weights"}, constants, options)
     {}
 };
 

@@ -40,27 +40,10 @@ struct rnn_gradients {
 /// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
 template <class Item>
 class rnn_backward_weights
-    : public detail::packed_weights<kernel::rnn_backward_parameters<detail::compute_t<Item>>> {
-    using T = detail::compute_t<Item>;
-
+    : public detail::packed_weights<detail::rnn_backward_family, detail::compute_t<Item>> {
 public:
     rnn_backward_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
-        : rnn_backward_weights(constants, options,
-              detail::checked_weights{
-                  detail::check_rnn_constants("xloom::rnn_backward_weights", constants, options),
-                  detail::check_activations("xloom::rnn_backward_weights",
-                      detail::without_schema_default(options), detail::rnn_activations,
-                      activation_dialect::onnx)})
-    {}
-
-private:
-    rnn_backward_weights(rnn_constants<Item> const& constants, rnn_options const& options,
-        detail::checked_weights const& checked)
-        : detail::packed_weights<kernel::rnn_backward_parameters<T>>(
-              checked.sizes, options, [&](std::size_t d, kernel::arena<T>& memory) {
-                  return detail::pack_rnn_backward<T>(
-                      constants, checked.sizes, options, checked.functions, d, memory);
-              })
+        : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)
     {}
 };
 

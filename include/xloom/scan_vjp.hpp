@@ -83,9 +83,9 @@ public:
             cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
                 detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
-            backward_operands const operands{inputs, params, detail::const_leaves(detail::leaves(evaluated)),
-                detail::leaves(result.init), detail::leaves(result.scan_inputs),
-                detail::leaves(result.params)};
+            scan_backward_operands const operands{inputs, params,
+                detail::const_leaves(detail::leaves(evaluated)), detail::leaves(result.init),
+                detail::leaves(result.scan_inputs), detail::leaves(result.params)};
             scan_record<state>& record = detail::record_of(residuals_);
             detail::check_scan_backward(op, record.states, record.output_shapes, operands, options_);
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,

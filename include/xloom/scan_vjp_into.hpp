@@ -51,7 +51,7 @@ void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs
         static constexpr std::string_view op = "xloom::scan_backward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         outputs const evaluated_cts = detail::evaluated_inputs(ct_outputs);
-        backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
+        scan_backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
             detail::const_leaves(detail::leaves(params)), detail::const_leaves(detail::leaves(evaluated_cts)),
             detail::leaves(ct_states), detail::leaves(ct_inputs), detail::leaves(ct_params)};
         scan_record<State>& record = detail::record_of(residuals);

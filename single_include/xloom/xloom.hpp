@@ -1936,6 +1936,272 @@ void activate(activation_function const& function, T const* x, T* y, std::size_t
 
 } // namespace xloom::kernel
 
+// ==== xloom/kernel/activate_vjp.hpp ====
+// The derivatives of activation functions, softmax included, over a row.
+
+// ==== xloom/kernel/slopes.hpp ====
+// The activation functions with their derivatives, for a scalar or a SIMD batch. NaN stays NaN in values and,
+// except for affine, in derivatives. At a kink the derivative is PyTorch's.
+
+namespace xloom::kernel {
+
+/// The value of a function and its derivative.
+template <class V>
+struct value_and_slope {
+    V value, slope;
+};
+
+namespace detail {
+
+/// Returns `above` where x > limit, else `otherwise`; NaN stays NaN.
+template <class V>
+V step_at(V const& limit, V const& x, V const& otherwise, V const& above)
+{
+    return select(x > limit, above, select(x <= limit, otherwise, x));
+}
+
+/// Returns 1 / (1 + e), and e / (1 + e)^2, for e = exp(-size).
+template <class V>
+value_and_slope<V> logistic_of(V const& e)
+{
+    V const share = divide(V(1), V(1) + e);
+    return {share, e * share * share};
+}
+
+} // namespace detail
+
+/// 0 at 0.
+template <class V>
+value_and_slope<V> differentiate(relu const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(0), x, V(0), V(1))};
+}
+
+/// The derivative is exact for large |x| too, where 1 - tanh(x)^2 would cancel.
+template <class V>
+value_and_slope<V> differentiate(tanh const&, V const& x)
+{
+    using detail::abs;
+    V const size = abs(x);
+    if constexpr (detail::is_float_batch<V>) {
+        detail::exp_parts<V> const parts(max_nan_second(V(-88), -(size + size)));
+        auto const [share, quarter] = detail::logistic_of(parts.exp());
+        return {(-parts.exp_less_1() * share) | bitofsign(x), V(4) * quarter};
+    } else
+        return {detail::tanh_of(x), V(4) * detail::logistic_of(detail::exp_of(-(size + size))).slope};
+}
+
+template <class V>
+value_and_slope<V> differentiate(sigmoid const&, V const& x)
+{
+    using detail::abs;
+    V const e = detail::exp_of(-abs(x));
+    auto const [share, slope] = detail::logistic_of(e);
+    return {select(x < V(0), e * share, share), slope};
+}
+
+template <class V>
+value_and_slope<V> differentiate(softsign const& f, V const& x)
+{
+    using detail::abs;
+    V const share = divide(V(1), V(1) + abs(x));
+    return {f(x), share * share};
+}
+
+template <class V>
+value_and_slope<V> differentiate(softplus const& f, V const& x)
+{
+    return {f(x), differentiate(sigmoid(), x).value};
+}
+
+template <class T, class V>
+value_and_slope<V> differentiate(affine<T> const& f, V const& x)
+{
+    return {f(x), V(f.alpha)};
+}
+
+/// alpha at 0.
+template <class T, class V>
+value_and_slope<V> differentiate(leaky_relu<T> const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(0), x, V(f.alpha), V(1))};
+}
+
+/// 0 at alpha.
+template <class T, class V>
+value_and_slope<V> differentiate(thresholded_relu<T> const& f, V const& x)
+{
+    return {f(x), detail::step_at(V(f.alpha), x, V(0), V(1))};
+}
+
+template <class T, class V>
+value_and_slope<V> differentiate(scaled_tanh<T> const& f, V const& x)
+{
+    auto const [value, slope] = differentiate(tanh(), V(f.beta) * x);
+    return {V(f.alpha) * value, V(f.alpha) * V(f.beta) * slope};
+}
+
+/// 0 at both ends of the slope.
+template <class T, class V>
+value_and_slope<V> differentiate(hard_sigmoid<T> const& f, V const& x)
+{
+    V const y = multiply_add(V(f.alpha), x, V(f.beta));
+    return {f(x), select(y >= V(1), V(0), detail::step_at(V(0), y, V(0), V(f.alpha)))};
+}
+
+/// alpha at 0.
+template <class T, class V>
+value_and_slope<V> differentiate(elu<T> const& f, V const& x)
+{
+    return {f(x), select(x > V(0), V(1), V(f.alpha) * detail::exp_of(x))};
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/units.hpp ====
+// Operations of recurrent cells on a row of units. Rows are padded to whole batches, so that there is no
+// remainder; the padding is computed but never read.
+
+namespace xloom::kernel {
+
+/// Computes z = function(z). Softmax, which is over the row, excludes the padding.
+template <class T>
+void activate_padded(activation_function const& function, T* z, std::size_t units) noexcept
+{
+    activate<T>(function, z, z, function.kind == activation::softmax ? units : whole_batches<T>(units));
+}
+
+/// Computes z = min(max(z, -limit), limit); NaN stays NaN.
+template <class T>
+void clip_units(T limit, T* z, std::size_t units) noexcept
+{
+    map(z, z, whole_batches<T>(units), [limit]<class V>(V const& v) {
+        V const most(limit), least(-limit);
+        return select(v > most, most, select(v < least, least, v));
+    });
+}
+
+/// Calls f(position of the first unit) for each batch of units.
+template <class T, class F>
+void for_each_batch(std::size_t units, F const& f) noexcept
+{
+    for (std::size_t j = 0; j < units; j += batch_size<T>)
+        f(j);
+}
+
+/// Computes z += a * b.
+template <class T>
+void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
+{
+    for_each_batch<T>(units, [=](std::size_t j) {
+        store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j)));
+    });
+}
+
+/// Computes z = a * b.
+template <class T>
+void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
+{
+    for_each_batch<T>(
+        units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
+}
+
+/// The activation of a gate, with optional clipping of its sums.
+template <class T>
+struct gate {
+    activation_function function;
+    T clip; ///< the limit of the sums
+    bool is_clipped;
+
+    friend bool operator==(gate const&, gate const&) = default;
+
+    void operator()(T* z, std::size_t units) const noexcept
+    {
+        if (is_clipped)
+            clip_units(clip, z, units);
+        activate_padded(function, z, units);
+    }
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// Computes ct = value * (ct - sum(value * ct)), the derivative of softmax, whose values these are.
+template <class T>
+void softmax_vjp(T const* value, T* ct, std::size_t count) noexcept
+{
+    T sum(0);
+    for (std::size_t i = 0; i < count; ++i)
+        sum = multiply_add(value[i], ct[i], sum);
+    for (std::size_t i = 0; i < count; ++i)
+        ct[i] = value[i] * (ct[i] - sum);
+}
+
+/// Computes ct_x[i] = f'(x[i]) * ct_y[i] of an elementwise activation f. ct_x may be x or ct_y.
+template <class T, class F>
+[[gnu::flatten]] void map_vjp(T const* x, T const* ct_y, T* ct_x, std::size_t count, F const& f) noexcept
+{
+    std::size_t i = 0;
+    for (; i + batch_size<T> <= count; i += batch_size<T>)
+        store_batch(ct_x + i, differentiate(f, load_batch(x + i)).slope * load_batch(ct_y + i));
+    if constexpr (has_simd<T>)
+        if (i < count)
+            store_first(
+                differentiate(f, load_first(x + i, count - i)).slope * load_first(ct_y + i, count - i),
+                ct_x + i, count - i);
+}
+
+/// Computes the values of an activation and its derivatives at x. Rows are padded to whole batches; `value`
+/// may be x. The derivatives of softmax, which is not elementwise, are 1.
+template <class T>
+void differentiate_units(
+    activation_function const& function, T const* x, T* value, T* slope, std::size_t units) noexcept
+{
+    if (function.kind == activation::softmax) {
+        softmax(x, value, units);
+        std::fill_n(slope, units, T(1));
+        return;
+    }
+    with_activation<T>(function, [=](auto const& f) {
+        for_each_batch<T>(units, [=](std::size_t j) {
+            auto const at = differentiate(f, load_batch(x + j));
+            store_batch(value + j, at.value);
+            store_batch(slope + j, at.slope);
+        });
+    });
+}
+
+/// Computes the values of a gate and its derivatives, which are 0 where a sum was clipped; at the limit it is
+/// not. NaN stays NaN.
+template <class T>
+void differentiate_gate(gate<T> const& f, T const* sums, T* value, T* slope, std::size_t units) noexcept
+{
+    if (!f.is_clipped)
+        return differentiate_units(f.function, sums, value, slope, units);
+    for_each_batch<T>(units, [=](std::size_t j) { store_batch(value + j, load_batch(sums + j)); });
+    clip_units(f.clip, value, units);
+    differentiate_units(f.function, value, value, slope, units);
+    for_each_batch<T>(units, [=, limit = f.clip](std::size_t j) {
+        using V = batch_t<T>;
+        V const x = load_batch(sums + j), zero(T(0));
+        store_batch(
+            slope + j, select(x > V(limit), zero, select(x < V(-limit), zero, load_batch(slope + j))));
+    });
+}
+
+/// Computes ct = the cotangent of the sums of a gate from ct, that of its values.
+template <class T>
+void gate_vjp(
+    activation_function const& function, T const* value, T const* slope, T* ct, std::size_t units) noexcept
+{
+    if (function.kind == activation::softmax)
+        softmax_vjp(value, ct, units);
+    set_products(slope, ct, ct, units);
+}
+
+} // namespace xloom::kernel
+
 namespace xloom {
 
 /// The accuracy of an activation: its error is at most `max_ulp` units in the last place of the true value,
@@ -1980,6 +2246,31 @@ void activate_items(activation_function const& function, T const* x, T* y, std::
     std::transform(floats.begin(), floats.end(), y, [](float value) { return T(value); });
 }
 
+template <class T>
+void activate_vjp_items(
+    activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
+{
+    if (function.kind == activation::softmax) {
+        std::vector<T> values(x, x + count);
+        kernel::softmax(values.data(), values.data(), count);
+        std::copy_n(ct_y, count, ct_x);
+        kernel::softmax_vjp(values.data(), ct_x, count);
+    } else
+        kernel::with_activation<T>(
+            function, [=](auto const& f) { kernel::map_vjp(x, ct_y, ct_x, count, f); });
+}
+
+template <class T>
+    requires is_small_float<T>
+void activate_vjp_items(
+    activation_function const& function, T const* x, T const* ct_y, T* ct_x, std::size_t count)
+{
+    std::vector<float> const x_floats(x, x + count);
+    std::vector<float> ct_floats(ct_y, ct_y + count);
+    activate_vjp_items(function, x_floats.data(), ct_floats.data(), ct_floats.data(), count);
+    std::transform(ct_floats.begin(), ct_floats.end(), ct_x, [](float value) { return T(value); });
+}
+
 /// Returns an activation with ONNX's defaults of alpha and beta. An invalid kind is kept for the error text.
 constexpr activation_function default_activation(activation kind)
 {
@@ -1988,6 +2279,12 @@ constexpr activation_function default_activation(activation kind)
         return {kind};
     auto const& [alpha, beta] = activation_entries[number].onnx;
     return {kind, alpha, beta};
+}
+
+[[noreturn]] inline void fail_kind(std::string_view op, activation kind)
+{
+    fail<option_error>(op, ": an activation must be one that ONNX names, but function.kind is ",
+        static_cast<int>(kind), ". Choose one of ", activation_names(), ".");
 }
 
 /// The items of a contiguous range: std::vector, std::array, std::span, an array.
@@ -2041,9 +2338,7 @@ void activate(activation_function const& function, X const& x, Y&& y)
             detail::fail<shape_error>("xloom::activate: x and y must be equally long, but x has ",
                 detail::counted{from.size(), "item"}, " and y has ", to.size(), ". Give them one length.");
         if (static_cast<std::size_t>(function.kind) >= activation_count)
-            detail::fail<option_error>(
-                "xloom::activate: an activation must be one that ONNX names, but function.kind is ",
-                static_cast<int>(function.kind), ". Choose one of ", detail::activation_names(), ".");
+            detail::fail_kind("xloom::activate", function.kind);
         detail::activate_items(function, from.data(), to.data(), from.size());
     }
 }
@@ -2061,6 +2356,63 @@ template <class X, class Y>
 void activate(std::string_view name, X const& x, Y&& y)
 {
     xloom::activate(parse_activations("xloom::activate", std::array{name})[0], x, std::forward<Y>(y));
+}
+
+/// Computes ct_x[i] = function'(x[i]) * ct_y[i], the cotangent of activate's x from that of its y; softmax:
+/// ct_x = y * (ct_y - sum(y * ct_y)).
+///
+/// Shapes    x, ct_y and ct_x are contiguous ranges of equal length, as in activate.
+/// Types     those of activate.
+/// Special   At a kink, PyTorch's derivative: 0 in Relu (at 0), ThresholdedRelu (at alpha) and HardSigmoid
+///           (at both ends of its slope), alpha in LeakyRelu and Elu (at 0). NaN in x gives NaN, except in
+///           Affine. Derivatives do not cancel: that of Tanh at 10 has as many digits as at 1.
+/// Errors    before anything is written: shape_error: the ranges differ in length; option_error: an invalid
+///           kind, an unknown name.
+/// Cost      as activate; softmax and storage floats: buffers of the range's length.
+/// Aliasing  ct_x may be ct_y or x.
+/// Source    ONNX LSTM-22, activations.
+/// Example
+/// ```cpp
+/// std::vector<float> const x = {-1, 0.5, 2};
+/// std::vector<float> ct = {1, 1, 3};
+/// xloom::activate_vjp(xloom::activation::relu, x, ct, ct);
+/// ct; // = [0, 1, 3]
+/// ```
+template <class X, class CtY, class CtX>
+void activate_vjp(activation_function const& function, X const& x, CtY const& ct_y, CtX&& ct_x)
+{
+    static_assert(detail::activates<X, CtX> && detail::activates<CtY, CtX>,
+        "xloom::activate_vjp: x, ct_y and ct_x must be contiguous ranges of one element type, such as "
+        "std::vector or std::span, and ct_x must be a variable that can be written");
+    if constexpr (detail::activates<X, CtX> && detail::activates<CtY, CtX>) {
+        std::span const at(x);
+        std::span const from(ct_y);
+        std::span const to(std::forward<CtX>(ct_x));
+        if (at.size() != to.size() || from.size() != to.size())
+            detail::fail<shape_error>(
+                "xloom::activate_vjp: x, ct_y and ct_x must be equally long, but x has ",
+                detail::counted{at.size(), "item"}, ", ct_y has ", from.size(), " and ct_x has ", to.size(),
+                ". Give them one length.");
+        if (static_cast<std::size_t>(function.kind) >= activation_count)
+            detail::fail_kind("xloom::activate_vjp", function.kind);
+        detail::activate_vjp_items(function, at.data(), from.data(), to.data(), at.size());
+    }
+}
+
+/// Computes the cotangent of an activation with ONNX's defaults of alpha and beta.
+template <class X, class CtY, class CtX>
+void activate_vjp(activation kind, X const& x, CtY const& ct_y, CtX&& ct_x)
+{
+    xloom::activate_vjp(detail::default_activation(kind), x, ct_y, std::forward<CtX>(ct_x));
+}
+
+/// Computes the cotangent of the activation of this name, with ONNX's defaults of alpha and beta; case is
+/// ignored.
+template <class X, class CtY, class CtX>
+void activate_vjp(std::string_view name, X const& x, CtY const& ct_y, CtX&& ct_x)
+{
+    xloom::activate_vjp(
+        parse_activations("xloom::activate_vjp", std::array{name})[0], x, ct_y, std::forward<CtX>(ct_x));
 }
 
 } // namespace xloom
@@ -3264,7 +3616,8 @@ private:
 // grow with the length of a chain.
 
 // ==== xloom/core/tuning.hpp ====
-// The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result.
+// The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
+// except rows_per_gradient.
 //
 // They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
 // with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
@@ -3328,6 +3681,10 @@ inline constexpr std::size_t reserved_iterations = 16;
 
 /// The maximum number of rows for which the inputs of several time steps are multiplied with W together.
 inline constexpr std::size_t rows_per_product = 96;
+
+/// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike
+/// the other constants, it decides about bits: sums over rows are accumulated block by block.
+inline constexpr std::size_t rows_per_gradient = 512;
 
 } // namespace xloom::tuning
 
@@ -3817,71 +4174,6 @@ void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> sta
 
 } // namespace xloom::kernel
 
-// ==== xloom/kernel/units.hpp ====
-// Operations of recurrent cells on a row of units. Rows are padded to whole batches, so that there is no
-// remainder; the padding is computed but never read.
-
-namespace xloom::kernel {
-
-/// Computes z = function(z). Softmax, which is over the row, excludes the padding.
-template <class T>
-void activate_padded(activation_function const& function, T* z, std::size_t units) noexcept
-{
-    activate<T>(function, z, z, function.kind == activation::softmax ? units : whole_batches<T>(units));
-}
-
-/// Computes z = min(max(z, -limit), limit); NaN stays NaN.
-template <class T>
-void clip_units(T limit, T* z, std::size_t units) noexcept
-{
-    map(z, z, whole_batches<T>(units), [limit]<class V>(V const& v) {
-        V const most(limit), least(-limit);
-        return select(v > most, most, select(v < least, least, v));
-    });
-}
-
-/// Calls f(position of the first unit) for each batch of units.
-template <class T, class F>
-void for_each_batch(std::size_t units, F const& f) noexcept
-{
-    for (std::size_t j = 0; j < units; j += batch_size<T>)
-        f(j);
-}
-
-/// Computes z += a * b.
-template <class T>
-void add_products(T const* a, T const* b, T* z, std::size_t units) noexcept
-{
-    for_each_batch<T>(units, [=](std::size_t j) {
-        store_batch(z + j, multiply_add(load_batch(a + j), load_batch(b + j), load_batch(z + j)));
-    });
-}
-
-/// Computes z = a * b.
-template <class T>
-void set_products(T const* a, T const* b, T* z, std::size_t units) noexcept
-{
-    for_each_batch<T>(
-        units, [=](std::size_t j) { store_batch(z + j, load_batch(a + j) * load_batch(b + j)); });
-}
-
-/// The activation of a gate, with optional clipping of its sums.
-template <class T>
-struct gate {
-    activation_function function;
-    T clip; ///< the limit of the sums
-    bool is_clipped;
-
-    void operator()(T* z, std::size_t units) const noexcept
-    {
-        if (is_clipped)
-            clip_units(clip, z, units);
-        activate_padded(function, z, units);
-    }
-};
-
-} // namespace xloom::kernel
-
 namespace xloom::kernel {
 
 /// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are i, o, f, c.
@@ -3987,10 +4279,22 @@ public:
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
-        multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
-        auto const units = is_plain(p_) ? plain_lstm_units<T> : lstm_units<T>;
+        multiply_R(rows, t, sums);
         for (std::size_t row = 0; row < rows; ++row)
-            units(p_, sums + row * sums_step(), h(row), c(row));
+            finish(sums + row * sums_step(), row);
+    }
+
+protected:
+    /// Adds R h to the sums of the first `rows` rows.
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
+    {
+        multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+    }
+    /// Computes the next states of a row from its sums, which it overwrites.
+    void finish(T* sums, std::size_t row) const noexcept
+    {
+        auto const units = is_plain(p_) ? plain_lstm_units<T> : lstm_units<T>;
+        units(p_, sums, h(row), c(row));
     }
 
 private:
@@ -5264,6 +5568,16 @@ XLOOM_NAMED_OPERAND(Y_attention, "Y_attention")
 XLOOM_NAMED_OPERAND(Y_alignment, "Y_alignment")
 XLOOM_NAMED_OPERAND(d_data, "d_data")
 XLOOM_NAMED_OPERAND(d_updates, "d_updates")
+XLOOM_NAMED_OPERAND(ct_Y, "ct_Y")
+XLOOM_NAMED_OPERAND(ct_Y_h, "ct_Y_h")
+XLOOM_NAMED_OPERAND(ct_Y_c, "ct_Y_c")
+XLOOM_NAMED_OPERAND(ct_X, "ct_X")
+XLOOM_NAMED_OPERAND(ct_W, "ct_W")
+XLOOM_NAMED_OPERAND(ct_R, "ct_R")
+XLOOM_NAMED_OPERAND(ct_B, "ct_B")
+XLOOM_NAMED_OPERAND(ct_P, "ct_P")
+XLOOM_NAMED_OPERAND(ct_initial_h, "ct_initial_h")
+XLOOM_NAMED_OPERAND(ct_initial_c, "ct_initial_c")
 
 #undef XLOOM_NAMED_OPERAND
 
@@ -5758,8 +6072,32 @@ std::size_t row_groups(Policy const& policy, recurrent_widths const& widths, bat
     return std::clamp<std::size_t>((parts + widths.D - 1) / widths.D, 1, std::max<std::size_t>(batch.N, 1));
 }
 
+/// Sorts the rows of a batch by descending length, so that the active rows are always the first ones.
+template <class Length>
+void sort_by_length(std::vector<std::size_t>& rows, std::size_t N, Length const& length_of)
+{
+    rows.resize(N);
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+        std::size_t const length_a = length_of(a), length_b = length_of(b);
+        return length_a != length_b ? length_a > length_b : a < b;
+    });
+}
+
+/// Makes a vector large enough, without a copy of its items, which would double its capacity too.
+template <class T>
+void grow(aligned_vector<T>& items, std::size_t count)
+{
+    if (items.size() < count) {
+        items.clear();
+        items.resize(count);
+    }
+}
+
 template <class Item>
 struct recurrent_runner;
+template <class Item, class Cell>
+struct backward_runner;
 
 } // namespace detail
 
@@ -5778,6 +6116,8 @@ public:
 
 private:
     friend struct detail::recurrent_runner<Item>;
+    template <class, class>
+    friend struct detail::backward_runner;
 
     detail::aligned_vector<detail::compute_t<Item>> numbers_{};
     std::vector<std::size_t> order_{};
@@ -5801,6 +6141,7 @@ struct recurrent_runner {
         std::size_t number; ///< the index of its first sequence
         kernel::sequence<Item> const* first;
         std::size_t count;
+        std::size_t group; ///< the index of its first row among the sorted rows
         std::size_t longest() const { return count == 0 ? 0 : first->length; }
     };
 
@@ -5836,23 +6177,14 @@ struct recurrent_runner {
             workspace.begins_.push_back(total);
             total += size.used();
         }
-        if (workspace.numbers_.size() < total) {
-            workspace.numbers_.clear(); // otherwise resize copies them and may double the capacity
-            workspace.numbers_.resize(total);
-        }
+        grow(workspace.numbers_, total);
     }
 
 private:
-    /// Sorts rows by descending length, so that the active rows are always the first ones.
     void sort_rows()
     {
         auto& order = workspace.order_;
-        order.resize(operands.sizes.N);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-            std::size_t const length_a = operands.length(a), length_b = operands.length(b);
-            return length_a != length_b ? length_a > length_b : a < b;
-        });
+        sort_by_length(order, operands.sizes.N, [this](std::size_t n) { return operands.length(n); });
         workspace.sequences_.clear();
         for (std::size_t d = 0; d < operands.widths.D; ++d)
             for (std::size_t group = 0; group < groups; ++group)
@@ -5864,7 +6196,7 @@ private:
     {
         std::size_t const N = operands.sizes.N, d = number / groups, group = number % groups;
         std::size_t const begin = begin_of_part(group, groups, N), end = begin_of_part(group + 1, groups, N);
-        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin};
+        return {d, d * N + begin, workspace.sequences_.data() + d * N + begin, end - begin, group};
     }
 
     template <class Family>
@@ -10163,8 +10495,8 @@ void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::siz
 
 namespace xloom::detail {
 
-/// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`, on
-/// the threads of a policy. `tuples` are those of `read`; where `are_single` is true, they are read as
+/// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`,
+/// on the threads of a policy. `tuples` are those of `read`; where `are_single` is true, they are read as
 /// kernel::single_indices.
 template <class T, std::integral Index, class Copy, class Policy>
 void run_copies(kernel::offset_reader const& read, kernel::index_tuples<Index> const& tuples, bool are_single,
@@ -10189,9 +10521,10 @@ void run_gather(kernel::offset_reader const& read, kernel::index_tuples<Index> c
 {
     std::size_t const size = element_count(slice.dims);
     if (is_row_major(slice))
-        run_copies(read, tuples, are_single, data, output, kernel::copy_contiguous_slices{size}, policy);
+        detail::run_copies(
+            read, tuples, are_single, data, output, kernel::copy_contiguous_slices{size}, policy);
     else
-        run_copies(read, tuples, false, data, output,
+        detail::run_copies(read, tuples, false, data, output,
             kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
             policy);
 }
@@ -11620,7 +11953,7 @@ template <class Call, tensor Output, class Policy>
 void run_gather_vjp(Call const& call, Output& d_data, Policy const& policy)
 {
     fill_with_zeros(d_data);
-    run_scatter_nd(call, d_data, reduce_add, policy);
+    detail::run_scatter_nd(call, d_data, reduce_add, policy);
 }
 
 } // namespace xloom::detail
@@ -11750,7 +12083,7 @@ auto gather_nd_vjp(Ct const& ct, Dims const& data_shape, Indices const& indices,
             fail<shape_error>(op, ": the result must have the requested rank, but data has the shape ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
         result_type result = enable_tensor<result_type>::make(dims);
-        run_gather_vjp(call, result, policy);
+        detail::run_gather_vjp(call, result, policy);
         return result;
     }
 }
@@ -11769,7 +12102,7 @@ void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
             op, cotangent, detail::shape_of(d_data), index_tensor, options);
         check_gather_nd_vjp_output(
             op, detail::memory_of(d_data), detail::memory_of(cotangent), detail::memory_of(index_tensor));
-        run_gather_vjp(call, d_data, policy);
+        detail::run_gather_vjp(call, d_data, policy);
     }
 }
 
@@ -11822,8 +12155,8 @@ auto gather_nd_vjp(Ct const&, Dims const&, Indices const&, Policy const&, gather
 /// Computes gather_nd_vjp into the caller's d_data, of any layout, whose shape is that of data. Its previous
 /// values are overwritten; scatter_nd_into with reduction::add adds to them instead.
 ///
-/// Errors    as gather_nd_vjp, before the first write. overlap_error: d_data shares memory with ct or indices,
-///           or its items share memory with each other.
+/// Errors    as gather_nd_vjp, before the first write. overlap_error: d_data shares memory with ct or
+///           indices, or its items share memory with each other.
 template <class Ct, class Indices, class Output, class Policy = serial_policy>
 void gather_nd_vjp_into(Ct const& ct, Indices const& indices, Output&& d_data,
     gather_nd_vjp_options const& options = {}, Policy const& policy = {})
@@ -11872,6 +12205,19 @@ struct gru_parameters {
     std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
 };
 
+/// The recorder of a step's sums that records nothing.
+struct no_gru_recorder {
+    template <class T>
+    void gates(std::size_t, T const*, T const*) const noexcept
+    {}
+    template <class T>
+    void next(std::size_t, T const*) const noexcept
+    {}
+    template <class T>
+    void state(std::size_t, T const*) const noexcept
+    {}
+};
+
 template <class T>
 class gru_rows {
 public:
@@ -11892,6 +12238,15 @@ public:
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
     {
+        recorded_step(rows, sums, no_gru_recorder());
+    }
+
+protected:
+    /// Performs a step, and calls record.gates(row, sums of z and r, Rh h + Rb_h if linear_before_reset),
+    /// record.next(row, sums of h) and record.state(row, h).
+    template <class Recorder>
+    void recorded_step(std::size_t rows, T* sums, Recorder const& record) const noexcept
+    {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
         auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
         rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
@@ -11901,6 +12256,7 @@ public:
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const r = z + p_.gate_step,
                      *const reset = reset_ + row * reset_step;
+            record.gates(row, z, reset);
             p_.f(z, H);
             p_.f(r, H);
             if (p_.linear_before_reset)
@@ -11914,12 +12270,14 @@ public:
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const next = h_sums.first + row * step,
                      *const state = this->h(row);
+            record.next(row, next);
             p_.g(next, H);
             for_each_batch<T>(H, [=](std::size_t j) {
                 auto const kept = load_batch(z + j);
                 store_batch(state + j,
                     multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
             });
+            record.state(row, state);
         }
     }
 
@@ -12267,6 +12625,1189 @@ recurrent_workspace<Item> gru_workspace(
         detail::hidden_states<Item, kernel::gru_rows<detail::compute_t<Item>>, gru_weights<Item>>{
             weights, {}, {}},
         batch, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/gru_backward.hpp ====
+// The backward pass of ONNX's GRU, and the forward pass that keeps what it needs.
+
+// ==== xloom/run/recurrent/gru_backward_weights.hpp ====
+// The constants of a GRU's backward pass: packed for the products with their transposes.
+
+// ==== xloom/kernel/gru_backward.hpp ====
+// The GRU's forward step that keeps residuals, and its backward step, on raw data.
+//
+// Residuals are the sums of the gates, before they are clipped, and h; with linear_before_reset also the
+// product that r is applied to.
+
+// ==== xloom/kernel/gradient_columns.hpp ====
+// The cotangents of a cell's sums: a row for each step of each sequence, in columns of gate_step numbers.
+
+namespace xloom::kernel {
+
+inline constexpr std::size_t no_gate = static_cast<std::size_t>(-1);
+
+/// The gates of W and of R whose gradients a column belongs to, and which of the cell's hidden inputs R is
+/// multiplied with there.
+struct gradient_column {
+    std::size_t W, R, hidden;
+};
+
+/// Sets the padding of each of `columns` columns to zeros: it is multiplied with the padding of weights.
+template <class T>
+void zero_padding(T* row, std::size_t columns, std::size_t units, std::size_t width) noexcept
+{
+    if (units != width)
+        for (std::size_t column = 0; column < columns; ++column)
+            std::fill(row + column * width + units, row + (column + 1) * width, T(0));
+}
+
+/// Writes row k of panels from a row that is padded to whole batches.
+template <class T>
+void put_panel_row(T const* row, std::size_t k, unpacked_panels<T> const& to) noexcept
+{
+    for (std::size_t column = 0; column < to.columns; column += panel_width<T>) {
+        std::size_t const width = columns_of_panel<T>(column, to.columns);
+        std::copy_n(row + column, width, to.items + column * to.depth + k * width);
+    }
+}
+
+/// The maximum number of rows that column sums add in one dependency chain.
+inline constexpr std::size_t rows_per_chain = 128;
+
+/// Computes sums[j] += the sum of `value(k, j)` over rows k < `rows`, in the order of k, for columns [begin,
+/// end), whole batches. `partial` is as long as sums.
+template <class T, class Add>
+void add_rows(
+    std::size_t rows, std::size_t begin, std::size_t end, T* sums, T* partial, Add const& add) noexcept
+{
+    for (std::size_t k = 0; k < rows; k += rows_per_chain) {
+        std::fill(partial + begin, partial + end, T(0));
+        for (std::size_t row = k; row < (std::min)(k + rows_per_chain, rows); ++row)
+            add(row, partial);
+        for (std::size_t j = begin; j < end; ++j)
+            sums[j] = sums[j] + partial[j];
+    }
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/residuals.hpp ====
+// The residuals that a forward pass keeps for its backward pass: a row of numbers for each step of each
+// sequence.
+
+namespace xloom::kernel {
+
+/// The residuals of the sequences of a part, which are every `stride`-th of the sequences sorted by
+/// descending length, from `first` on.
+template <class T>
+struct residual_rows {
+    T* items = nullptr;
+    std::size_t const* begins = nullptr; ///< of step t: the number of rows of all earlier steps
+    std::size_t row_size = 0;
+    std::size_t first = 0, stride = 1;
+
+    /// Returns the index of step t of sequence r among all steps of all sequences.
+    std::size_t position(std::size_t t, std::size_t r) const noexcept
+    {
+        return begins[t] + first + r * stride;
+    }
+    T* operator()(std::size_t t, std::size_t r) const noexcept { return items + position(t, r) * row_size; }
+    /// Returns the number of sequences of the part that are longer than t.
+    std::size_t active(std::size_t t) const noexcept
+    {
+        std::size_t const all = begins[t + 1] - begins[t];
+        return all > first ? (all - first + stride - 1) / stride : 0;
+    }
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The attributes of one direction, which residuals depend on.
+template <class T>
+struct gru_attributes {
+    gate<T> f, g;
+    bool linear_before_reset;
+
+    friend bool operator==(gru_attributes const&, gru_attributes const&) = default;
+};
+
+template <class T>
+gru_attributes<T> attributes_of(gru_parameters<T> const& p)
+{
+    return {p.f, p.g, p.linear_before_reset};
+}
+
+/// Returns the number of residuals of a row and a step: the sums of z, r and h, the state h, and Rh h + Rb_h.
+template <class T>
+std::size_t residual_size(gru_parameters<T> const& p) noexcept
+{
+    return (p.linear_before_reset ? 5 : 4) * p.gate_step;
+}
+
+/// The rows of gru_rows, whose steps keep residuals. The states have the same bits.
+template <class T>
+class recorded_gru_rows : public gru_rows<T> {
+public:
+    recorded_gru_rows(
+        gru_parameters<T> const& p, std::size_t rows, residual_rows<T> const& residuals, arena<T>& memory)
+        : gru_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
+    {}
+
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    {
+        this->recorded_step(rows, sums, recorder{p_, residuals_, t});
+    }
+
+private:
+    struct recorder {
+        gru_parameters<T> const& p;
+        residual_rows<T> const& residuals;
+        std::size_t t;
+
+        void gates(std::size_t row, T const* sums, T const* product) const noexcept
+        {
+            T* const kept = residuals(t, row);
+            std::copy_n(sums, 2 * p.gate_step, kept);
+            if (p.linear_before_reset)
+                std::copy_n(product, p.gate_step, kept + 4 * p.gate_step);
+        }
+        void next(std::size_t row, T const* sums) const noexcept
+        {
+            std::copy_n(sums, p.gate_step, residuals(t, row) + 2 * p.gate_step);
+        }
+        void state(std::size_t row, T const* h) const noexcept
+        {
+            std::copy_n(h, p.gate_step, residuals(t, row) + 3 * p.gate_step);
+        }
+    };
+
+    gru_parameters<T> const& p_;
+    residual_rows<T> residuals_;
+};
+
+/// The constants of one direction of a backward pass.
+template <class T>
+struct gru_backward_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    panels<T> W;           ///< [3 gate_step, I], its gates in the order h, z, r
+    panels<T> R_zr;        ///< [2 gate_step, H], and if linear_before_reset [3 gate_step, H]: z, r, h
+    panels<T> R_h;         ///< [gate_step, H]; not used if linear_before_reset
+    gru_attributes<T> how;
+
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return 2 * 3 * gate_step * (I + H); }
+};
+
+template <class T>
+gru_attributes<T> const& attributes_of(gru_backward_parameters<T> const& p)
+{
+    return p.how;
+}
+
+template <class T>
+bool is_plain(gru_attributes<T> const& how) noexcept
+{
+    return how.f.function.kind == activation::sigmoid && how.g.function.kind == activation::tanh &&
+           !how.f.is_clipped;
+}
+
+/// The cotangents of h of a batch's rows, and their backward step.
+template <class T>
+class gru_backward_rows {
+public:
+    using parameters = gru_backward_parameters<T>;
+
+    static constexpr std::size_t gates = 3;
+    static constexpr std::size_t hidden_inputs = 2; ///< h before the step; r * h
+    static constexpr bool has_peepholes = false;
+
+    gru_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
+        : p_(p),
+          ct_h_(memory.take(rows * p.gate_step)),
+          reset_(memory.take(rows * 2 * p.gate_step)),
+          ct_reset_(memory.take(rows * p.gate_step)),
+          zeros_(memory.take(p.gate_step)),
+          scratch_(memory.take(4 * p.gate_step))
+    {}
+
+    /// Returns the columns of the cotangents of sums: h, z, r, and if linear_before_reset those of Rh h +
+    /// Rb_h. Those of W are the first, those of R contiguous.
+    static std::span<gradient_column const> columns(parameters const& p) noexcept
+    {
+        static constexpr std::array<gradient_column, 3> all{{{2, 2, 1}, {0, 0, 0}, {1, 1, 0}}};
+        static constexpr std::array<gradient_column, 4> linear{
+            {{2, no_gate, 0}, {0, 0, 0}, {1, 1, 0}, {no_gate, 2, 0}}};
+        if (p.how.linear_before_reset)
+            return linear;
+        return all;
+    }
+
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
+
+    /// Sets the memory that must be zeros.
+    void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
+
+    /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
+    /// replaces those of h after the step by those before it. Calls hidden(t, r, which, input of R).
+    template <class Hidden>
+    void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+    {
+        std::size_t const width = p_.gate_step, H = p_.H;
+        bool const is_linear = p_.how.linear_before_reset;
+        auto const h_before = [&](std::size_t r) {
+            return t == 0 ? initial.first + r * initial.step : residuals(t - 1, r) + 3 * width;
+        };
+        auto const units = is_plain(p_.how) ? &gru_backward_rows::plain_units : &gru_backward_rows::units;
+        for (std::size_t r = 0; r < rows; ++r) {
+            T const *const kept = residuals(t, r), *const before = h_before(r);
+            T *const ct_next = ct_sums.first + r * ct_sums.step, *const ct_r = ct_next + 2 * width,
+                     *const reset = reset_ + r * 2 * width;
+            (this->*units)(kept, before, ct_h(r), ct_next, reset);
+            hidden(t, r, 0, before);
+            if (is_linear) {
+                set_products(ct_next, reset, ct_r + width, H);
+                set_products(ct_next, kept + 4 * width, ct_r, H);
+                gate_vjp(p_.how.f.function, reset, reset + width, ct_r, H);
+                zero_padding(ct_next, 4, H, width);
+            } else {
+                set_products(reset, before, scratch_, H);
+                hidden(t, r, 1, scratch_);
+                zero_padding(ct_next, 1, H, width);
+            }
+        }
+        if (!is_linear) {
+            multiply<T>(
+                rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R_h, {zeros_, 0}, {ct_reset_, width});
+            for (std::size_t r = 0; r < rows; ++r) {
+                T const *const ct = ct_reset_ + r * width, *const reset = reset_ + r * 2 * width;
+                T* const ct_r = ct_sums.first + r * ct_sums.step + 2 * width;
+                add_products(ct, reset, ct_h(r), H);
+                set_products(ct, h_before(r), ct_r, H);
+                gate_vjp(p_.how.f.function, reset, reset + width, ct_r, H);
+                zero_padding(ct_r - width, 2, H, width);
+            }
+        }
+        multiply<T>(rows, rows_of<T const>{ct_sums.first + width, ct_sums.step}, p_.R_zr, {ct_h_, width},
+            {ct_h_, width}, order_of_step(t));
+    }
+
+    /// Returns at once: a step has the inputs of R.
+    template <class Hidden>
+    void first_hidden(std::size_t, std::size_t, residual_rows<T const> const&, rows_of<T const> const&,
+        Hidden const&) const noexcept
+    {}
+
+private:
+    /// Computes the cotangents of the sums of h and z and the share of the cotangent of h before the step
+    /// that z passes on, with the default activations and no clip; and r with its derivatives.
+    [[gnu::flatten]] void plain_units(
+        T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
+    {
+        for_each_batch<T>(p_.H, [=, width = p_.gate_step](std::size_t j) {
+            auto const ct = load_batch(ct_h + j);
+            auto const z = differentiate(sigmoid(), load_batch(kept + j)),
+                       next = differentiate(tanh(), load_batch(kept + 2 * width + j)),
+                       r = differentiate(sigmoid(), load_batch(kept + width + j));
+            store_batch(ct_next + j, ct * (batch_t<T>(T(1)) - z.value) * next.slope);
+            store_batch(ct_next + width + j, ct * (load_batch(before + j) - next.value) * z.slope);
+            store_batch(ct_h + j, ct * z.value);
+            store_batch(reset + j, r.value);
+            store_batch(reset + width + j, r.slope);
+        });
+    }
+    /// Computes these numbers with any options.
+    void units(T const* kept, T const* before, T* ct_h, T* ct_next, T* reset) const noexcept
+    {
+        std::size_t const width = p_.gate_step, H = p_.H;
+        T *const z = scratch_, *const next = z + width, *const z_slope = next + width,
+                 *const next_slope = z_slope + width, *const ct_z = ct_next + width;
+        differentiate_gate(p_.how.f, kept, z, z_slope, H);
+        differentiate_gate(p_.how.f, kept + width, reset, reset + width, H);
+        differentiate_gate(p_.how.g, kept + 2 * width, next, next_slope, H);
+        for_each_batch<T>(H, [=](std::size_t j) {
+            auto const ct = load_batch(ct_h + j), share = load_batch(z + j);
+            store_batch(ct_next + j, ct * (batch_t<T>(T(1)) - share));
+            store_batch(ct_z + j, ct * (load_batch(before + j) - load_batch(next + j)));
+            store_batch(ct_h + j, ct * share);
+        });
+        gate_vjp(p_.how.f.function, z, z_slope, ct_z, H);
+        gate_vjp(p_.how.g.function, next, next_slope, ct_next, H);
+    }
+
+    parameters const& p_;
+    T* ct_h_;
+    T* reset_;    ///< r and its derivatives
+    T* ct_reset_; ///< the cotangents of r * h
+    T* zeros_;
+    T* scratch_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The weights of a GRU's backward pass, as packed_weights needs them: checked as those of the forward pass.
+struct gru_backward_family : gru_family {
+    template <class T>
+    using parameters = kernel::gru_backward_parameters<T>;
+
+    /// Packs direction d. The functions are f and g of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H), z = 0, r = 1, h = 2;
+        bool const is_linear = options.linear_before_reset;
+        auto const W = take_panels(3 * step, I, memory),
+                   R_zr = take_panels((is_linear ? 3 : 2) * step, H, memory),
+                   R_h = take_panels(step, H, memory);
+        if (!memory.only_counts()) {
+            std::array<std::size_t, 3> const order{h, z, r};
+            for (std::size_t i = 0; i < 3; ++i)
+                pack_panels(along(in.W, d, order[i] * H), H, I, W, i * step);
+            for (std::size_t const gate : {z, r})
+                pack_panels(along(in.R, d, gate * H), H, H, R_zr, gate * step);
+            pack_panels(along(in.R, d, h * H), H, H, is_linear ? R_zr : R_h, is_linear ? h * step : 0);
+        }
+        return {.I = I,
+            .H = H,
+            .gate_step = step,
+            .W = W.packed(),
+            .R_zr = R_zr.packed(),
+            .R_h = R_h.packed(),
+            .how = {gate_of<T>(functions[2 * d], options.clip),
+                gate_of<T>(functions[2 * d + 1], options.clip), is_linear}};
+    }
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/recurrent/hidden_backward.hpp ====
+// The engine of the backward passes of the operators with one state, GRU and RNN.
+
+// ==== xloom/run/recurrent/backward_run.hpp ====
+// The engine of the recurrent operators' backward passes.
+//
+// Directions follow one another; each goes through its steps backwards, in blocks. The cotangents of a
+// block's sums are computed row by row and step by step; then products over all its rows give those of X and
+// of the weights. The rows of the first are shared out to the policy's threads, then the rows of X and the
+// columns of the sums: so each number is computed by one thread, in an order that depends on the lengths
+// alone.
+
+// ==== xloom/kernel/multiply_transposed.hpp ====
+// Products of two matrices that both change from call to call: start + transpose(a) b, the gradient of
+// weights.
+
+namespace xloom::kernel {
+
+/// The maximum number of columns of a that are packed together.
+///
+/// Why so few: with 512 rows, 192 KB of floats, which stay in L2 beside a panel of b.
+template <class T>
+inline constexpr std::size_t columns_per_pack = 16 * block_rows<T>;
+
+/// Returns the number of items of the largest pack of `columns` columns.
+template <class T>
+constexpr std::size_t pack_items(std::size_t depth, std::size_t columns) noexcept
+{
+    return depth * (std::min)(columns, columns_per_pack<T>);
+}
+
+namespace detail {
+
+template <std::size_t Count, class T>
+void transpose_block(rows_of<T const> a, std::size_t depth, T* to) noexcept
+{
+    for (std::size_t k = 0; k < depth; ++k)
+        for (std::size_t r = 0; r < Count; ++r)
+            to[k * Count + r] = a.first[k * a.step + r];
+}
+
+} // namespace detail
+
+/// Interleaves the first `columns` columns of a [depth, ..], which are the rows of its transpose, into `to`
+/// [columns, depth].
+template <class T>
+interleaved_rows<T> interleave_transposed(
+    std::size_t columns, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
+{
+    blocks const parts{columns, block_rows<T>};
+    for (std::size_t part = 0; part < parts.count(); ++part) {
+        std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
+        with_count<1, block_rows<T>>(end - begin, [&](auto count) {
+            detail::transpose_block<count, T>({a.first + begin, a.step}, depth, to + begin * depth);
+        });
+    }
+    return {to};
+}
+
+/// Calls f(first column, number of columns, interleaved_rows of their transpose) for all columns of a [depth,
+/// columns], some at a time. `pack` has pack_items, and is valid during a call.
+///
+/// Why a callable: the products of W and R have the same a, which is packed once for both.
+template <class T, class F>
+void for_each_pack(std::size_t columns, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* pack,
+    F const& f) noexcept
+{
+    blocks const packs{columns, columns_per_pack<T>};
+    for (std::size_t i = 0; i < packs.count(); ++i) {
+        std::size_t const begin = packs.begin(i), count = packs.begin(i + 1) - begin;
+        f(begin, count, interleave_transposed(count, {a.first + begin, a.step}, depth, pack));
+    }
+}
+
+/// Computes sums = start + transpose(a) b for a [b.depth, columns]. start and sums are [columns, whole
+/// batches of b.columns]; start may be sums, other overlaps are not allowed. `pack` has pack_items.
+///
+/// Each sum is accumulated in the order of the rows of a and b, in dependency chains as in multiply: its bits
+/// do not depend on which columns of a are multiplied together.
+template <class T>
+void multiply_transposed(std::size_t columns, rows_of<std::type_identity_t<T> const> a, panels<T> const& b,
+    rows_of<std::type_identity_t<T> const> start, rows_of<std::type_identity_t<T>> sums, T* pack) noexcept
+{
+    for_each_pack(columns, a, b.depth, pack, [&](std::size_t begin, std::size_t count, auto const& rows) {
+        multiply<T>(count, rows, b, start.from(begin), sums.from(begin));
+    });
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/run/recurrent/residuals.hpp ====
+// The residuals that the forward pass of a recurrent operator keeps for its backward pass.
+
+namespace xloom::detail {
+
+/// The residuals of one forward pass: the lengths and the initial states of the rows, and what the kernel
+/// keeps of each step that a row has. Grows like a workspace. Attributes are the kernel's of one direction.
+template <class Item, class Attributes>
+class residuals_of {
+    using T = compute_t<Item>;
+
+public:
+    /// Returns the number of bytes allocated.
+    std::size_t bytes() const noexcept
+    {
+        return numbers_.capacity() * sizeof(T) +
+               (rows_.capacity() + lengths_.capacity() + begins_.capacity()) * sizeof(std::size_t);
+    }
+
+    bool is_filled() const noexcept { return is_filled_; }
+    recurrent_widths const& widths() const noexcept { return widths_; }
+    batch_sizes const& batch() const noexcept { return batch_; }
+    xloom::direction direction() const noexcept { return direction_; }
+    Attributes const& attributes(std::size_t d) const noexcept { return attributes_[d]; }
+
+    /// Returns the rows of the batch, sorted by descending length.
+    std::vector<std::size_t> const& rows() const noexcept { return rows_; }
+    /// Returns the lengths of rows(), in that order.
+    std::vector<std::size_t> const& lengths() const noexcept { return lengths_; }
+    /// Returns the number of steps of the longest row.
+    std::size_t longest() const noexcept { return begins_.empty() ? 0 : begins_.size() - 1; }
+    kernel::residual_rows<T const> steps(std::size_t d, std::size_t first, std::size_t stride) const noexcept
+    {
+        return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
+    }
+    /// Returns the initial states of every `stride`-th row from `first` on.
+    kernel::rows_of<T const> initial(std::size_t d, std::size_t first, std::size_t stride) const noexcept
+    {
+        return {numbers_.data() + d * direction_size() + begins_.back() * row_size_ + first * state_size_,
+            stride * state_size_};
+    }
+
+    /// Makes room for a forward pass. The residuals are not filled until finish() is called.
+    template <class Weights, class Lengths>
+    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of, std::size_t states)
+    {
+        is_filled_ = false;
+        widths_ = weights.sizes();
+        batch_ = batch;
+        direction_ = weights.direction();
+        for (std::size_t d = 0; d < widths_.D; ++d)
+            attributes_[d] = attributes_of(parameters_of(weights, d));
+        auto const& parameters = parameters_of(weights, 0);
+        row_size_ = residual_size(parameters);
+        state_size_ = states * parameters.gate_step;
+        sort_by_length(rows_, batch.N, length_of);
+        lengths_.clear();
+        for (std::size_t const n : rows_)
+            lengths_.push_back(length_of(n));
+        begins_.assign(1, 0);
+        for (std::size_t t = 0, active = batch.N;; ++t) {
+            while (active > 0 && lengths_[active - 1] <= t)
+                --active;
+            if (active == 0)
+                break;
+            begins_.push_back(begins_.back() + active);
+        }
+        grow(numbers_, widths_.D * direction_size());
+    }
+    void finish() noexcept { is_filled_ = true; }
+
+    kernel::residual_rows<T> steps_to_write(std::size_t d, std::size_t first, std::size_t stride) noexcept
+    {
+        return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
+    }
+    T* initial_to_write(std::size_t d, std::size_t sorted) noexcept
+    {
+        return numbers_.data() + d * direction_size() + begins_.back() * row_size_ + sorted * state_size_;
+    }
+
+private:
+    std::size_t direction_size() const noexcept
+    {
+        return begins_.back() * row_size_ + batch_.N * state_size_;
+    }
+
+    recurrent_widths widths_{};
+    batch_sizes batch_{};
+    xloom::direction direction_{};
+    std::array<Attributes, 2> attributes_{};
+    std::size_t row_size_ = 0, state_size_ = 0;
+    std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
+    aligned_vector<T> numbers_{};
+    bool is_filled_ = false;
+};
+
+/// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch.
+template <class Residuals, class Weights>
+void check_residuals(
+    std::string_view op, Residuals const& residuals, Weights const& weights, batch_sizes const& batch)
+{
+    if (!residuals.is_filled())
+        fail<shape_error>(op,
+            ": residuals must be those of a forward pass, but they are empty. Run the forward pass first.");
+    recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
+    batch_sizes const& kept_batch = residuals.batch();
+    if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept_batch.T != batch.T ||
+        kept_batch.N != batch.N)
+        fail<shape_error>(op,
+            ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
+            ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,
+            ", N = ", batch.N, ", ", describe(sizes), ". Run the forward pass with these operands.");
+    bool is_same = residuals.direction() == weights.direction();
+    for (std::size_t d = 0; d < sizes.D; ++d)
+        is_same = is_same && residuals.attributes(d) == attributes_of(parameters_of(weights, d));
+    if (!is_same)
+        fail<option_error>(op,
+            ": residuals must be those of a forward pass with the same attributes, but its direction, "
+            "activations, clip or another attribute differs. Give both weights the same options.");
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The gradient of W or R in one direction: gates of H rows each. It is accumulated in place if the rows are
+/// whole batches of the type that computes, else in the workspace.
+template <class Item>
+class weight_gradient {
+    using T = compute_t<Item>;
+
+public:
+    weight_gradient() = default;
+    weight_gradient(tensor_ref<Item> const& to, std::size_t d, std::size_t rows, std::size_t columns,
+        kernel::arena<T>& memory)
+        : rows_(rows), columns_(columns)
+    {
+        if (!to.is_given())
+            return;
+        is_given_ = true;
+        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.step(0);
+        row_step_ = to.step(1);
+        item_step_ = to.step(2);
+        if constexpr (std::is_same_v<T, Item>)
+            if (item_step_ == 1 && columns % kernel::batch_size<T> == 0 &&
+                row_step_ >= static_cast<std::ptrdiff_t>(columns)) {
+                sums_ = {first_, static_cast<std::size_t>(row_step_)};
+                is_in_place_ = true;
+                return;
+            }
+        std::size_t const step = kernel::row_step<T>(columns);
+        sums_ = {memory.take(rows * step), step};
+    }
+
+    bool is_given() const { return is_given_; }
+    kernel::rows_of<T> sums() const { return sums_; }
+
+    /// Writes rows [begin, end) of the gradient, zeros if nothing was added.
+    void finish(std::size_t begin, std::size_t end, bool is_zero) const
+    {
+        if (!is_given_ || (is_in_place_ && !is_zero))
+            return;
+        for (std::size_t row = begin; row < end; ++row) {
+            kernel::strided_row<Item> const to{
+                first_ + static_cast<std::ptrdiff_t>(row) * row_step_, item_step_};
+            if (is_zero)
+                zero_fill(to, 0, columns_);
+            else
+                kernel::copy_row<T, Item>({sums_.first + row * sums_.step}, columns_, to);
+        }
+    }
+
+private:
+    std::size_t rows_ = 0, columns_ = 0;
+    Item* first_ = nullptr;
+    std::ptrdiff_t row_step_ = 0, item_step_ = 0;
+    kernel::rows_of<T> sums_{nullptr, 0};
+    bool is_given_ = false, is_in_place_ = false;
+};
+
+/// The operands of a backward pass that all recurrent operators have.
+template <class Item>
+struct backward_operands {
+    batch_sizes batch;
+    recurrent_widths widths;
+    xloom::direction direction;
+    step_rows<Item const> X, ct_Y;
+    state_rows<Item const> ct_Y_h, ct_Y_c;
+    step_rows<Item> ct_X;
+    tensor_ref<Item> ct_W, ct_R, ct_B, ct_P;
+    state_rows<Item> ct_initial_h, ct_initial_c;
+};
+
+/// Runs a backward pass. Cell is the kernel of the rows, such as lstm_backward_rows.
+template <class Item, class Cell>
+struct backward_runner {
+    using T = compute_t<Item>;
+    using parameters = typename Cell::parameters;
+
+    template <class Weights, class Residuals, class Policy>
+    static void run(backward_operands<Item> const& operands, Weights const& weights,
+        Residuals const& residuals, recurrent_workspace<Item>& workspace, Policy const& policy)
+    {
+        std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
+                          useful = operands.batch.T * operands.batch.N *
+                                   detail::parameters_of(weights, 0).products() / tuning::products_per_thread,
+                          parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
+        kernel::arena<T> size;
+        backward_runner const counting(
+            operands, detail::parameters_of(weights, 0), residuals, parts, 0, size);
+        grow(workspace.numbers_, size.used());
+        for (std::size_t d = 0; d < operands.widths.D; ++d) {
+            kernel::arena<T> memory(workspace.numbers_.data());
+            backward_runner const runner(
+                operands, detail::parameters_of(weights, d), residuals, parts, d, memory);
+            runner.run_steps(residuals, policy);
+        }
+    }
+
+private:
+    /// The memory of a part: of the rows, then of the products.
+    struct part_memory {
+        Cell cell;
+        T *row, *pack, *sums, *partial;
+
+        part_memory(backward_runner const& runner, kernel::arena<T>& memory)
+            : cell(runner.p_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory),
+              row(memory.take(runner.longest_row())),
+              pack(memory.take(kernel::pack_items<T>(runner.most_, runner.stride_))),
+              sums(memory.take(tuning::rows_per_product * kernel::row_step<T>(runner.o_.widths.I))),
+              partial(memory.take(runner.stride_))
+        {}
+    };
+
+    /// A block of steps [begin, end), whose first row has the index `base` among those of all steps.
+    struct block {
+        std::size_t begin, end, base, rows;
+        bool is_first; ///< the first block that is run, which is that of the last steps
+    };
+
+    /// The step and the sorted row of a row of a block; the rows are visited in ascending order.
+    struct place {
+        std::size_t t, row;
+
+        place(backward_runner const& runner, block const& at) : t(at.begin), row(0), begins_(runner.begins_)
+        {}
+        void move_to(std::size_t position) noexcept
+        {
+            while (begins_[t + 1] <= position)
+                ++t;
+            row = position - begins_[t];
+        }
+
+    private:
+        std::size_t const* begins_;
+    };
+
+    template <class Residuals>
+    backward_runner(backward_operands<Item> const& operands, parameters const& p, Residuals const& residuals,
+        std::size_t parts, std::size_t d, kernel::arena<T>& memory)
+        : o_(operands),
+          p_(p),
+          d_(d),
+          parts_(parts),
+          groups_(std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(operands.batch.N, 1))),
+          width_(p.gate_step),
+          columns_(Cell::columns(p)),
+          stride_(columns_.size() * p.gate_step),
+          begins_(residuals.steps(d, 0, 1).begins),
+          rows_(residuals.rows().data()),
+          lengths_(residuals.lengths().data()),
+          longest_(residuals.longest()),
+          most_((std::max)(operands.batch.N, (std::min)(tuning::rows_per_gradient, begins_[longest_]))),
+          ct_W_(operands.ct_W, d, Cell::gates * operands.widths.H, operands.widths.I, memory),
+          ct_R_(operands.ct_R, d, Cell::gates * operands.widths.H, operands.widths.H, memory),
+          ct_sums_{memory.take(most_ * kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
+          x_(memory.take(kernel::panel_items<T>(most_, operands.widths.I))),
+          bias_sums_(memory.take(stride_)),
+          P_sums_(memory.take(stride_)),
+          zeros_(memory.take(longest_row())),
+          kept_(operands.widths.D == 2 && operands.ct_X.is_given()
+                    ? memory.take(operands.batch.T * operands.batch.N * operands.widths.I)
+                    : nullptr)
+    {
+        for (T*& hidden : hidden_)
+            hidden = memory.take(kernel::panel_items<T>(most_, operands.widths.H));
+        kernel::arena<T> size;
+        part_memory const counting(*this, size);
+        part_size_ = size.used();
+        parts_memory_ = memory.take(parts_ * part_size_);
+    }
+
+    part_memory memory_of(std::size_t part) const
+    {
+        kernel::arena<T> memory(parts_memory_ + part * part_size_);
+        return part_memory(*this, memory);
+    }
+
+    std::size_t longest_row() const { return (std::max)(kernel::whole_batches<T>(o_.widths.I), width_); }
+    bool has_weights() const { return ct_W_.is_given() || ct_R_.is_given(); }
+
+    template <class Residuals, class Policy>
+    void run_steps(Residuals const& residuals, Policy const& policy) const
+    {
+        std::fill_n(bias_sums_, stride_, T(0));
+        std::fill_n(P_sums_, stride_, T(0));
+        std::fill_n(zeros_, longest_row(), T(0));
+        policy.for_each(groups_, [&](std::size_t group) { start(group); });
+        block at{longest_, longest_, 0, 0, true};
+        for (; at.begin > 0; at.is_first = false) {
+            at.end = at.begin--;
+            while (at.begin > 0 && begins_[at.end] - begins_[at.begin - 1] <= most_)
+                --at.begin;
+            at.base = begins_[at.begin];
+            at.rows = begins_[at.end] - at.base;
+            policy.for_each(groups_, [&](std::size_t group) { run_rows(group, residuals, at); });
+            policy.for_each(parts_, [&](std::size_t part) { run_products(part, residuals, at); });
+        }
+        policy.for_each(groups_, [&](std::size_t group) { finish(group); });
+        policy.for_each(parts_, [&](std::size_t part) { finish_weights(part, at.is_first); });
+    }
+
+    /// Returns the time step at which a row of the batch is in step t.
+    std::size_t time(std::size_t t, std::size_t sorted) const
+    {
+        bool const backwards = o_.direction == direction::reverse || d_ == 1;
+        return backwards ? lengths_[sorted] - 1 - t : t;
+    }
+    /// Calls f(number in the group, number among the sorted rows) for each row of a group.
+    template <class F>
+    void for_each_row(std::size_t group, std::size_t most, F const& f) const
+    {
+        for (std::size_t i = group, r = 0; i < most; i += groups_, ++r)
+            f(r, i);
+    }
+
+    /// Loads the cotangents of the final states.
+    void start(std::size_t group) const
+    {
+        part_memory const memory = memory_of(group);
+        memory.cell.start();
+        for_each_row(group, o_.batch.N, [&](std::size_t r, std::size_t sorted) {
+            load_state(o_.ct_Y_h, d_, rows_[sorted], o_.widths.H, memory.cell.ct_h(r));
+            if constexpr (requires { memory.cell.ct_c(r); })
+                load_state(o_.ct_Y_c, d_, rows_[sorted], o_.widths.H, memory.cell.ct_c(r));
+        });
+    }
+
+    /// Computes the cotangents of the sums of a group's rows in a block of steps, and packs what the products
+    /// of the weights multiply them with.
+    template <class Residuals>
+    void run_rows(std::size_t group, Residuals const& residuals, block const& at) const
+    {
+        part_memory const memory = memory_of(group);
+        kernel::residual_rows<T const> const kept = residuals.steps(d_, group, groups_);
+        kernel::rows_of<T const> const initial = residuals.initial(d_, group, groups_);
+        auto const keep_hidden = [&](std::size_t t, std::size_t r, std::size_t which, T const* h) {
+            if (ct_R_.is_given() && t < at.end && r < kept.active(t))
+                kernel::put_panel_row<T>(
+                    h, kept.position(t, r) - at.base, {hidden_[which], at.rows, o_.widths.H});
+        };
+        for (std::size_t t = at.end; t-- > at.begin;) {
+            std::size_t const rows = kept.active(t);
+            if (o_.ct_Y.is_given())
+                for (std::size_t r = 0; r < rows; ++r) {
+                    std::size_t const sorted = group + r * groups_;
+                    auto const [first, step] = o_.ct_Y(time(t, sorted), d_, rows_[sorted]);
+                    T* const ct_h = memory.cell.ct_h(r);
+                    for (std::size_t j = 0; j < o_.widths.H; ++j)
+                        ct_h[j] = ct_h[j] + static_cast<T>(first[static_cast<std::ptrdiff_t>(j) * step]);
+                }
+            T* const first = ct_sums_.first + (begins_[t] + group - at.base) * ct_sums_.step;
+            memory.cell.step(rows, t, kept, initial, {first, groups_ * ct_sums_.step}, keep_hidden);
+        }
+        if (ct_R_.is_given())
+            memory.cell.first_hidden(kept.active(at.begin), at.begin, kept, initial, keep_hidden);
+        if (ct_W_.is_given())
+            for (std::size_t t = at.begin; t < at.end; ++t)
+                for (std::size_t r = 0; r < kept.active(t); ++r) {
+                    std::size_t const sorted = group + r * groups_;
+                    kernel::copy_row<Item, T>(
+                        o_.X(time(t, sorted), 0, rows_[sorted]), o_.widths.I, {memory.row});
+                    kernel::put_panel_row<T>(
+                        memory.row, kept.position(t, r) - at.base, {x_, at.rows, o_.widths.I});
+                }
+    }
+
+    /// Computes a part of the products of a block.
+    template <class Residuals>
+    void run_products(std::size_t part, Residuals const& residuals, block const& at) const
+    {
+        part_memory const memory = memory_of(part);
+        if (o_.ct_X.is_given())
+            multiply_W(
+                memory, at, begin_of_part(part, parts_, at.rows), begin_of_part(part + 1, parts_, at.rows));
+        std::size_t const batches = stride_ / kernel::batch_size<T>,
+                          begin = begin_of_part(part, parts_, batches) * kernel::batch_size<T>,
+                          end = begin_of_part(part + 1, parts_, batches) * kernel::batch_size<T>;
+        if (has_weights())
+            for (std::size_t i = 0; i < columns_.size(); ++i)
+                add_to_weights(memory, at, i, std::clamp(begin, i * width_, i * width_ + o_.widths.H),
+                    std::clamp(end, i * width_, i * width_ + o_.widths.H));
+        if (o_.ct_B.is_given())
+            kernel::add_rows(at.rows, begin, end, bias_sums_, memory.partial, [&](std::size_t k, T* partial) {
+                T const* const row = ct_sums_.first + k * ct_sums_.step;
+                for (std::size_t j = begin; j < end; ++j)
+                    partial[j] = partial[j] + row[j];
+            });
+        if constexpr (Cell::has_peepholes)
+            if (o_.ct_P.is_given())
+                add_to_peepholes(memory, residuals, at, begin, (std::min)(end, 3 * width_));
+    }
+
+    /// Computes the cotangents of X in rows [begin, end) of a block.
+    void multiply_W(part_memory const& memory, block const& at, std::size_t begin, std::size_t end) const
+    {
+        std::size_t const I = o_.widths.I, step = kernel::row_step<T>(I);
+        place where(*this, at);
+        for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
+            std::size_t const rows = (std::min)(tuning::rows_per_product, end - k);
+            kernel::rows_of<T const> const ct_sums{ct_sums_.first + k * ct_sums_.step, ct_sums_.step};
+            kernel::multiply<T>(rows, ct_sums, p_.W, {zeros_, 0}, {memory.sums, step});
+            for (std::size_t r = 0; r < rows; ++r) {
+                where.move_to(at.base + k + r);
+                store_ct_X(memory.sums + r * step, time(where.t, where.row), rows_[where.row]);
+            }
+        }
+    }
+
+    /// Stores a row; that of the first of two directions is kept until that of the second is added.
+    void store_ct_X(T* row, std::size_t t, std::size_t n) const
+    {
+        std::size_t const I = o_.widths.I;
+        T* const kept = kept_ == nullptr ? nullptr : kept_ + (t * o_.batch.N + n) * I;
+        if (kept != nullptr && d_ == 0) {
+            std::copy_n(row, I, kept);
+            return;
+        }
+        for (std::size_t i = 0; kept != nullptr && i < I; ++i)
+            row[i] = kept[i] + row[i];
+        kernel::copy_row<T, Item>({row}, I, o_.ct_X(t, 0, n));
+    }
+
+    /// Adds the products of columns [begin, end) of the cotangents, which are of column i of the cell, to the
+    /// gradients of W and R.
+    void add_to_weights(
+        part_memory const& memory, block const& at, std::size_t i, std::size_t begin, std::size_t end) const
+    {
+        std::size_t const H = o_.widths.H;
+        kernel::gradient_column const column = columns_[i];
+        auto const add = [&](weight_gradient<Item> const& to, std::size_t row, std::size_t count,
+                             auto const& rows, kernel::panels<T> const& b) {
+            auto const sums = to.sums().from(row);
+            kernel::multiply<T>(count, rows, b,
+                at.is_first ? kernel::rows_of<T const>{zeros_, 0}
+                            : kernel::rows_of<T const>{sums.first, sums.step},
+                sums);
+        };
+        kernel::for_each_pack(end - begin, {ct_sums_.first + begin, ct_sums_.step}, at.rows, memory.pack,
+            [&](std::size_t first, std::size_t count, auto const& rows) {
+                std::size_t const unit = begin - i * width_ + first;
+                if (ct_W_.is_given() && column.W != kernel::no_gate)
+                    add(ct_W_, column.W * H + unit, count, rows, {x_, at.rows, o_.widths.I});
+                if (ct_R_.is_given() && column.R != kernel::no_gate)
+                    add(ct_R_, column.R * H + unit, count, rows, {hidden_[column.hidden], at.rows, H});
+            });
+    }
+
+    template <class Residuals>
+    void add_to_peepholes(part_memory const& memory, Residuals const& residuals, block const& at,
+        std::size_t begin, std::size_t end) const
+    {
+        kernel::residual_rows<T const> const kept = residuals.steps(d_, 0, 1);
+        kernel::rows_of<T const> const initial = residuals.initial(d_, 0, 1);
+        place where(*this, at);
+        kernel::add_rows(
+            at.rows, (std::min)(begin, end), end, P_sums_, memory.partial, [&](std::size_t k, T* partial) {
+                where.move_to(at.base + k);
+                T const* const row = ct_sums_.first + k * ct_sums_.step;
+                for (std::size_t gate = 0; gate < 3; ++gate) {
+                    T const* const c = Cell::peephole_input(p_, gate, where.t, where.row, kept, initial);
+                    std::size_t const first = gate * width_;
+                    for (std::size_t j = (std::max)(begin, first); j < (std::min)(end, first + width_); ++j)
+                        partial[j] = kernel::multiply_add(row[j], c[j - first], partial[j]);
+                }
+            });
+    }
+
+    /// Stores the cotangents of the initial states, and zeros for the steps beyond a row's length.
+    void finish(std::size_t group) const
+    {
+        part_memory const memory = memory_of(group);
+        for_each_row(group, o_.batch.N, [&](std::size_t r, std::size_t sorted) {
+            store_state(memory.cell.ct_h(r), o_.widths.H, o_.ct_initial_h, d_, rows_[sorted]);
+            if constexpr (requires { memory.cell.ct_c(r); })
+                store_state(memory.cell.ct_c(r), o_.widths.H, o_.ct_initial_c, d_, rows_[sorted]);
+            if (d_ == 0)
+                o_.ct_X.zero_fill(lengths_[sorted], o_.batch.T, 0, rows_[sorted], 0, o_.widths.I);
+        });
+    }
+
+    void finish_weights(std::size_t part, bool is_zero) const
+    {
+        std::size_t const H = o_.widths.H, rows = Cell::gates * H, begin = begin_of_part(part, parts_, rows),
+                          end = begin_of_part(part + 1, parts_, rows);
+        ct_W_.finish(begin, end, is_zero);
+        ct_R_.finish(begin, end, is_zero);
+        if (part != 0)
+            return;
+        auto const store = [&](T const* from, tensor_ref<Item> const& to, std::size_t first) {
+            Item* const row = to.data() + static_cast<std::ptrdiff_t>(d_) * to.step(0) +
+                              static_cast<std::ptrdiff_t>(first) * to.step(1);
+            kernel::copy_row<T, Item>({from}, H, {row, to.step(1)});
+        };
+        for (std::size_t i = 0; i < columns_.size() && o_.ct_B.is_given(); ++i) {
+            if (columns_[i].W != kernel::no_gate)
+                store(bias_sums_ + i * width_, o_.ct_B, columns_[i].W * H);
+            if (columns_[i].R != kernel::no_gate)
+                store(bias_sums_ + i * width_, o_.ct_B, (Cell::gates + columns_[i].R) * H);
+        }
+        for (std::size_t gate = 0; gate < 3 && o_.ct_P.is_given(); ++gate)
+            store(P_sums_ + gate * width_, o_.ct_P, gate * H);
+    }
+
+    backward_operands<Item> const& o_;
+    parameters const& p_;
+    std::size_t d_, parts_, groups_; ///< groups_: of rows
+    std::size_t width_;              ///< of a column of the cotangents
+    std::span<kernel::gradient_column const> columns_;
+    std::size_t stride_; ///< of all columns
+    std::size_t const *begins_, *rows_, *lengths_;
+    std::size_t longest_, most_; ///< most_: rows in a block
+    weight_gradient<Item> ct_W_, ct_R_;
+    kernel::rows_of<T> ct_sums_; ///< of the rows of a block
+    T* x_;                       ///< the rows of X of a block, in panels
+    T *bias_sums_, *P_sums_, *zeros_;
+    T* kept_; ///< the cotangent of X in the first of two directions
+    std::array<T*, Cell::hidden_inputs> hidden_{};
+    std::size_t part_size_ = 0;
+    T* parts_memory_ = nullptr;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The state of the rows of a GRU or an RNN, whose steps keep residuals; Rows is their kernel.
+template <class Item, class Rows, class Weights, class Residuals>
+struct recorded_hidden_states : hidden_states<Item, Rows, Weights> {
+    using T = compute_t<Item>;
+
+    Residuals& residuals;
+    std::size_t groups;
+
+    template <class Part>
+    Rows make_rows(Part const& part, kernel::arena<T>& memory) const
+    {
+        return Rows(detail::parameters_of(this->weights, part.d), part.count,
+            residuals.steps_to_write(part.d, part.group, groups), memory);
+    }
+    template <class Part>
+    void start(Part const& part, Rows const& rows) const
+    {
+        hidden_states<Item, Rows, Weights>::start(part, rows);
+        for (std::size_t r = 0; r < part.count; ++r)
+            std::copy_n(rows.h(r), kernel::whole_batches<T>(rows.H()),
+                residuals.initial_to_write(part.d, part.group + r * groups));
+    }
+};
+
+/// Runs the forward pass of a GRU or an RNN, and keeps residuals.
+template <class Rows, class Item, class Weights, class Start, class Outputs, class Residuals, class Policy>
+void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights const& weights,
+    Start const& start, Outputs const& outputs, Residuals& residuals, recurrent_workspace<Item>& workspace,
+    Policy const& policy)
+{
+    batch_sizes const batch = check_hidden_call<Item>(op, X, weights, start);
+    check_hidden_outputs<Item>(op, weights, batch, X, start, outputs);
+    std::int64_t const layout = weights.layout();
+    batch_operands<Item> const operands{
+        batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, start.sequence_lens};
+    residuals.start(
+        weights, batch, [&](std::size_t n) { return operands.length(n); }, 1);
+    auto runner = make_runner(weights, operands, workspace, policy);
+    runner(
+        recorded_hidden_states<Item, Rows, Weights, Residuals>{
+            {weights, {start.initial_h, layout}, {outputs.Y_h, layout}}, residuals, runner.groups},
+        policy);
+    residuals.finish();
+}
+
+/// Checks and runs the backward pass of a GRU or an RNN. The texts are the shapes of W, R and B.
+template <class Cell, class Item, class Weights, class Residuals, class Cotangents, class Gradients,
+    class Policy>
+void run_hidden_backward(std::string_view op, std::array<std::string_view, 3> const& texts,
+    input_ref<Item> const& X, Weights const& weights, Residuals const& residuals,
+    Cotangents const& cotangents, Gradients const& gradients, recurrent_workspace<Item>& workspace,
+    Policy const& policy)
+{
+    check_ranks(op, X, cotangents.Y, cotangents.Y_h);
+    std::int64_t const layout = weights.layout();
+    recurrent_widths const& sizes = weights.sizes();
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H, rows = Cell::gates * H;
+    batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
+    check_residuals(op, residuals, weights, batch);
+    shape const state = state_shape(sizes, batch, layout);
+    auto const describe_sizes = [&] { return describe(sizes, batch); };
+    check_shapes(op,
+        std::array{shape_requirement{"ct_Y", output_letters(layout), output_shape(sizes, batch, layout),
+                       shape_if_given(cotangents.Y)},
+            shape_requirement{"ct_Y_h", state_letters(layout), state, shape_if_given(cotangents.Y_h)}},
+        describe_sizes);
+    check_outputs<Item>(op, describe_sizes,
+        std::array{
+            output_requirement<Item>{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
+            output_requirement<Item>{"ct_W", texts[0], {D, rows, I}, gradients.W},
+            output_requirement<Item>{"ct_R", texts[1], {D, rows, H}, gradients.R},
+            output_requirement<Item>{"ct_B", texts[2], {D, 2 * rows}, gradients.B},
+            output_requirement<Item>{
+                "ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"},
+        },
+        blocks_of(X, cotangents.Y, cotangents.Y_h));
+    backward_operands<Item> const operands{batch, sizes, weights.direction(), {X, layout},
+        {cotangents.Y, layout}, {cotangents.Y_h, layout}, {}, {gradients.X, layout}, gradients.W, gradients.R,
+        gradients.B, {}, {gradients.initial_h, layout}, {}};
+    backward_runner<Item, Cell>::run(operands, weights, residuals, workspace, policy);
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The residuals that gru_forward_into keeps for gru_backward_into: the sums of the gates and h of each step
+/// that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more than an
+/// earlier one allocates nothing. A backward pass only reads it.
+template <class Item>
+class gru_residuals : public detail::residuals_of<Item, kernel::gru_attributes<detail::compute_t<Item>>> {};
+
+/// The cotangents of a GRU's outputs; {} omits one, which is zeros.
+template <class Item>
+struct gru_cotangents {
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
+};
+
+/// The cotangents of a GRU's inputs, the outputs of gru_backward_into; {} omits one.
+template <class Item>
+struct gru_gradients {
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
+};
+
+/// The weights and attributes of a GRU, checked and packed for its backward pass: the constants and options
+/// of gru_weights in another order. B is not read. Copies share the memory, moves copy; const members are
+/// thread-safe.
+///
+/// Errors    shape_error, option_error: as gru.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
+template <class Item>
+class gru_backward_weights
+    : public detail::packed_weights<detail::gru_backward_family, detail::compute_t<Item>> {
+public:
+    gru_backward_weights(gru_constants<Item> const& constants, gru_options const& options = {})
+        : gru_backward_weights::packed_weights({"xloom::gru_backward_weights"}, constants, options)
+    {}
+};
+
+/// Computes ONNX's GRU as gru_into does, with the same bits, and keeps what its backward pass needs.
+///
+/// Errors    as gru_into.
+/// Cost      that of gru_into, and writing residuals of T N D 4H, with linear_before_reset T N D 5H, numbers,
+///           fewer for shorter rows.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void gru_forward_into(Input const& X, gru_weights<Item> const& weights,
+    std::type_identity_t<gru_start<Item>> const& start,
+    std::type_identity_t<gru_outputs<Item>> const& outputs, gru_residuals<Item>& residuals,
+    recurrent_workspace<Item>& workspace, Policy const& policy = {})
+{
+    detail::input_ref<Item> const input = X;
+    detail::run_hidden_forward<kernel::recorded_gru_rows<detail::compute_t<Item>>>(
+        "xloom::gru_forward_into", input, weights, start, outputs, residuals, workspace, policy);
+}
+
+/// Computes the vector-Jacobian product of ONNX's GRU: the cotangents of its inputs from those of its
+/// outputs.
+///
+/// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h [D, N, H] -> ct_X
+///           [T, N, I], ct_W [D, 3H, I], ct_R [D, 3H, H], ct_B [D, 6H], ct_initial_h [D, N, H]. Each may be
+///           omitted. Any strides.
+/// Types     those of gru. Storage floats are computed as float, and rounded in the outputs only.
+/// Options   those given to gru_backward_weights, which are those of the forward pass; X is its X.
+/// Policy    as lstm_backward_into.
+/// Special   as lstm_backward_into: kinks, clip, and steps beyond a row's length.
+/// Errors    before anything is written, as lstm_backward_into. ct_initial_h may be the same tensor as
+///           ct_Y_h.
+/// Order     as lstm_backward_into: the bits do not depend on the threads.
+/// Cost      T N D 6H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
+///           workspace is large enough.
+/// Source    ONNX GRU-22; Werbos (1990), backpropagation through time.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<double, 3> const W = {{{0.5}, {0.5}, {0.5}}}; // H = 1
+/// xt::xtensor<double, 3> const R = xt::zeros<double>({1, 3, 1});
+/// xt::xtensor<double, 3> ct_X = xt::zeros<double>({2, 1, 1});
+/// xloom::gru_residuals<double> residuals;
+/// xloom::recurrent_workspace<double> workspace;
+/// xloom::gru_weights<double> const weights({.W = W, .R = R});
+/// xloom::gru_forward_into(X, weights, {}, {}, residuals, workspace);
+/// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
+/// xloom::gru_backward_weights<double> const backward_weights({.W = W, .R = R});
+/// xloom::gru_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// ct_X; // = [[[0.0769815]], [[-0.0380064]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void gru_backward_into(Input const& X, gru_backward_weights<Item> const& weights,
+    gru_residuals<Item> const& residuals, std::type_identity_t<gru_cotangents<Item>> const& cotangents,
+    std::type_identity_t<gru_gradients<Item>> const& gradients, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
+{
+    detail::input_ref<Item> const input = X;
+    detail::run_hidden_backward<kernel::gru_backward_rows<detail::compute_t<Item>>>(
+        "xloom::gru_backward_into", {"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"}, input, weights, residuals,
+        cotangents, gradients, workspace, policy);
 }
 
 } // namespace xloom
@@ -12768,7 +14309,7 @@ auto if_vjp(Cond const& cond, Then&& then_branch, ThenVjp&& then_vjp, Else&& els
         using result = owned_t<typename branch_call<std::remove_reference_t<Then>, Operands>::result>;
         if_pullback<result, std::decay_t<Then>, std::decay_t<ThenVjp>, std::decay_t<Else>,
             std::decay_t<ElseVjp>, Operands>
-            pullback(is_true("xloom::if_vjp", cond), static_cast<Then&&>(then_branch),
+            pullback(detail::is_true("xloom::if_vjp", cond), static_cast<Then&&>(then_branch),
                 static_cast<ThenVjp&&>(then_vjp), static_cast<Else&&>(else_branch),
                 static_cast<ElseVjp&&>(else_vjp), detail::hold(static_cast<Operands&&>(operands)));
         auto value = pullback.run_forward();
@@ -15223,10 +16764,9 @@ namespace xloom {
 namespace detail {
 
 template <class Body, class... States, class... Outputs>
-loop_status run_loop_into(
-    Body& body, std::tuple<States&...> states, std::tuple<Outputs&...> outputs, loop_options const& options)
+loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...> states,
+    std::tuple<Outputs&...> outputs, loop_options const& options)
 {
-    static constexpr std::string_view op = "xloom::loop_into";
     loop_control control(limit_of(op, options), options);
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_outputs", outputs);
@@ -15294,7 +16834,8 @@ loop_status loop_into(
 {
     using namespace detail;
     if constexpr (is_valid_loop_into<Body, States, Outputs>())
-        return run_loop_into(body, detail::leaves(states), detail::leaves(scan_outputs), options);
+        return detail::run_loop_into(
+            "xloom::loop_into", body, detail::leaves(states), detail::leaves(scan_outputs), options);
     else
         return {}; // a value, so that one mistake gives one error
 }
@@ -15462,7 +17003,7 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
     using state = owned_t<Init>;
     if constexpr (is_valid_loop<Body, state>()) {
         using step = bare<typename loop_call<Body, state>::result>;
-        return run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
+        return detail::run_loop<step>("xloom::loop", body, state(static_cast<Init&&>(init)), options);
     } else {
         return loop_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
     }
@@ -15664,74 +17205,13 @@ auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_optio
 
 // ==== xloom/loop_vjp.hpp ====
 // The vector-Jacobian product of a loop: its results, and a function from their cotangents to those of its
-// operands.
+// operands. Includes loop_vjp_into.
 
-// ==== xloom/run/scan/loop_vjp_types.hpp ====
-// The requirements on the types of a call of loop_vjp, with their compile-time errors.
+// ==== xloom/loop_vjp_into.hpp ====
+// The vector-Jacobian product of a loop in place: a forward pass that keeps states, and a backward pass.
 
-namespace xloom::detail {
-
-/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param const&...).
-template <class Body, class State, class Params>
-using loop_param_call =
-    call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>>;
-
-/// The call of the VJP of a loop's body.
-template <class BodyVjp, class State, class Params, class CtOutputs>
-using loop_vjp_call = call_of<BodyVjp,
-    joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
-        typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<State>, leaves_t<owned_t<Params>>>>;
-
-/// True if the types of a call of loop_vjp are valid, otherwise a compile-time error of one sentence.
-template <class Body, class State, class Params>
-consteval bool is_valid_loop_vjp()
-{
-    if constexpr (!is_flat<bare<Params>>)
-        static_assert(never<Params>, "xloom::loop_vjp: params is one value or a flat std::tuple of values, "
-                                     "but a std::tuple is inside a std::tuple");
-    else if constexpr (!every_leaf<has_zero, const_leaves_t<Params>>)
-        static_assert(never<Params>,
-            "xloom::loop_vjp: a parameter is a tensor or a scalar, whose cotangent can begin as 0");
-    else if constexpr (!loop_param_call<Body, State, Params>::is_valid)
-        static_assert(never<Body>,
-            "xloom::loop_vjp: the body must be callable as body(std::int64_t iteration, bool cond, carried "
-            "value const&..., param const&...); the arguments are loop_vjp(body, body_vjp, init[, params][, "
-            "checkpoints][, options])");
-    else {
-        using step = typename loop_param_call<Body, State, Params>::result;
-        return is_valid_loop<callable_returning<step>, State>(); // the other requirements
-    }
-    return false;
-}
-
-/// True if the types of a call of a loop's pullback are valid, otherwise a compile-time error of one sentence.
-template <class Step, class BodyVjp, class State, class Params, class CtStates, class CtOutputs>
-consteval bool is_valid_loop_pullback()
-{
-    using ct_outputs = decltype(detail::evaluated_inputs(std::declval<CtOutputs const&>()));
-    if constexpr (!std::is_constructible_v<State, CtStates const&>)
-        static_assert(never<CtStates>, "xloom::loop_vjp: the pullback's arguments are pullback(ct_states, "
-                                       "ct_outputs), ct_states of the types of the carried values");
-    else if constexpr (!every_leaf<is_scan_input, ct_outputs> ||
-                       !have_same_items<leaves_t<decltype(Step::scan_outputs)>, ct_outputs>)
-        static_assert(never<CtOutputs>,
-            "xloom::loop_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with "
-            "a "
-            "tensor for each scan output, with items of its type; std::tuple() where there are none");
-    else if constexpr (!loop_vjp_call<BodyVjp, State, Params, ct_outputs>::is_valid)
-        static_assert(never<BodyVjp>,
-            "xloom::loop_vjp: the VJP must be callable as body_vjp(std::int64_t iteration, carried value "
-            "const&..., param const&..., output cotangent const&..., carried value's cotangent&..., param "
-            "cotangent&...)");
-    else
-        return true;
-    return false;
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/run/scan/scan_backward.hpp ====
-// The backward pass of a scan: runs the body's VJP over the iterations from the last to the first.
+// ==== xloom/run/scan/loop_backward.hpp ====
+// The backward pass of a loop: runs the body's VJP over the iterations from the last to the first.
 
 // ==== xloom/run/scan/kept_states.hpp ====
 // The states that a forward pass keeps, and the backward pass over the iterations between them.
@@ -15975,6 +17455,7 @@ public:
         is_finished_ = true;
     }
 
+    checkpoint::kind policy() const { return policy_.policy(); }
     bool is_finished() const { return is_finished_; }
     /// Returns the number of iterations of the forward pass.
     std::size_t length() const { return length_; }
@@ -16115,6 +17596,9 @@ private:
 
 } // namespace xloom::detail
 
+// ==== xloom/run/scan/scan_backward.hpp ====
+// The backward pass of a scan: runs the body's VJP over the iterations from the last to the first.
+
 namespace xloom::detail {
 
 /// Sets the items of an element of a cotangent, or of a whole one, to 0.
@@ -16183,7 +17667,7 @@ std::array<placed_operand, N> reversed(std::array<placed_operand, N> places)
 
 /// The operands of a backward pass: tuples of references.
 template <class Inputs, class Params, class CtOutputs, class CtStates, class CtInputs, class CtParams>
-struct backward_operands {
+struct scan_backward_operands {
     Inputs inputs;
     Params params;
     CtOutputs ct_outputs;
@@ -16192,7 +17676,7 @@ struct backward_operands {
     CtParams ct_params;
 };
 template <class... Tuples>
-backward_operands(Tuples...) -> backward_operands<Tuples...>;
+scan_backward_operands(Tuples...) -> scan_backward_operands<Tuples...>;
 
 /// Checks the operands of a backward pass. `output_shapes` are those of the forward pass.
 template <class Kept, class Operands>
@@ -16241,7 +17725,7 @@ void check_scan_backward(std::string_view op, Kept const& kept, std::span<shape 
 template <bool LeadingAxis, class Kept, class RunBody, class BodyVjp, class... Xs, class Params, class... Ys,
     class... States, class... CtXs, class CtParams>
 void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body, BodyVjp& body_vjp,
-    backward_operands<std::tuple<Xs...>, Params, std::tuple<Ys...>, std::tuple<States&...>,
+    scan_backward_operands<std::tuple<Xs...>, Params, std::tuple<Ys...>, std::tuple<States&...>,
         std::tuple<CtXs&...>, CtParams> const& operands,
     scan_options const& options)
 {
@@ -16292,6 +17776,263 @@ void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body,
         detail::leave_all(ct_y);
         detail::leave_all(ct_x);
     });
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// The states that a forward pass of a loop kept, and the shapes of its results.
+template <class State>
+struct loop_record {
+    kept_states<value_slots, State> states;
+    std::vector<shape> state_shapes{};
+    std::vector<shape> output_shapes{};
+};
+
+} // namespace detail
+
+template <class State>
+class loop_residuals;
+
+namespace detail {
+
+/// Returns the residuals for an operator.
+template <class State>
+loop_record<State>& record_of(loop_residuals<State>& residuals)
+{
+    return residuals;
+}
+
+} // namespace detail
+
+/// The memory of loop_forward_into's carried values, from which loop_backward_into begins. State is the type of
+/// the carried values: one type or a std::tuple. One call may use it at a time.
+template <class State>
+class loop_residuals : private detail::loop_record<State> {
+public:
+    explicit loop_residuals(checkpoint const& checkpoints = checkpoint::all())
+        : detail::loop_record<State>{detail::kept_states<detail::value_slots, State>(checkpoints)}
+    {}
+
+private:
+    template <class S>
+    friend detail::loop_record<S>& detail::record_of(loop_residuals<S>& residuals);
+};
+
+namespace detail {
+
+/// Begins a forward pass of at most `limit` iterations.
+template <class State>
+void start_loop(
+    std::string_view op, loop_record<State>& record, std::int64_t limit, loop_options const& options)
+{
+    checkpoint::kind const policy = record.states.policy();
+    bool const reads_length = policy == checkpoint::kind::sqrt || policy == checkpoint::kind::binomial;
+    if (reads_length && !options.max_trip_count)
+        fail<option_error>(op, ": checkpoint::sqrt and checkpoint::binomial need the number of iterations in "
+                               "advance, but options.max_trip_count is empty. Give it, or choose "
+                               "checkpoint::online or checkpoint::all.");
+    record.states.start(op, static_cast<std::size_t>((std::max)(limit, std::int64_t{0})), /*is_exact*/ false);
+}
+
+/// Returns the shapes of the tensors among the values, and empty shapes for the others.
+template <class... Xs>
+std::vector<shape> shapes_if_tensors(
+    std::string_view op, std::string_view name, std::tuple<Xs&...> const& values)
+{
+    std::vector<shape> shapes;
+    detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
+        if constexpr (tensor<X>) {
+            check_rank(op, name, detail::rank_of(value), i);
+            shapes.push_back(detail::shape_of(value));
+        } else {
+            shapes.push_back({});
+        }
+    });
+    return shapes;
+}
+
+/// Ends a forward pass with these results.
+template <class State, class States, class Outputs>
+void finish_loop(
+    std::string_view op, loop_record<State>& record, States const& states, Outputs const& outputs)
+{
+    record.state_shapes = detail::shapes_if_tensors(op, "states", states);
+    auto const shapes = detail::shapes_of(outputs);
+    record.output_shapes.assign(shapes.begin(), shapes.end());
+    record.states.finish();
+}
+
+/// Checks the cotangents of a loop's results.
+template <class State, class CtOutputs, class CtStates>
+void check_loop_cotangents(std::string_view op, loop_record<State> const& record, CtOutputs const& ct_outputs,
+    CtStates const& ct_states)
+{
+    if (!record.states.is_finished())
+        fail<option_error>(op, ": the residuals must be those of a forward pass, but none has finished with "
+                               "them. Call loop_forward_into first.");
+    detail::check_ranks(op, "ct_outputs", ct_outputs);
+    check_cotangents(op, "ct_outputs", detail::shapes_of(ct_outputs), "scan_outputs", record.output_shapes);
+    check_cotangents(op, "ct_states", detail::shapes_if_tensors(op, "ct_states", ct_states), "states",
+        record.state_shapes);
+}
+
+/// Runs a backward pass whose operands are checked. run_body(t, states, elements for outputs) runs iteration t
+/// of the forward pass on states.
+template <class State, class RunBody, class BodyVjp, class Params, class... Ys, class CtStates,
+    class CtParams>
+void run_loop_backward(loop_record<State>& record, RunBody const& run_body, BodyVjp& body_vjp,
+    Params const& params, std::tuple<Ys...> const& ct_outputs, CtStates const& ct_states,
+    CtParams const& ct_params)
+{
+    auto const places = detail::places_of(ct_outputs);
+    auto ct_y = cursor_set<std::tuple<Ys...>, true>::start(
+        ct_outputs, detail::reversed(places), kernel::all_iterations(record.states.length()));
+    discarded_elements<std::tuple<Ys...>, true> discarded(places);
+    auto const advance = [&](State& states, std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t)
+            run_body(static_cast<std::int64_t>(t), detail::leaves(states), discarded.elements());
+    };
+    record.states.reverse(advance, [&](std::size_t t, State const& states) {
+        detail::enter_all(ct_y);
+        detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
+            detail::leaves(states), params, detail::input_elements(ct_y), ct_states, ct_params);
+        detail::leave_all(ct_y);
+    });
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/run/scan/loop_vjp_types.hpp ====
+// The requirements on the types of a call of loop_vjp, with their compile-time errors.
+
+namespace xloom::detail {
+
+/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param const&...).
+template <class Body, class State, class Params>
+using loop_param_call =
+    call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>>;
+
+/// The call of the VJP of a loop's body.
+template <class BodyVjp, class State, class Params, class CtOutputs>
+using loop_vjp_call = call_of<BodyVjp,
+    joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
+        typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<State>, leaves_t<owned_t<Params>>>>;
+
+/// True if the types of a call of loop_vjp are valid, otherwise a compile-time error of one sentence.
+template <class Body, class State, class Params>
+consteval bool is_valid_loop_vjp()
+{
+    if constexpr (!is_flat<bare<Params>>)
+        static_assert(never<Params>, "xloom::loop_vjp: params is one value or a flat std::tuple of values, "
+                                     "but a std::tuple is inside a std::tuple");
+    else if constexpr (!every_leaf<has_zero, const_leaves_t<Params>>)
+        static_assert(never<Params>,
+            "xloom::loop_vjp: a parameter is a tensor or a scalar, whose cotangent can begin as 0");
+    else if constexpr (!loop_param_call<Body, State, Params>::is_valid)
+        static_assert(never<Body>,
+            "xloom::loop_vjp: the body must be callable as body(std::int64_t iteration, bool cond, carried "
+            "value const&..., param const&...); the arguments are loop_vjp(body, body_vjp, init[, params][, "
+            "checkpoints][, options])");
+    else {
+        using step = typename loop_param_call<Body, State, Params>::result;
+        return is_valid_loop<callable_returning<step>, State>(); // the other requirements
+    }
+    return false;
+}
+
+/// True if the types of a call of a loop's pullback are valid, otherwise a compile-time error of one sentence.
+template <class Step, class BodyVjp, class State, class Params, class CtStates, class CtOutputs>
+consteval bool is_valid_loop_pullback()
+{
+    using ct_outputs = decltype(detail::evaluated_inputs(std::declval<CtOutputs const&>()));
+    if constexpr (!std::is_constructible_v<State, CtStates const&>)
+        static_assert(never<CtStates>, "xloom::loop_vjp: the pullback's arguments are pullback(ct_states, "
+                                       "ct_outputs), ct_states of the types of the carried values");
+    else if constexpr (!every_leaf<is_scan_input, ct_outputs> ||
+                       !have_same_items<leaves_t<decltype(Step::scan_outputs)>, ct_outputs>)
+        static_assert(never<CtOutputs>,
+            "xloom::loop_vjp: the pullback's arguments are pullback(ct_states, ct_outputs), ct_outputs with "
+            "a "
+            "tensor for each scan output, with items of its type; std::tuple() where there are none");
+    else if constexpr (!loop_vjp_call<BodyVjp, State, Params, ct_outputs>::is_valid)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_vjp: the VJP must be callable as body_vjp(std::int64_t iteration, carried value "
+            "const&..., param const&..., output cotangent const&..., carried value's cotangent&..., param "
+            "cotangent&...)");
+    else
+        return true;
+    return false;
+}
+
+/// The call of a loop's body in place: body(iteration, carried value&..., param const&..., output&...).
+template <class Body, class States, class Params, class Outputs>
+using loop_forward_call =
+    call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>, const_leaves_t<Params>,
+                      typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
+
+/// True if the types of a call of loop_forward_into are valid, otherwise a compile-time error of one sentence.
+template <class Body, class States, class Params, class Outputs, class State>
+consteval bool is_valid_loop_forward_into()
+{
+    if constexpr (!is_flat<bare<Params>>)
+        static_assert(never<Params>, "xloom::loop_forward_into: params is one value or a flat std::tuple of "
+                                     "values, but a std::tuple is inside a std::tuple");
+    else if constexpr (!std::is_same_v<owned_t<bare<States>>, State>)
+        static_assert(never<States>,
+            "xloom::loop_forward_into: residuals must be loop_residuals<State> of the "
+            "carried values' own type, without references and const");
+    else if constexpr (!loop_forward_call<Body, States, Params, Outputs>::is_valid)
+        static_assert(never<Body>,
+            "xloom::loop_forward_into: the body must be callable as body(std::int64_t iteration, carried "
+            "value&..., param const&..., output&...); the arguments are loop_forward_into(body, states, "
+            "params, "
+            "scan_outputs, residuals[, options]), with std::tuple() where there are none");
+    else {
+        using result = typename loop_forward_call<Body, States, Params, Outputs>::result;
+        return is_valid_loop_into<callable_returning<result>, States, Outputs>(); // the other requirements
+    }
+    return false;
+}
+
+/// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one sentence.
+template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
+consteval bool is_valid_loop_backward_into()
+{
+    using call = call_of<BodyVjp,
+        joined_t<std::tuple<std::int64_t>, leaves_t<State const>, const_leaves_t<Params>,
+            typename cursor_set<CtOutputs, true>::input_arguments, leaves_t<CtStates>, leaves_t<CtParams>>>;
+    if constexpr (!every_leaf<is_scan_input, CtOutputs>)
+        static_assert(never<CtOutputs>,
+            "xloom::loop_backward_into: ct_outputs are tensors with at least one axis; the arguments are "
+            "loop_backward_into(body, body_vjp, params, ct_outputs, ct_states, ct_params, residuals), with "
+            "std::tuple() where there are none");
+    else if constexpr (!every_leaf<is_writable, leaves_t<CtStates>> ||
+                       !every_leaf<is_writable, leaves_t<CtParams>> || !outlives_call<CtStates> ||
+                       !outlives_call<CtParams>)
+        static_assert(never<CtStates>, "xloom::loop_backward_into: ct_states and ct_params are written in "
+                                       "place, so each must be a variable "
+                                       "that is not const, or a view of one; pass several as std::tie(a, b)");
+    else if constexpr (!have_same_items<leaves_t<State>, leaves_t<CtStates>>)
+        static_assert(never<CtStates>,
+            "xloom::loop_backward_into: there must be a cotangent for each carried "
+            "value, with items of the value's type");
+    else if constexpr (std::tuple_size_v<const_leaves_t<Params>> != std::tuple_size_v<leaves_t<CtParams>>)
+        static_assert(
+            never<CtParams>, "xloom::loop_backward_into: there must be a cotangent for each of params");
+    else if constexpr (!call::is_valid)
+        static_assert(never<BodyVjp>,
+            "xloom::loop_backward_into: the VJP must be callable as body_vjp(std::int64_t iteration, carried "
+            "value const&..., param const&..., output cotangent const&..., carried value's cotangent&..., "
+            "param "
+            "cotangent&...)");
+    else
+        return true;
+    return false;
 }
 
 } // namespace xloom::detail
@@ -16352,6 +18093,106 @@ private:
 
 namespace xloom {
 
+/// Runs loop_into with a body that has parameters, and keeps the carried values that loop_backward_into needs.
+///
+/// body(std::int64_t iteration, carried value&..., param const&..., output&...) -> bool, as in loop_into.
+/// params is one value or a flat std::tuple of values of any type: whatever has a gradient and is not carried.
+///
+/// Errors    as loop_into; option_error: checkpoint::sqrt or binomial without options.max_trip_count. If a
+///           body throws, the residuals cannot be used for a backward pass.
+/// Cost      that of loop_into, and a copy of all carried values that are kept: see checkpoint. With
+///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop if the
+///           residuals have the memory from an earlier call.
+/// Example   loop_backward_into has one.
+template <class Body, class States, class Params, class Outputs, class State>
+loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
+    loop_residuals<State>& residuals, loop_options const& options = {})
+{
+    using namespace detail;
+    if constexpr (is_valid_loop_forward_into<Body, States, Params, Outputs, State>()) {
+        static constexpr std::string_view op = "xloom::loop_forward_into";
+        auto const parameters = detail::const_leaves(detail::leaves(params));
+        loop_record<State>& record = detail::record_of(residuals);
+        detail::start_loop(op, record, limit_of(op, options), options);
+        constexpr std::size_t count = leaf_count<States>;
+        recording_body<1, count, 1 + count, bare<decltype(record.states)>, std::remove_reference_t<Body>,
+            bare<decltype(parameters)>>
+            recording(record.states, body, parameters);
+        loop_status const status = detail::run_loop_into(
+            op, recording, detail::leaves(states), detail::leaves(scan_outputs), options);
+        detail::finish_loop(op, record, detail::leaves(states), detail::leaves(scan_outputs));
+        return status;
+    } else {
+        return {}; // a value, so that one mistake gives one error
+    }
+}
+
+/// Computes the cotangents of a loop's carried values and parameters from those of its results, by the VJP of
+/// its body.
+///
+/// body_vjp is that of loop_vjp. ct_states holds the cotangents of the final values, and at the end those of
+/// the initial ones; those of the parameters are added to ct_params. The body is that of loop_forward_into,
+/// which computes the values again that were not kept; the outputs that it then writes are discarded.
+///
+/// Shapes    ct_outputs as the scan outputs, of which the iterations that were run are read; ct_states as the
+///           final values, ct_params as the parameters.
+/// Errors    before the first write: shape_error: a cotangent's shape. option_error: no forward pass has
+///           finished with the residuals. overlap_error: a cotangent that is written shares memory with another
+///           operand. Exceptions of the bodies propagate; the cotangents then hold the values written so far.
+/// Order     from the last iteration to the first, with the same bits for every checkpoint.
+/// Cost      a run of body_vjp for each iteration, and the runs of the body that the checkpoint states.
+/// Example
+/// ```cpp
+/// auto const body = [](std::int64_t, double& v, double w) { return (v *= w) > 1; };
+/// auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
+///     ct_w += ct_v * v;
+///     ct_v *= w;
+/// };
+/// double v = 6, ct_v = 1, ct_w = 0;
+/// xloom::loop_residuals<double> residuals(xloom::checkpoint::online(2));
+/// auto const status = xloom::loop_forward_into(body, v, 0.5, std::tuple(), residuals);
+/// status.trip_count; // = 3
+/// xloom::loop_backward_into(body, body_vjp, 0.5, std::tuple(), ct_v, ct_w, residuals);
+/// ct_v; // = 0.125
+/// ct_w; // = 4.5
+/// ```
+template <class Body, class BodyVjp, class Params, class CtOutputs, class CtStates, class CtParams,
+    class State>
+void loop_backward_into(Body&& body, BodyVjp&& body_vjp, Params const& params, CtOutputs const& ct_outputs,
+    CtStates&& ct_states, CtParams&& ct_params, loop_residuals<State>& residuals)
+{
+    using namespace detail;
+    using outputs = decltype(detail::evaluated_inputs(ct_outputs));
+    if constexpr (is_valid_loop_backward_into<BodyVjp, State, Params, outputs, CtStates, CtParams>()) {
+        static constexpr std::string_view op = "xloom::loop_backward_into";
+        outputs const evaluated = detail::evaluated_inputs(ct_outputs);
+        auto const cts = detail::const_leaves(detail::leaves(evaluated));
+        auto const parameters = detail::const_leaves(detail::leaves(params));
+        auto const ct_carried = detail::leaves(ct_states);
+        auto const ct_parameters = detail::leaves(ct_params);
+        loop_record<State>& record = detail::record_of(residuals);
+        detail::check_loop_cotangents(op, record, cts, ct_carried);
+        check_ranks(op, "params", parameters);
+        check_ranks(op, "ct_params", ct_parameters);
+        check_cotangents(
+            op, "ct_params", detail::shapes_of(ct_parameters), "params", detail::shapes_of(parameters));
+        auto const written = detail::places_of(ct_parameters);
+        auto const read = std::tuple(detail::places_of(parameters), detail::places_of(cts));
+        check_exclusive(op, std::array{named_places{"ct_params", written}},
+            std::array{
+                named_places{"params", std::get<0>(read)}, named_places{"ct_outputs", std::get<1>(read)}});
+        auto const run_body = [&](std::int64_t t, auto const& carried, auto const& discarded) {
+            static_cast<void>(
+                detail::call_body(body, std::tuple<std::int64_t>(t), carried, parameters, discarded));
+        };
+        detail::run_loop_backward(record, run_body, body_vjp, parameters, cts, ct_carried, ct_parameters);
+    }
+}
+
+} // namespace xloom
+
+namespace xloom {
+
 /// The cotangents that a loop's pullback returns.
 template <class State, class Params>
 struct loop_cotangents {
@@ -16372,19 +18213,6 @@ struct loop_vjp_result {
 
 namespace detail {
 
-/// Requires a number of iterations that is known in advance where the checkpoint reads it.
-inline std::size_t known_length(
-    std::string_view op, checkpoint const& checkpoints, std::int64_t limit, loop_options const& options)
-{
-    bool const reads_length =
-        checkpoints.policy() == checkpoint::kind::sqrt || checkpoints.policy() == checkpoint::kind::binomial;
-    if (reads_length && !options.max_trip_count)
-        fail<option_error>(op, ": checkpoint::sqrt and checkpoint::binomial need the number of iterations in "
-                               "advance, but options.max_trip_count is empty. Give it, or choose "
-                               "checkpoint::online or checkpoint::all.");
-    return static_cast<std::size_t>((std::max)(limit, std::int64_t{0}));
-}
-
 /// The function from the cotangents of a loop's results to those of its operands.
 template <class Step, class Body, class BodyVjp, class Init, class Params>
 class loop_pullback {
@@ -16397,23 +18225,21 @@ public:
         : body_(std::move(body)),
           body_vjp_(std::move(body_vjp)),
           params_(std::move(params)),
-          checkpoints_(checkpoints),
-          kept_(checkpoints)
+          residuals_(checkpoints)
     {}
 
     /// Runs the loop.
     auto run_forward(state init, loop_options const& options)
     {
         auto const params = detail::const_leaves(detail::leaves(params_));
-        kept_.start(op, known_length(op, checkpoints_, limit_of(op, options), options), /*is_exact*/ false);
+        loop_record<state>& record = detail::record_of(residuals_);
+        detail::start_loop(op, record, limit_of(op, options), options);
         constexpr std::size_t states = leaf_count<state>;
-        recording_body<2, states, 2 + states, bare<decltype(kept_)>, Body, bare<decltype(params)>> recording(
-            kept_, body_, params);
-        auto result = run_loop<Step>(op, recording, std::move(init), options);
-        auto const of_outputs = detail::shapes_of(detail::leaves(result.scan_outputs));
-        output_shapes_.assign(of_outputs.begin(), of_outputs.end());
-        state_shapes_ = shapes_if_tensors(detail::leaves(result.final_state));
-        kept_.finish();
+        recording_body<2, states, 2 + states, bare<decltype(record.states)>, Body, bare<decltype(params)>>
+            recording(record.states, body_, params);
+        auto result = detail::run_loop<Step>(op, recording, std::move(init), options);
+        detail::finish_loop(
+            op, record, detail::leaves(result.final_state), detail::leaves(result.scan_outputs));
         return result;
     }
 
@@ -16430,12 +18256,18 @@ public:
             cotangents result{state(ct_states), detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
             auto const ct_ys = detail::const_leaves(detail::leaves(evaluated));
-            detail::check_ranks(op, "ct_outputs", ct_ys);
-            detail::check_cotangents(
-                op, "ct_outputs", detail::shapes_of(ct_ys), "scan_outputs", output_shapes_);
-            detail::check_cotangents(
-                op, "ct_states", shapes_if_tensors(detail::leaves(result.init)), "states", state_shapes_);
-            run_backward(body_vjp, ct_ys, params, result);
+            loop_record<state>& record = detail::record_of(residuals_);
+            detail::check_loop_cotangents(op, record, ct_ys, detail::leaves(result.init));
+            auto const run_body = [&](std::int64_t t, auto const& carried, auto const&) {
+                Step step = detail::call_body(
+                    body_, std::tuple<std::int64_t, bool>(t, true), detail::const_leaves(carried), params);
+                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
+                    detail::require_room(op, i, std::get<i>(carried), value, t);
+                    detail::assign_carried(std::get<i>(carried), value);
+                });
+            };
+            detail::run_loop_backward(record, run_body, body_vjp, params, ct_ys, detail::leaves(result.init),
+                detail::leaves(result.params));
             return result;
         } else {
             return {}; // a value, so that one mistake gives one error
@@ -16443,57 +18275,10 @@ public:
     }
 
 private:
-    /// Returns the shapes of the tensors among the values, and empty shapes for the others.
-    template <class... Xs>
-    static std::vector<shape> shapes_if_tensors(std::tuple<Xs&...> const& values)
-    {
-        std::vector<shape> shapes;
-        detail::for_each_leaf(values, [&]<class X>(auto i, X const& value) {
-            if constexpr (tensor<X>) {
-                detail::check_rank(op, "ct_states", detail::rank_of(value), i);
-                shapes.push_back(detail::shape_of(value));
-            } else {
-                shapes.push_back({});
-            }
-        });
-        return shapes;
-    }
-
-    template <class Vjp, class CtOutputs, class Parameters>
-    void run_backward(
-        Vjp& body_vjp, CtOutputs const& ct_outputs, Parameters const& params, cotangents& result)
-    {
-        auto const places = detail::reversed(detail::places_of(ct_outputs));
-        auto ct_y =
-            cursor_set<CtOutputs, true>::start(ct_outputs, places, kernel::all_iterations(kept_.length()));
-        auto const advance = [&](state& states, std::size_t begin, std::size_t end) {
-            auto const carried = detail::leaves(states);
-            for (std::size_t t = begin; t < end; ++t) {
-                Step step = detail::call_body(body_,
-                    std::tuple<std::int64_t, bool>(static_cast<std::int64_t>(t), true),
-                    detail::const_leaves(carried), params);
-                detail::for_each_leaf(detail::leaves(step.state), [&](auto i, auto& value) {
-                    detail::require_room(op, i, std::get<i>(carried), value, static_cast<std::int64_t>(t));
-                    detail::assign_carried(std::get<i>(carried), value);
-                });
-            }
-        };
-        kept_.reverse(advance, [&](std::size_t t, state const& states) {
-            detail::enter_all(ct_y);
-            detail::call_body(body_vjp, std::tuple<std::int64_t>(static_cast<std::int64_t>(t)),
-                detail::leaves(states), params, detail::input_elements(ct_y), detail::leaves(result.init),
-                detail::leaves(result.params));
-            detail::leave_all(ct_y);
-        });
-    }
-
     Body body_;
     BodyVjp body_vjp_;
     held_pack_t<Params> params_;
-    checkpoint checkpoints_;
-    kept_states<value_slots, state> kept_;
-    std::vector<shape> output_shapes_{};
-    std::vector<shape> state_shapes_{};
+    loop_residuals<state> residuals_;
 };
 
 } // namespace detail
@@ -16841,6 +18626,526 @@ recurrent_workspace<Item> lstm_workspace(
 
 } // namespace xloom
 
+// ==== xloom/lstm_backward.hpp ====
+// The backward pass of ONNX's LSTM, and the forward pass that keeps what it needs.
+
+// ==== xloom/run/recurrent/lstm_backward_weights.hpp ====
+// The constants of an LSTM's backward pass: packed for the products with their transposes.
+
+// ==== xloom/kernel/lstm_backward.hpp ====
+// The LSTM's forward step that keeps residuals, and its backward step, on raw data.
+//
+// Residuals are the sums of the gates, before they are clipped, and c. All else is computed again: gates with
+// their derivatives, and h. So every option and activation has the same residuals, and derivatives are exact
+// where the value of a gate does not determine them.
+
+namespace xloom::kernel {
+
+/// The attributes of one direction, which residuals depend on.
+template <class T>
+struct lstm_attributes {
+    gate<T> f, g;
+    activation_function h;
+    bool input_forget, has_peepholes;
+
+    friend bool operator==(lstm_attributes const&, lstm_attributes const&) = default;
+};
+
+template <class T>
+lstm_attributes<T> attributes_of(lstm_parameters<T> const& p)
+{
+    return {p.f, p.g, p.h, p.input_forget, p.P != nullptr};
+}
+
+/// Returns the number of residuals of a row and a step: the sums of the gates, c.
+template <class T>
+std::size_t residual_size(lstm_parameters<T> const& p) noexcept
+{
+    return 5 * p.gate_step;
+}
+
+/// The rows of lstm_rows, whose steps keep residuals. The states have the same bits.
+template <class T>
+class recorded_lstm_rows : public lstm_rows<T> {
+public:
+    recorded_lstm_rows(
+        lstm_parameters<T> const& p, std::size_t rows, residual_rows<T> const& residuals, arena<T>& memory)
+        : lstm_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
+    {}
+
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    {
+        std::size_t const width = p_.gate_step;
+        this->multiply_R(rows, t, sums);
+        for (std::size_t r = 0; r < rows; ++r) {
+            T *const of_row = sums + r * p_.sums_step(), *const kept = residuals_(t, r),
+                     *const c = this->c(r);
+            std::copy_n(of_row, 4 * width, kept);
+            if (p_.P != nullptr) {
+                add_products(p_.P, c, kept, p_.H);
+                add_products(p_.P + 2 * width, c, kept + 2 * width, p_.H);
+            }
+            this->finish(of_row, r);
+            std::copy_n(c, width, kept + 4 * width);
+            if (p_.P != nullptr)
+                add_products(p_.P + width, c, kept + width, p_.H);
+        }
+    }
+
+private:
+    lstm_parameters<T> const& p_;
+    residual_rows<T> residuals_;
+};
+
+/// The constants of one direction of a backward pass. The gates are i, o, f, c, as in lstm_parameters.
+template <class T>
+struct lstm_backward_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    panels<T> W;           ///< [4 gate_step, I]
+    panels<T> R;           ///< [4 gate_step, H]
+    T const* P;            ///< i, o, f, each gate_step long; null: none
+    lstm_attributes<T> how;
+
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return 2 * 4 * gate_step * (I + H); }
+};
+
+template <class T>
+lstm_attributes<T> const& attributes_of(lstm_backward_parameters<T> const& p)
+{
+    return p.how;
+}
+
+template <class T>
+bool is_plain(lstm_attributes<T> const& how) noexcept
+{
+    return how.f.function.kind == activation::sigmoid && how.g.function.kind == activation::tanh &&
+           how.h.kind == activation::tanh && !how.f.is_clipped && !how.has_peepholes && !how.input_forget;
+}
+
+/// The operands of a row's backward step.
+template <class T>
+struct lstm_row {
+    T const* sums;     ///< of the gates
+    T const* c;        ///< after the step
+    T const* c_before; ///< before it
+    T const* ct_h;
+    T* ct_c; ///< of c after the step, then of c before it
+    T* ct_sums;
+    T* h; ///< after the step, computed again
+};
+
+/// Computes the cotangents of a row's sums and of c, with the default activations and no other option.
+template <class T>
+[[gnu::flatten]] void plain_lstm_row(
+    lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T*) noexcept
+{
+    std::size_t const step = p.gate_step;
+    for_each_batch<T>(p.H, [=](std::size_t j) {
+        auto const ct_h = load_batch(row.ct_h + j);
+        auto const hidden = differentiate(tanh(), load_batch(row.c + j)),
+                   o = differentiate(sigmoid(), load_batch(row.sums + step + j));
+        store_batch(row.h + j, o.value * hidden.value);
+        store_batch(row.ct_sums + step + j, ct_h * hidden.value * o.slope);
+        store_batch(row.ct_c + j, multiply_add(ct_h * o.value, hidden.slope, load_batch(row.ct_c + j)));
+    });
+    for_each_batch<T>(p.H, [=](std::size_t j) {
+        auto const ct_c = load_batch(row.ct_c + j);
+        auto const i = differentiate(sigmoid(), load_batch(row.sums + j)),
+                   g = differentiate(tanh(), load_batch(row.sums + 3 * step + j));
+        store_batch(row.ct_sums + j, ct_c * g.value * i.slope);
+        store_batch(row.ct_sums + 3 * step + j, ct_c * i.value * g.slope);
+        auto const f = differentiate(sigmoid(), load_batch(row.sums + 2 * step + j));
+        store_batch(row.ct_sums + 2 * step + j, ct_c * load_batch(row.c_before + j) * f.slope);
+        store_batch(row.ct_c + j, ct_c * f.value);
+    });
+}
+
+/// Computes the cotangents of a row's sums and of c, with any options. `scratch` has 10 gate_step items.
+template <class T>
+void general_lstm_row(lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T* scratch) noexcept
+{
+    std::size_t const H = p.H, step = p.gate_step;
+    lstm_attributes<T> const& how = p.how;
+    T *const i = scratch, *const o = i + step, *const f = o + step, *const g = f + step,
+             *const hidden = g + step, *const slopes = hidden + step;
+    differentiate_gate(how.f, row.sums, i, slopes, H);
+    differentiate_gate(how.f, row.sums + step, o, slopes + step, H);
+    if (!how.input_forget)
+        differentiate_gate(how.f, row.sums + 2 * step, f, slopes + 2 * step, H);
+    differentiate_gate(how.g, row.sums + 3 * step, g, slopes + 3 * step, H);
+    differentiate_units(how.h, row.c, hidden, slopes + 4 * step, H);
+    set_products(o, hidden, row.h, H);
+
+    T *const ct_i = row.ct_sums, *const ct_o = ct_i + step, *const ct_f = ct_o + step,
+             *const ct_g = ct_f + step;
+    set_products(row.ct_h, hidden, ct_o, H);
+    gate_vjp(how.f.function, o, slopes + step, ct_o, H);
+    set_products(row.ct_h, o, ct_i, H); // that of hidden, for a while
+    gate_vjp(how.h, hidden, slopes + 4 * step, ct_i, H);
+    for_each_batch<T>(H,
+        [=](std::size_t j) { store_batch(row.ct_c + j, load_batch(row.ct_c + j) + load_batch(ct_i + j)); });
+    if (p.P != nullptr)
+        add_products(p.P + step, ct_o, row.ct_c, H);
+
+    set_products(row.ct_c, g, ct_i, H);
+    set_products(row.ct_c, row.c_before, ct_f, H);
+    set_products(row.ct_c, i, ct_g, H);
+    for_each_batch<T>(H, [=, forgets = how.input_forget](std::size_t j) { // f = 1 - i
+        if (forgets) {
+            store_batch(ct_i + j, load_batch(ct_i + j) - load_batch(ct_f + j));
+            store_batch(ct_f + j, batch_t<T>(T(0)));
+            store_batch(f + j, batch_t<T>(T(1)) - load_batch(i + j));
+        }
+        store_batch(row.ct_c + j, load_batch(row.ct_c + j) * load_batch(f + j));
+    });
+    gate_vjp(how.f.function, i, slopes, ct_i, H);
+    if (!how.input_forget)
+        gate_vjp(how.f.function, f, slopes + 2 * step, ct_f, H);
+    gate_vjp(how.g.function, g, slopes + 3 * step, ct_g, H);
+    if (p.P != nullptr) {
+        add_products(p.P, ct_i, row.ct_c, H);
+        add_products(p.P + 2 * step, ct_f, row.ct_c, H);
+    }
+}
+
+/// The cotangents of the states of a batch's rows, and their backward step.
+template <class T>
+class lstm_backward_rows {
+public:
+    using parameters = lstm_backward_parameters<T>;
+
+    static constexpr std::size_t gates = 4;
+    static constexpr std::size_t hidden_inputs = 1; ///< h before the step, which R is multiplied with
+    static constexpr bool has_peepholes = true;
+
+    lstm_backward_rows(lstm_backward_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p),
+          ct_h_(memory.take(rows * p.gate_step)),
+          ct_c_(memory.take(rows * p.gate_step)),
+          zeros_(memory.take(p.gate_step)),
+          h_(memory.take(p.gate_step)),
+          scratch_(memory.take(10 * p.gate_step))
+    {}
+
+    /// Returns the columns of the cotangents of sums. Those of W are the first.
+    static std::span<gradient_column const> columns(parameters const&) noexcept
+    {
+        static constexpr std::array<gradient_column, 4> all{{{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {3, 3, 0}}};
+        return all;
+    }
+    /// Returns what the peephole of gate i, o or f is multiplied with.
+    static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
+        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+    {
+        if (gate == 1)
+            return residuals(t, r) + 4 * p.gate_step;
+        return c_before(p, t, r, residuals, initial);
+    }
+
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
+    T* ct_c(std::size_t row) const noexcept { return ct_c_ + row * p_.gate_step; }
+
+    /// Sets the memory that must be zeros.
+    void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
+
+    /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
+    /// replaces those of the states after the step by those before it. Calls hidden(t + 1, r, h after step
+    /// t).
+    template <class Hidden>
+    void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+    {
+        std::size_t const width = p_.gate_step;
+        auto const units = is_plain(p_.how) ? plain_lstm_row<T> : general_lstm_row<T>;
+        for (std::size_t r = 0; r < rows; ++r) {
+            T const* const kept = residuals(t, r);
+            T* const ct = ct_sums.first + r * ct_sums.step;
+            units(p_,
+                {kept, kept + 4 * width, c_before(p_, t, r, residuals, initial), ct_h(r), ct_c(r), ct, h_},
+                scratch_);
+            zero_padding(ct, gates, p_.H, width);
+            hidden(t + 1, r, 0, h_);
+        }
+        multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
+            order_of_step(t));
+    }
+
+    /// Calls hidden(t, r, input of R in step t) where the step before is not run backwards at once.
+    template <class Hidden>
+    void first_hidden(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, Hidden const& hidden) const noexcept
+    {
+        for (std::size_t r = 0; r < rows; ++r) {
+            if (t == 0) {
+                hidden(t, r, 0, initial.first + r * initial.step);
+                continue;
+            }
+            T const* const kept = residuals(t - 1, r);
+            T *const value = scratch_, *const slope = scratch_ + p_.gate_step;
+            differentiate_gate(p_.how.f, kept + p_.gate_step, value, slope, p_.H);
+            differentiate_units(p_.how.h, kept + 4 * p_.gate_step, h_, slope, p_.H);
+            set_products(value, h_, h_, p_.H);
+            hidden(t, r, 0, h_);
+        }
+    }
+
+private:
+    /// Returns c before step t.
+    static T const* c_before(parameters const& p, std::size_t t, std::size_t r,
+        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+    {
+        return t == 0 ? initial.first + r * initial.step + p.gate_step
+                      : residuals(t - 1, r) + 4 * p.gate_step;
+    }
+
+    lstm_backward_parameters<T> const& p_;
+    T* ct_h_;
+    T* ct_c_;
+    T* zeros_;
+    T* h_;
+    T* scratch_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The weights of an LSTM's backward pass, as packed_weights needs them: checked as those of the forward pass.
+struct lstm_backward_family : lstm_family {
+    template <class T>
+    using parameters = kernel::lstm_backward_parameters<T>;
+
+    /// Packs direction d. The functions are f, g and h of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        auto const W = take_panels(4 * step, I, memory), R = take_panels(4 * step, H, memory);
+        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
+            pack_panels(along(in.W, d, gate * H), H, I, W, gate * step);
+            pack_panels(along(in.R, d, gate * H), H, H, R, gate * step);
+            if (P != nullptr && gate < 3)
+                load_row(in.P, d, gate * H, H, P + gate * step);
+        }
+        return {.I = I,
+            .H = H,
+            .gate_step = step,
+            .W = W.packed(),
+            .R = R.packed(),
+            .P = P,
+            .how = {gate_of<T>(functions[3 * d], options.clip),
+                gate_of<T>(functions[3 * d + 1], options.clip), functions[3 * d + 2], options.input_forget,
+                in.P.is_given()}};
+    }
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The residuals that lstm_forward_into keeps for lstm_backward_into: the sums of the gates and c of each
+/// step that a row has, the initial states, the lengths. Grows like a workspace: a call that needs no more
+/// than an earlier one allocates nothing. A backward pass only reads it.
+template <class Item>
+class lstm_residuals : public detail::residuals_of<Item, kernel::lstm_attributes<detail::compute_t<Item>>> {};
+
+/// The cotangents of an LSTM's outputs; {} omits one, which is zeros.
+template <class Item>
+struct lstm_cotangents {
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
+};
+
+/// The cotangents of an LSTM's inputs, the outputs of lstm_backward_into; {} omits one.
+template <class Item>
+struct lstm_gradients {
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_P> P{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_c> initial_c{};
+};
+
+/// The weights and attributes of an LSTM, checked and packed for its backward pass: the constants and options
+/// of lstm_weights in another order. B is not read. Copies share the memory, moves copy; const members are
+/// thread-safe.
+///
+/// Errors    shape_error, option_error: as lstm.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
+template <class Item>
+class lstm_backward_weights
+    : public detail::packed_weights<detail::lstm_backward_family, detail::compute_t<Item>> {
+public:
+    lstm_backward_weights(lstm_constants<Item> const& constants, lstm_options const& options = {})
+        : lstm_backward_weights::packed_weights({"xloom::lstm_backward_weights"}, constants, options)
+    {}
+};
+
+namespace detail {
+
+/// The states of an LSTM's rows, whose steps keep residuals.
+template <class Item>
+struct recorded_lstm_states : lstm_states<Item> {
+    using T = compute_t<Item>;
+
+    lstm_residuals<Item>& residuals;
+    std::size_t groups;
+
+    template <class Part>
+    auto make_rows(Part const& part, kernel::arena<T>& memory) const
+    {
+        return kernel::recorded_lstm_rows<T>(detail::parameters_of(this->weights, part.d), part.count,
+            residuals.steps_to_write(part.d, part.group, groups), memory);
+    }
+    template <class Part, class Rows>
+    void start(Part const& part, Rows const& rows) const
+    {
+        lstm_states<Item>::start(part, rows);
+        std::size_t const width = kernel::whole_batches<T>(rows.H());
+        for (std::size_t r = 0; r < part.count; ++r) {
+            T* const kept = residuals.initial_to_write(part.d, part.group + r * groups);
+            std::copy_n(rows.h(r), width, kept);
+            std::copy_n(rows.c(r), width, kept + width);
+        }
+    }
+};
+
+template <class Item>
+void check_lstm_backward(std::string_view op, input_ref<Item> const& X,
+    lstm_backward_weights<Item> const& weights, lstm_residuals<Item> const& residuals,
+    lstm_cotangents<Item> const& cotangents, lstm_gradients<Item> const& gradients)
+{
+    check_ranks(op, X, cotangents.Y, cotangents.Y_h, cotangents.Y_c);
+    std::int64_t const layout = weights.layout();
+    recurrent_widths const& sizes = weights.sizes();
+    std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
+    batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
+    check_residuals(op, residuals, weights, batch);
+    shape const state = state_shape(sizes, batch, layout);
+    auto const describe_sizes = [&] { return describe(sizes, batch); };
+    check_shapes(op,
+        std::array{shape_requirement{"ct_Y", output_letters(layout), output_shape(sizes, batch, layout),
+                       shape_if_given(cotangents.Y)},
+            shape_requirement{"ct_Y_h", state_letters(layout), state, shape_if_given(cotangents.Y_h)},
+            shape_requirement{"ct_Y_c", state_letters(layout), state, shape_if_given(cotangents.Y_c)}},
+        describe_sizes);
+    check_outputs<Item>(op, describe_sizes,
+        std::array{
+            output_requirement<Item>{"ct_X", layout == 0 ? "[T, N, I]" : "[N, T, I]", X.shape(), gradients.X},
+            output_requirement<Item>{"ct_W", "[D, 4H, I]", {D, 4 * H, I}, gradients.W},
+            output_requirement<Item>{"ct_R", "[D, 4H, H]", {D, 4 * H, H}, gradients.R},
+            output_requirement<Item>{"ct_B", "[D, 8H]", {D, 8 * H}, gradients.B},
+            output_requirement<Item>{"ct_P", "[D, 3H]", {D, 3 * H}, gradients.P},
+            output_requirement<Item>{
+                "ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"},
+            output_requirement<Item>{
+                "ct_initial_c", state_letters(layout), state, gradients.initial_c, "ct_Y_c"},
+        },
+        blocks_of(X, cotangents.Y, cotangents.Y_h, cotangents.Y_c));
+}
+
+} // namespace detail
+
+/// Computes ONNX's LSTM as lstm_into does, with the same bits, and keeps what its backward pass needs.
+///
+/// Errors    as lstm_into.
+/// Cost      that of lstm_into, and writing residuals of T N D 5H numbers, fewer for shorter rows.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
+    std::type_identity_t<lstm_start<Item>> const& start,
+    std::type_identity_t<lstm_outputs<Item>> const& outputs, lstm_residuals<Item>& residuals,
+    recurrent_workspace<Item>& workspace, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::lstm_forward_into";
+    detail::input_ref<Item> const input = X;
+    detail::batch_sizes const batch = detail::check_lstm_call(op, input, weights, start);
+    detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
+    std::int64_t const layout = weights.layout();
+    detail::batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {input, layout},
+        {outputs.Y, layout}, start.sequence_lens};
+    residuals.start(
+        weights, batch, [&](std::size_t n) { return operands.length(n); }, 2);
+    auto runner = detail::make_runner(weights, operands, workspace, policy);
+    runner(detail::recorded_lstm_states<Item>{{weights, {start.initial_h, layout}, {start.initial_c, layout},
+                                                  {outputs.Y_h, layout}, {outputs.Y_c, layout}},
+               residuals, runner.groups},
+        policy);
+    residuals.finish();
+}
+
+/// Computes the vector-Jacobian product of ONNX's LSTM: the cotangents of its inputs from those of its
+/// outputs.
+///
+///     Y, Y_h, Y_c = lstm(X, W, R, B, initial_h, initial_c, P)
+///     for each operand v:
+///         ct_v = sum(ct_Y * dY/dv) + sum(ct_Y_h * dY_h/dv) + sum(ct_Y_c * dY_c/dv)
+///
+/// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h and ct_Y_c [D, N,
+///           H] -> ct_X [T, N, I], ct_W [D, 4H, I], ct_R [D, 4H, H], ct_B [D, 8H], ct_P [D, 3H], ct_initial_h
+///           and ct_initial_c [D, N, H]. Each may be omitted. Any strides. The gradients of B and P do not
+///           require that the forward pass has them.
+/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Options   those given to lstm_backward_weights, which are those of the forward pass; X is its X.
+/// Policy    serial, or one with threads: each thread has its own rows, then its own columns of the products.
+/// Special   Derivatives at kinks are those of activate_vjp. Where a sum exceeds clip, its cotangent is 0; at
+///           the limit it is not. Steps beyond a row's length have cotangents of 0 in ct_X, and are not read
+///           in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
+/// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
+///           other sizes; option_error: residuals of other attributes; overlap_error: an output shares memory
+///           with an input or another output. ct_initial_h and ct_initial_c may be the same tensors as ct_Y_h
+///           and ct_Y_c.
+/// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
+///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
+///           steps of rows, from the last time step to the first, in a block from the first to the last and
+///           by descending length, in dependency chains of 128.
+/// Cost      T N D 8H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
+///           workspace is large enough.
+/// Source    ONNX LSTM-22; Werbos (1990), backpropagation through time.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<double, 3> const W = {{{0.5}, {0.5}, {0.5}, {0.5}}}; // H = 1
+/// xt::xtensor<double, 3> const R = xt::zeros<double>({1, 4, 1});
+/// xt::xtensor<double, 3> Y_h = xt::zeros<double>({1, 1, 1}), ct_X = xt::zeros<double>({2, 1, 1});
+/// xloom::lstm_residuals<double> residuals;
+/// xloom::recurrent_workspace<double> workspace;
+/// xloom::lstm_weights<double> const weights({.W = W, .R = R});
+/// xloom::lstm_forward_into(X, weights, {}, {.Y_h = Y_h}, residuals, workspace);
+/// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
+/// xloom::lstm_backward_weights<double> const backward_weights({.W = W, .R = R});
+/// xloom::lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// ct_X; // = [[[0.0871636]], [[0.114046]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weights,
+    lstm_residuals<Item> const& residuals, std::type_identity_t<lstm_cotangents<Item>> const& cotangents,
+    std::type_identity_t<lstm_gradients<Item>> const& gradients, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
+{
+    detail::input_ref<Item> const input = X;
+    detail::check_lstm_backward(
+        "xloom::lstm_backward_into", input, weights, residuals, cotangents, gradients);
+    std::int64_t const layout = weights.layout();
+    detail::backward_operands<Item> const operands{residuals.batch(), weights.sizes(), weights.direction(),
+        {input, layout}, {cotangents.Y, layout}, {cotangents.Y_h, layout}, {cotangents.Y_c, layout},
+        {gradients.X, layout}, gradients.W, gradients.R, gradients.B, gradients.P,
+        {gradients.initial_h, layout}, {gradients.initial_c, layout}};
+    detail::backward_runner<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>::run(
+        operands, weights, residuals, workspace, policy);
+}
+
+} // namespace xloom
+
 // ==== xloom/lstm_cell.hpp ====
 // One step of the LSTM, for streams and as a scan's body.
 
@@ -17094,12 +19399,23 @@ public:
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
     void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
     {
+        multiply_R(rows, t, sums);
+        for (std::size_t row = 0; row < rows; ++row)
+            finish(sums + row * sums_step(), row);
+    }
+
+protected:
+    /// Adds R h to the sums of the first `rows` rows.
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
+    {
         auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
         multiply<T>(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
-        for (std::size_t row = 0; row < rows; ++row) {
-            p_.f(sums + row * sums_step(), p_.H);
-            std::copy_n(sums + row * sums_step(), p_.gate_step, h(row));
-        }
+    }
+    /// Computes the next h of a row from its sums, which it overwrites.
+    void finish(T* sums, std::size_t row) const noexcept
+    {
+        p_.f(sums, p_.H);
+        std::copy_n(sums, p_.gate_step, h(row));
     }
 
 private:
@@ -17353,6 +19669,288 @@ recurrent_workspace<Item> rnn_workspace(
         detail::hidden_states<Item, kernel::rnn_rows<detail::compute_t<Item>>, rnn_weights<Item>>{
             weights, {}, {}},
         batch, policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/rnn_backward.hpp ====
+// The backward pass of ONNX's RNN, and the forward pass that keeps what it needs.
+
+// ==== xloom/run/recurrent/rnn_backward_weights.hpp ====
+// The constants of an RNN's backward pass: packed for the products with their transposes.
+
+// ==== xloom/kernel/rnn_backward.hpp ====
+// The forward step of the simple recurrent network that keeps residuals, and its backward step, on raw data.
+//
+// Residuals are the sums, before they are clipped; h is computed again.
+
+namespace xloom::kernel {
+
+/// The attributes of one direction, which residuals depend on.
+template <class T>
+struct rnn_attributes {
+    gate<T> f;
+
+    friend bool operator==(rnn_attributes const&, rnn_attributes const&) = default;
+};
+
+template <class T>
+rnn_attributes<T> attributes_of(rnn_parameters<T> const& p)
+{
+    return {p.f};
+}
+
+/// Returns the number of residuals of a row and a step: the sums.
+template <class T>
+std::size_t residual_size(rnn_parameters<T> const& p) noexcept
+{
+    return p.gate_step;
+}
+
+/// The rows of rnn_rows, whose steps keep residuals. The states have the same bits.
+template <class T>
+class recorded_rnn_rows : public rnn_rows<T> {
+public:
+    recorded_rnn_rows(
+        rnn_parameters<T> const& p, std::size_t rows, residual_rows<T> const& residuals, arena<T>& memory)
+        : rnn_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
+    {}
+
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    {
+        this->multiply_R(rows, t, sums);
+        for (std::size_t r = 0; r < rows; ++r) {
+            std::copy_n(sums + r * p_.sums_step(), p_.gate_step, residuals_(t, r));
+            this->finish(sums + r * p_.sums_step(), r);
+        }
+    }
+
+private:
+    rnn_parameters<T> const& p_;
+    residual_rows<T> residuals_;
+};
+
+/// The constants of one direction of a backward pass.
+template <class T>
+struct rnn_backward_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    panels<T> W;           ///< [gate_step, I]
+    panels<T> R;           ///< [gate_step, H]
+    rnn_attributes<T> how;
+
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return 2 * gate_step * (I + H); }
+};
+
+template <class T>
+rnn_attributes<T> const& attributes_of(rnn_backward_parameters<T> const& p)
+{
+    return p.how;
+}
+
+/// The cotangents of h of a batch's rows, and their backward step.
+template <class T>
+class rnn_backward_rows {
+public:
+    using parameters = rnn_backward_parameters<T>;
+
+    static constexpr std::size_t gates = 1;
+    static constexpr std::size_t hidden_inputs = 1; ///< h before the step
+    static constexpr bool has_peepholes = false;
+
+    rnn_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
+        : p_(p),
+          ct_h_(memory.take(rows * p.gate_step)),
+          zeros_(memory.take(p.gate_step)),
+          h_(memory.take(p.gate_step)),
+          slope_(memory.take(p.gate_step))
+    {}
+
+    /// Returns the columns of the cotangents of sums.
+    static std::span<gradient_column const> columns(parameters const&) noexcept
+    {
+        static constexpr std::array<gradient_column, 1> all{{{0, 0, 0}}};
+        return all;
+    }
+
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
+
+    /// Sets the memory that must be zeros.
+    void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
+
+    /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
+    /// replaces those of h after the step by those before it. Calls hidden(t + 1, r, 0, h after step t).
+    template <class Hidden>
+    void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const&, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+    {
+        std::size_t const width = p_.gate_step;
+        for (std::size_t r = 0; r < rows; ++r) {
+            T* const ct = ct_sums.first + r * ct_sums.step;
+            differentiate_gate(p_.how.f, residuals(t, r), h_, slope_, p_.H);
+            std::copy_n(ct_h(r), width, ct);
+            gate_vjp(p_.how.f.function, h_, slope_, ct, p_.H);
+            zero_padding(ct, 1, p_.H, width);
+            hidden(t + 1, r, 0, h_);
+        }
+        multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
+            order_of_step(t));
+    }
+
+    /// Calls hidden(t, r, 0, input of R in step t) where the step before is not run backwards at once.
+    template <class Hidden>
+    void first_hidden(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, Hidden const& hidden) const noexcept
+    {
+        for (std::size_t r = 0; r < rows; ++r) {
+            if (t == 0) {
+                hidden(t, r, 0, initial.first + r * initial.step);
+                continue;
+            }
+            differentiate_gate(p_.how.f, residuals(t - 1, r), h_, slope_, p_.H);
+            hidden(t, r, 0, h_);
+        }
+    }
+
+private:
+    parameters const& p_;
+    T* ct_h_;
+    T* zeros_;
+    T* h_;
+    T* slope_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The weights of an RNN's backward pass, as packed_weights needs them: checked as those of the forward pass.
+struct rnn_backward_family : rnn_family {
+    template <class T>
+    using parameters = kernel::rnn_backward_parameters<T>;
+
+    /// Packs direction d. The functions are f of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        auto const W = take_panels(step, I, memory), R = take_panels(step, H, memory);
+        if (!memory.only_counts()) {
+            pack_panels(along(in.W, d, 0), H, I, W);
+            pack_panels(along(in.R, d, 0), H, H, R);
+        }
+        return {.I = I,
+            .H = H,
+            .gate_step = step,
+            .W = W.packed(),
+            .R = R.packed(),
+            .how = {gate_of<T>(functions[d], options.clip)}};
+    }
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The residuals that rnn_forward_into keeps for rnn_backward_into: the sums of each step that a row has, the
+/// initial states, the lengths. Grows like a workspace: a call that needs no more than an earlier one
+/// allocates nothing. A backward pass only reads it.
+template <class Item>
+class rnn_residuals : public detail::residuals_of<Item, kernel::rnn_attributes<detail::compute_t<Item>>> {};
+
+/// The cotangents of an RNN's outputs; {} omits one, which is zeros.
+template <class Item>
+struct rnn_cotangents {
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
+};
+
+/// The cotangents of an RNN's inputs, the outputs of rnn_backward_into; {} omits one.
+template <class Item>
+struct rnn_gradients {
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
+};
+
+/// The weights and attributes of an RNN, checked and packed for its backward pass: the constants and options
+/// of rnn_weights in another order. B is not read. Copies share the memory, moves copy; const members are
+/// thread-safe.
+///
+/// Errors    shape_error, option_error: as rnn.
+/// Cost      one pass over the weights; memory of their size, with H padded to whole vectors.
+template <class Item>
+class rnn_backward_weights
+    : public detail::packed_weights<detail::rnn_backward_family, detail::compute_t<Item>> {
+public:
+    rnn_backward_weights(rnn_constants<Item> const& constants, rnn_options const& options = {})
+        : rnn_backward_weights::packed_weights({"xloom::rnn_backward_weights"}, constants, options)
+    {}
+};
+
+/// Computes ONNX's RNN as rnn_into does, with the same bits, and keeps what its backward pass needs.
+///
+/// Errors    as rnn_into.
+/// Cost      that of rnn_into, and writing residuals of T N D H numbers, fewer for shorter rows.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
+    std::type_identity_t<rnn_start<Item>> const& start,
+    std::type_identity_t<rnn_outputs<Item>> const& outputs, rnn_residuals<Item>& residuals,
+    recurrent_workspace<Item>& workspace, Policy const& policy = {})
+{
+    detail::input_ref<Item> const input = X;
+    detail::run_hidden_forward<kernel::recorded_rnn_rows<detail::compute_t<Item>>>(
+        "xloom::rnn_forward_into", input, weights, start, outputs, residuals, workspace, policy);
+}
+
+/// Computes the vector-Jacobian product of ONNX's RNN: the cotangents of its inputs from those of its
+/// outputs.
+///
+/// Shapes    those of the operands, in the layout of the weights: ct_Y [T, D, N, H], ct_Y_h [D, N, H] -> ct_X
+///           [T, N, I], ct_W [D, H, I], ct_R [D, H, H], ct_B [D, 2H], ct_initial_h [D, N, H]. Each may be
+///           omitted. Any strides.
+/// Types     those of rnn. Storage floats are computed as float, and rounded in the outputs only.
+/// Options   those given to rnn_backward_weights, which are those of the forward pass; X is its X.
+/// Policy    as lstm_backward_into.
+/// Special   as lstm_backward_into: kinks, clip, and steps beyond a row's length.
+/// Errors    before anything is written, as lstm_backward_into. ct_initial_h may be the same tensor as
+///           ct_Y_h.
+/// Order     as lstm_backward_into: the bits do not depend on the threads.
+/// Cost      T N D 2H (I + H) multiply-adds, half as many without ct_W and ct_R. Allocates nothing if the
+///           workspace is large enough.
+/// Source    ONNX RNN-22; Werbos (1990), backpropagation through time.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const X = {{{1}}, {{3}}}; // T = 2, N = 1, I = 1
+/// xt::xtensor<double, 3> const W = {{{0.5}}}; // H = 1
+/// xt::xtensor<double, 3> const R = xt::zeros<double>({1, 1, 1});
+/// xt::xtensor<double, 3> ct_X = xt::zeros<double>({2, 1, 1});
+/// xloom::rnn_residuals<double> residuals;
+/// xloom::recurrent_workspace<double> workspace;
+/// xloom::rnn_weights<double> const weights({.W = W, .R = R});
+/// xloom::rnn_forward_into(X, weights, {}, {}, residuals, workspace);
+/// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
+/// xloom::rnn_backward_weights<double> const backward_weights({.W = W, .R = R});
+/// xloom::rnn_backward_into(X, backward_weights, residuals, {.Y_h = ct_Y_h}, {.X = ct_X}, workspace);
+/// ct_X; // = [[[0]], [[0.0903533]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void rnn_backward_into(Input const& X, rnn_backward_weights<Item> const& weights,
+    rnn_residuals<Item> const& residuals, std::type_identity_t<rnn_cotangents<Item>> const& cotangents,
+    std::type_identity_t<rnn_gradients<Item>> const& gradients, recurrent_workspace<Item>& workspace,
+    Policy const& policy = {})
+{
+    detail::input_ref<Item> const input = X;
+    detail::run_hidden_backward<kernel::rnn_backward_rows<detail::compute_t<Item>>>(
+        "xloom::rnn_backward_into", {"[D, H, I]", "[D, H, H]", "[D, 2H]"}, input, weights, residuals,
+        cotangents, gradients, workspace, policy);
 }
 
 } // namespace xloom
@@ -18118,7 +20716,7 @@ auto scan(Body& body, Init&& init, Inputs const& scan_inputs, scan_options const
     using inputs = decltype(detail::evaluated_inputs(scan_inputs));
     if constexpr (is_valid_scan<Body, state, inputs, LeadingAxis>()) {
         using step = bare<typename scan_call<Body, state, inputs, LeadingAxis>::result>;
-        return run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
+        return detail::run_scan<step, static_length<inputs>::value, LeadingAxis>("xloom::scan", body,
             state(static_cast<Init&&>(init)), detail::evaluated_inputs(scan_inputs), options);
     } else {
         return scan_result<state, std::tuple<>>{}; // a value, so that one mistake gives one error
@@ -18358,6 +20956,20 @@ struct scan_record {
 
 } // namespace detail
 
+template <class State>
+class scan_residuals;
+
+namespace detail {
+
+/// Returns the residuals for an operator.
+template <class State>
+scan_record<State>& record_of(scan_residuals<State>& residuals)
+{
+    return residuals;
+}
+
+} // namespace detail
+
 /// The memory of scan_forward_into's states, from which scan_backward_into begins. State is the type of the
 /// states: one type or a std::tuple. It grows to the size that a call needs; a call that needs no more than an
 /// earlier one allocates nothing. One call may use it at a time.
@@ -18376,8 +20988,8 @@ public:
     }
 
 private:
-    /// Returns the residuals for an operator.
-    friend detail::scan_record<State>& record_of(scan_residuals& residuals) { return residuals; }
+    template <class S>
+    friend detail::scan_record<S>& detail::record_of(scan_residuals<S>& residuals);
 };
 
 } // namespace xloom
@@ -18543,14 +21155,14 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
         static constexpr std::string_view op = "xloom::scan_forward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         auto const parameters = detail::const_leaves(detail::leaves(params));
-        scan_record<State>& record = record_of(residuals);
+        scan_record<State>& record = detail::record_of(residuals);
         detail::check_ranks(op, "scan_inputs", evaluated);
         record.states.start(op, check_scan(op, detail::shapes_of(evaluated), leaf_count<Outputs>, options),
             /*is_exact*/ true);
         recording_body<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>,
             bare<decltype(record.states)>, Body, bare<decltype(parameters)>>
             recording(record.states, body, parameters);
-        run_scan_into<LeadingAxis>(
+        detail::run_scan_into<LeadingAxis>(
             op, recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
         auto const shapes = detail::shapes_of(detail::leaves(scan_outputs));
         record.output_shapes.assign(shapes.begin(), shapes.end());
@@ -18571,10 +21183,10 @@ void scan_backward_into(Body& body, BodyVjp& body_vjp, Inputs const& scan_inputs
         static constexpr std::string_view op = "xloom::scan_backward_into";
         inputs const evaluated = detail::evaluated_inputs(scan_inputs);
         outputs const evaluated_cts = detail::evaluated_inputs(ct_outputs);
-        backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
+        scan_backward_operands const operands{detail::const_leaves(detail::leaves(evaluated)),
             detail::const_leaves(detail::leaves(params)), detail::const_leaves(detail::leaves(evaluated_cts)),
             detail::leaves(ct_states), detail::leaves(ct_inputs), detail::leaves(ct_params)};
-        scan_record<State>& record = record_of(residuals);
+        scan_record<State>& record = detail::record_of(residuals);
         detail::check_scan_backward(op, record.states, record.output_shapes, operands, options);
         auto const run_body = [&](auto const&... arguments) { detail::call_body(body, arguments...); };
         detail::run_scan_backward<LeadingAxis>(op, record.states, run_body, body_vjp, operands, options);
@@ -18731,7 +21343,7 @@ public:
     {
         auto const inputs = detail::const_leaves(detail::leaves(inputs_));
         auto const params = detail::const_leaves(detail::leaves(params_));
-        scan_record<state>& record = record_of(residuals_);
+        scan_record<state>& record = detail::record_of(residuals_);
         detail::check_ranks(op, "scan_inputs", inputs);
         record.states.start(op,
             check_scan(op, detail::shapes_of(inputs), leaf_count<decltype(Step::scan_outputs)>, options_),
@@ -18740,7 +21352,7 @@ public:
         recording_body<0, states, states + std::tuple_size_v<bare<decltype(inputs)>>,
             bare<decltype(record.states)>, Body, bare<decltype(params)>>
             recording(record.states, body_, params);
-        auto result = run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
+        auto result = detail::run_scan<Step, static_length<bare<decltype(inputs)>>::value, LeadingAxis>(
             op, recording, std::move(init), inputs, options_);
         auto const shapes = detail::shapes_of(detail::leaves(result.scan_outputs));
         record.output_shapes.assign(shapes.begin(), shapes.end());
@@ -18761,10 +21373,10 @@ public:
             cotangents result{state(ct_states), detail::zeros_like_pack<Inputs>(inputs),
                 detail::zeros_like_pack<Params>(params)};
             auto const evaluated = detail::evaluated_inputs(ct_outputs);
-            backward_operands const operands{inputs, params, detail::const_leaves(detail::leaves(evaluated)),
-                detail::leaves(result.init), detail::leaves(result.scan_inputs),
-                detail::leaves(result.params)};
-            scan_record<state>& record = record_of(residuals_);
+            scan_backward_operands const operands{inputs, params,
+                detail::const_leaves(detail::leaves(evaluated)), detail::leaves(result.init),
+                detail::leaves(result.scan_inputs), detail::leaves(result.params)};
+            scan_record<state>& record = detail::record_of(residuals_);
             detail::check_scan_backward(op, record.states, record.output_shapes, operands, options_);
             auto const run_body = [&](auto const& states, auto const& x, auto const& parameters,
                                       auto const&) {
@@ -19435,8 +22047,8 @@ constexpr bool is_tied(T const& a, T const& b)
 template <class T>
 using product_t = std::conditional_t<xloom::detail::is_small_float<T>, float, T>;
 
-/// Writes ct / count for items `from` .. `to` - 1 of contiguous slices of `size` items; `more` is added to the
-/// count of each slice, and a count of 0 is taken as 1. `output` may be `ct`. Allocates nothing.
+/// Writes ct / count for items `from` .. `to` - 1 of contiguous slices of `size` items; `more` is added to
+/// the count of each slice, and a count of 0 is taken as 1. `output` may be `ct`. Allocates nothing.
 template <class T, class Count>
 void divide_slices(Count const* counts, std::size_t more, std::size_t from, std::size_t to, T const* ct,
     T* output, std::size_t size)
@@ -19471,9 +22083,9 @@ void multiply_before(
     }
 }
 
-/// Writes the gradient of an update: ct times the products of the values before and after it. If Product is T,
-/// `gradient` holds the former instead of `before`. Then multiplies the products of the values after it by the
-/// update.
+/// Writes the gradient of an update: ct times the products of the values before and after it. If Product is
+/// T, `gradient` holds the former instead of `before`. Then multiplies the products of the values after it by
+/// the update.
 template <class Length, class Product, class T>
 void multiply_after(Length length, Product* __restrict after, T const* ct,
     [[maybe_unused]] Product const* before, T const* __restrict update, T* gradient)
@@ -19630,9 +22242,9 @@ private:
 
 namespace xloom::kernel {
 
-/// A function object that writes the cotangents of updates in the order in which they are visited: that of its
-/// slice to an update that is the first one to name the slice, if the slice was not in `visited`, otherwise
-/// zeros. Inserts the slices into `visited`.
+/// A function object that writes the cotangents of updates in the order in which they are visited: that of
+/// its slice to an update that is the first one to name the slice, if the slice was not in `visited`,
+/// otherwise zeros. Inserts the slices into `visited`.
 template <class T>
 struct effective_updates {
     slice_set& visited;
@@ -19840,7 +22452,7 @@ template <class T, class Policy>
 void copy_values(T const* from, T* to, std::size_t count, Policy const& policy)
 {
     if (from != to)
-        for_each_range(policy, count, 1,
+        detail::for_each_range(policy, count, 1,
             [&](std::size_t begin, std::size_t end) { std::copy(from + begin, from + end, to + begin); });
 }
 
@@ -19849,7 +22461,7 @@ template <class Call, class T, class Policy>
 void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy const& policy)
 {
     if (call.options().bounds == bounds::drop)
-        for_each_range(policy, call.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, call.count() * at.size, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(at.d_updates + begin, at.d_updates + end, T{});
         });
 }
@@ -19858,8 +22470,8 @@ void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy cons
 enum class visiting : unsigned char { forward, backward };
 
 /// Calls visit(offset of the slice, position of the update) for each update that is not dropped, those of a
-/// slice in order and by one thread at a time. `tuples` are those of `read`, and `slices` is what they are the
-/// offsets of: `size` elements of each are prefetched.
+/// slice in order and by one thread at a time. `tuples` are those of `read`, and `slices` is what they are
+/// the offsets of: `size` elements of each are prefetched.
 template <visiting Order, class Call, class Item, class Policy, class Visit>
 void visit_updates(Call const& call, kernel::index_tuples<typename Call::index> const& tuples,
     kernel::offset_reader const& read, Item* slices, std::size_t size, Policy const& policy,
@@ -19904,8 +22516,9 @@ template <class Call, class T, class Policy>
 void gather_updates(Call const& call, T const* from, scatter_gradients<T> const& at, Policy const& policy)
 {
     item_offsets const offsets(call);
-    clear_dropped(call, at, policy);
-    run_gather(offsets.read, offsets.tuples, call.are_single(), {{at.size}, {1}}, from, at.d_updates, policy);
+    detail::clear_dropped(call, at, policy);
+    detail::run_gather(
+        offsets.read, offsets.tuples, call.are_single(), {{at.size}, {1}}, from, at.d_updates, policy);
 }
 
 /// Returns the slices that updates name.
@@ -19922,7 +22535,7 @@ template <class T, class Policy>
 void copy_unnamed(
     named_slice_sets const& sets, std::size_t slices, scatter_gradients<T> const& at, Policy const& policy)
 {
-    for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+    detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::copy_except(sets.all(), begin, end, at.ct, at.d_data, at.size);
     });
 }
@@ -19942,7 +22555,7 @@ void run_none_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
     if (at.d_updates == nullptr || parts > 1)
         sets.insert(read, policy);
     if (at.d_updates != nullptr) {
-        clear_dropped(call, at, policy);
+        detail::clear_dropped(call, at, policy);
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count),
                               end = begin_of_part(part + 1, parts, count);
@@ -19958,7 +22571,7 @@ void run_none_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         });
     }
     if (at.d_data != nullptr)
-        copy_unnamed(sets, call.slices(), at, policy);
+        detail::copy_unnamed(sets, call.slices(), at, policy);
 }
 
 /// Reduction add: a gather.
@@ -19967,13 +22580,13 @@ void run_add_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
 {
     std::optional<named_slice_sets> replaced;
     if (at.d_data != nullptr && !call.options().include_self)
-        replaced.emplace(find_named_slices(call, policy));
+        replaced.emplace(detail::find_named_slices(call, policy));
     if (at.d_updates != nullptr)
-        gather_updates(call, at.ct, at, policy);
+        detail::gather_updates(call, at.ct, at, policy);
     if (replaced)
-        copy_unnamed(*replaced, call.slices(), at, policy);
+        detail::copy_unnamed(*replaced, call.slices(), at, policy);
     else if (at.d_data != nullptr)
-        copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
+        detail::copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
 }
 
 /// The mean: the cotangent divided by the number of values.
@@ -19990,15 +22603,15 @@ void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         buffer.emplace(make_values<T>(slices * at.size));
     T* const divided = buffer ? buffer->data() : at.d_data;
 
-    visit_updates<visiting::forward>(call, call.tuples(), call.reader(), counts.data(), 1, policy,
+    detail::visit_updates<visiting::forward>(call, call.tuples(), call.reader(), counts.data(), 1, policy,
         [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
-    for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+    detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
     });
     if (at.d_updates != nullptr)
-        gather_updates(call, divided, at, policy);
+        detail::gather_updates(call, divided, at, policy);
     if (at.d_data != nullptr && !include_self)
-        for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
             kernel::clear_counted(counts.data(), begin, end, at.d_data, at.size);
         });
 }
@@ -20015,7 +22628,7 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
     item_offsets const offsets(call);
     std::optional<named_slice_sets> replaced;
     if (at.d_data != nullptr && at.old == nullptr)
-        replaced.emplace(find_named_slices(call, policy));
+        replaced.emplace(detail::find_named_slices(call, policy));
     auto products = make_values<product>(items);
     auto buffer = make_values<product>(
         std::is_same_v<T, product> || at.d_updates == nullptr ? 0 : call.count() * at.size);
@@ -20026,22 +22639,22 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
 
     kernel::with_slice_size(at.size, [&](auto length) {
         if (at.d_updates != nullptr) {
-            for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+            detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
                 for (std::size_t i = begin; i < end; ++i)
                     running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
             });
-            clear_dropped(call, at, policy);
-            visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, running, at.size, policy,
-                [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+            detail::clear_dropped(call, at, policy);
+            detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, running, at.size,
+                policy, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                     kernel::multiply_before(
                         length, running + offset, before + number * length, updates + number * length);
                 });
         }
-        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(running + begin, running + end, product(1));
         });
-        visit_updates<visiting::backward>(call, offsets.tuples, offsets.read, running, at.size, policy,
-            [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+        detail::visit_updates<visiting::backward>(call, offsets.tuples, offsets.read, running, at.size,
+            policy, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 T const* const update = updates + number * length;
                 product* const after = running + offset;
                 if (at.d_updates != nullptr)
@@ -20054,9 +22667,9 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
     });
 
     if (replaced)
-        copy_unnamed(*replaced, call.slices(), at, policy);
+        detail::copy_unnamed(*replaced, call.slices(), at, policy);
     else if (at.d_data != nullptr)
-        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 at.d_data[i] = static_cast<T>(static_cast<product>(at.ct[i]) * running[i]);
         });
@@ -20068,7 +22681,7 @@ template <class T, class Named, class Policy>
 void write_tied_data(T const* results, Named const* named, T const* parts, std::size_t items,
     scatter_gradients<T> const& at, Policy const& policy)
 {
-    for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+    detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
         if (at.old != nullptr)
             kernel::take_tied(at.old, results, parts, begin, end, at.d_data);
         else
@@ -20087,26 +22700,27 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
     std::vector<Count> counts(items);
     auto parts = make_values<T>(items);
     if (at.old != nullptr)
-        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, counts.data());
         });
     if (at.d_updates != nullptr)
-        clear_dropped(call, at, policy);
+        detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, counts.data(), at.size, policy,
+        detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, counts.data(), at.size,
+            policy,
             [=, of = counts.data(), updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 kernel::count_ties(length, of + offset, results + offset, updates + number * length,
                     at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
             });
     });
-    for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+    detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
         kernel::divide_items(at.ct, counts.data(), begin, end, parts.data());
     });
     if (at.d_updates != nullptr)
-        run_copies(offsets.read, offsets.tuples, call.are_single(), std::as_const(parts).data(), at.d_updates,
-            kernel::tied_parts{at.size}, policy);
+        detail::run_copies(offsets.read, offsets.tuples, call.are_single(), std::as_const(parts).data(),
+            at.d_updates, kernel::tied_parts{at.size}, policy);
     if (at.d_data != nullptr)
-        write_tied_data(results, counts.data(), parts.data(), items, at, policy);
+        detail::write_tied_data(results, counts.data(), parts.data(), items, at, policy);
 }
 
 /// Gives the cotangent of each slot to the first value that equals its result.
@@ -20119,13 +22733,14 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
     item_offsets const offsets(call);
     std::vector<unsigned char> given(items);
     if (at.old != nullptr)
-        for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
+        detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, given.data());
         });
     if (at.d_updates != nullptr)
-        clear_dropped(call, at, policy);
+        detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, given.data(), at.size, policy,
+        detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, given.data(), at.size,
+            policy,
             [=, is_given = given.data(), updates = call.updates()](
                 std::ptrdiff_t offset, std::size_t number) {
                 kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
@@ -20134,7 +22749,7 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
             });
     });
     if (at.d_data != nullptr)
-        write_tied_data(results, given.data(), at.ct, items, at, policy);
+        detail::write_tied_data(results, given.data(), at.ct, items, at, policy);
 }
 
 /// The maximum or the minimum: the cotangent goes to the values that equal the result, which is computed as
@@ -20148,14 +22763,14 @@ void run_extremum_vjp(
     using results_type = xt::xarray<T, xt::layout_type::row_major>;
     auto results = enable_tensor<results_type>::make(call.data_shape());
     if (at.old != nullptr)
-        copy_values(at.old, results.data(), call.slices() * at.size, policy);
-    run_scatter_nd(call, results, reduce, policy);
+        detail::copy_values(at.old, results.data(), call.slices() * at.size, policy);
+    detail::run_scatter_nd(call, results, reduce, policy);
     T const* const result = results.data();
     if (rule == ties::first)
-        give_to_first(call, result, at, policy);
+        detail::give_to_first(call, result, at, policy);
     else
         with_count_type(
-            call.count(), [&]<class Count>(Count) { split_evenly<Count>(call, result, at, policy); });
+            call.count(), [&]<class Count>(Count) { detail::split_evenly<Count>(call, result, at, policy); });
 }
 
 /// Writes the gradients that are not omitted.
@@ -20164,28 +22779,28 @@ void run_scatter_vjp(Call const& call, scatter_gradients<T> const& at, ties rule
 {
     if (call.is_empty()) { // every update, if any, is dropped
         if (at.d_data != nullptr)
-            copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
+            detail::copy_values(at.ct, at.d_data, call.slices() * at.size, policy);
         if (at.d_updates != nullptr)
             std::fill_n(at.d_updates, call.count() * at.size, T{});
         return;
     }
     switch (call.options().reduction) {
     case reduction::none:
-        return run_none_vjp(call, at, policy);
+        return detail::run_none_vjp(call, at, policy);
     case reduction::add:
-        return run_add_vjp(call, at, policy);
+        return detail::run_add_vjp(call, at, policy);
     case reduction::mean:
         return with_count_type(
-            call.count(), [&]<class Count>(Count) { run_mean_vjp<Count>(call, at, policy); });
+            call.count(), [&]<class Count>(Count) { detail::run_mean_vjp<Count>(call, at, policy); });
     case reduction::mul:
-        return run_mul_vjp(call, at, policy);
+        return detail::run_mul_vjp(call, at, policy);
     case reduction::max:
         if constexpr (kernel::can_reduce<reduce_max_t, T>)
-            run_extremum_vjp(call, at, rule, reduce_max, policy);
+            detail::run_extremum_vjp(call, at, rule, reduce_max, policy);
         return;
     case reduction::min:
         if constexpr (kernel::can_reduce<reduce_min_t, T>)
-            run_extremum_vjp(call, at, rule, reduce_min, policy);
+            detail::run_extremum_vjp(call, at, rule, reduce_min, policy);
         return;
     }
 }
@@ -20258,7 +22873,8 @@ struct scatter_nd_vjp_outputs {
 
 namespace detail {
 
-/// Checks all but the outputs, calls make_outputs(), which returns the memory of the outputs, and writes them.
+/// Checks all but the outputs, calls make_outputs(), which returns the memory of the outputs, and writes
+/// them.
 template <class Ct, class Data, class Indices, class Updates, class Policy, class MakeOutputs>
 void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices const& indices,
     Updates const& updates, scatter_nd_vjp_options const& options, Policy const& policy,
@@ -20282,7 +22898,7 @@ void scatter_nd_vjp(std::string_view op, Ct const& ct, Data const& data, Indices
         old.emplace(data);
     row_major_output<T> data_gradient(d_data, memory.d_data ? memory.d_data->layout : strided_layout()),
         update_gradients(d_updates, memory.d_updates ? memory.d_updates->layout : strided_layout());
-    run_scatter_vjp(call,
+    detail::run_scatter_vjp(call,
         scatter_gradients<T>{cotangents.data(), old ? old->data() : nullptr, data_gradient.data(),
             update_gradients.data(), call.slice_size()},
         options.ties, policy);
@@ -20302,7 +22918,7 @@ owned_t<X> make_gradient(shape const& dims)
 
 /// Returns a pointer to the items of a container, or to a number.
 template <class X>
-auto* items_of(X& value)
+auto* gradient_items(X& value)
 {
     if constexpr (tensor<X>)
         return enable_tensor<X>::data(value);
@@ -20344,11 +22960,11 @@ auto* items_of(X& value)
 ///           values), std::bad_alloc.
 /// Order     mul: s * (product of the values before * product of the values after), the former from the
 ///           first on, the latter from the last on. Nothing is divided, so zeros are exact.
-/// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean: the
-///           same, and a count per slice. mul: two scatters; a number per item of data, for storage floats
-///           also one per item of updates. max, min: two scatters and a gather; two items and a count per item
-///           of data; with ties::first one item and a byte. Operands that are not row-major are copied; the
-///           values of data and updates are read by mul, max and min only.
+/// Cost      linear. add: a copy of ct and a gather. none: the same, and a bit per slice and thread. mean:
+///           the same, and a count per slice. mul: two scatters; a number per item of data, for storage
+///           floats also one per item of updates. max, min: two scatters and a gather; two items and a count
+///           per item of data; with ties::first one item and a byte. Operands that are not row-major are
+///           copied; the values of data and updates are read by mul, max and min only.
 /// Example
 /// ```cpp
 /// xt::xtensor<float, 1> const x = {1, 5, 3}, u = {5, 2, 5}, ct = {10, 20, 30};
@@ -20377,7 +22993,8 @@ auto scatter_nd_vjp(Ct const& ct, Data const& data, Indices const& indices, Upda
                     detail::make_gradient<Updates>(memory.updates.layout.dims)});
                 memory.d_data = detail::memory_of(result->d_data);
                 memory.d_updates = detail::memory_of(result->d_updates);
-                return std::pair(detail::items_of(result->d_data), detail::items_of(result->d_updates));
+                return std::pair(
+                    detail::gradient_items(result->d_data), detail::gradient_items(result->d_updates));
             });
         return *std::move(result);
     }

@@ -101,14 +101,16 @@ struct backward_runner {
     {
         std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
                           useful = operands.batch.T * operands.batch.N *
-                                   parameters_of(weights, 0).products() / tuning::products_per_thread,
+                                   detail::parameters_of(weights, 0).products() / tuning::products_per_thread,
                           parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
         kernel::arena<T> size;
-        backward_runner const counting(operands, parameters_of(weights, 0), residuals, parts, 0, size);
+        backward_runner const counting(
+            operands, detail::parameters_of(weights, 0), residuals, parts, 0, size);
         grow(workspace.numbers_, size.used());
         for (std::size_t d = 0; d < operands.widths.D; ++d) {
             kernel::arena<T> memory(workspace.numbers_.data());
-            backward_runner const runner(operands, parameters_of(weights, d), residuals, parts, d, memory);
+            backward_runner const runner(
+                operands, detail::parameters_of(weights, d), residuals, parts, d, memory);
             runner.run_steps(residuals, policy);
         }
     }

@@ -79,7 +79,7 @@ std::array<placed_operand, N> reversed(std::array<placed_operand, N> places)
 
 /// The operands of a backward pass: tuples of references.
 template <class Inputs, class Params, class CtOutputs, class CtStates, class CtInputs, class CtParams>
-struct backward_operands {
+struct scan_backward_operands {
     Inputs inputs;
     Params params;
     CtOutputs ct_outputs;
@@ -88,7 +88,7 @@ struct backward_operands {
     CtParams ct_params;
 };
 template <class... Tuples>
-backward_operands(Tuples...) -> backward_operands<Tuples...>;
+scan_backward_operands(Tuples...) -> scan_backward_operands<Tuples...>;
 
 /// Checks the operands of a backward pass. `output_shapes` are those of the forward pass.
 template <class Kept, class Operands>
@@ -137,7 +137,7 @@ void check_scan_backward(std::string_view op, Kept const& kept, std::span<shape 
 template <bool LeadingAxis, class Kept, class RunBody, class BodyVjp, class... Xs, class Params, class... Ys,
     class... States, class... CtXs, class CtParams>
 void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body, BodyVjp& body_vjp,
-    backward_operands<std::tuple<Xs...>, Params, std::tuple<Ys...>, std::tuple<States&...>,
+    scan_backward_operands<std::tuple<Xs...>, Params, std::tuple<Ys...>, std::tuple<States&...>,
         std::tuple<CtXs&...>, CtParams> const& operands,
     scan_options const& options)
 {
