@@ -4380,21 +4380,10 @@ private:
     }
 };
 
-/// The recorder that records nothing.
-struct no_recorder {
-    template <class Rows, class T>
-    void operator()(Rows const&, std::size_t, std::size_t, T const*) const noexcept
-    {}
-};
-
 /// Runs `count` sequences, sorted by descending length, whose states are the first rows of `cell`.
-///
-/// After each step the recorder is called as record(cell, row, t, sums) for each row of the step: the states
-/// are those after it, and `sums` holds what the cell left there, which is the gates. A derivative needs
-/// them.
-template <class T, class Item, class Rows, class Recorder = no_recorder>
-void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_t count,
-    step_buffers<T> const& buffers, Recorder const& record = {})
+template <class T, class Item, class Rows>
+void run_sequences(
+    Rows const& cell, sequence<Item> const* sequences, std::size_t count, step_buffers<T> const& buffers)
 {
     std::size_t const I = cell.W().depth, step = cell.sums_step();
     std::size_t const longest = count == 0 ? 0 : sequences[0].length;
@@ -4417,8 +4406,6 @@ void run_sequences(Rows const& cell, sequence<Item> const* sequences, std::size_
         for (std::size_t t = begin, active = count; t < end; ++t) {
             active = count_longer(sequences, active, t);
             cell.step(active, count_longer(sequences, active, t + 1), t, sums);
-            for (std::size_t r = 0; r < active; ++r)
-                record(cell, r, t, sums + r * step);
             sums += active * step;
             for (std::size_t r = 0; r < active; ++r)
                 if (auto const& [items, item_step] = sequences[r].y; items != nullptr)

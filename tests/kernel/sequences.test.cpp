@@ -127,13 +127,6 @@ void check_batch(std::vector<std::size_t> const& lengths)
               all.y.begin(), all.y.end(), [](int each) { return each != untouched; })) == written);
 }
 
-/// What a recorder of residuals receives.
-struct recorded {
-    std::size_t row, t;
-    float state, sum;
-    friend bool operator==(recorded const&, recorded const&) = default;
-};
-
 } // namespace
 
 TEST_CASE("copy_row: from any step to any step, converted")
@@ -182,29 +175,6 @@ TEST_CASE("run_sequences: many steps together, or one of many rows")
     for (std::size_t length = 130; length-- > 0;)
         falling.push_back(length / 9);
     check_batch(falling);
-}
-
-TEST_CASE("run_sequences: a recorder receives the states and sums of every step")
-{
-    std::vector<std::size_t> const lengths = {3, 2, 0};
-    batch const all(lengths);
-    summing_cell const cell(lengths.size());
-    arena<float> size;
-    step_buffers<float>(cell, lengths.size(), all.T, size);
-    std::vector<float> numbers(size.used() + 1);
-    arena<float> memory(numbers.data());
-    std::vector<recorded> seen, expected;
-    run_sequences<float>(cell, all.sequences.data(), lengths.size(),
-        step_buffers<float>(cell, lengths.size(), all.T, memory),
-        [&](summing_cell const& after, std::size_t row, std::size_t t, float const* sums) {
-            seen.push_back({row, t, after.h(row)[1], sums[1]});
-        });
-    for (std::size_t t = 0; t < 3; ++t)
-        for (std::size_t row = 0; row < 3; ++row)
-            if (t < lengths[row])
-                expected.push_back({row, t, all.expected(row, t + 1, 1),
-                    all.expected(row, t + 1, 1) - all.expected(row, t, 1) - static_cast<float>(t)});
-    CHECK(seen == expected);
 }
 
 TEST_CASE("step_buffers: as many steps as fit together, at least one, and none that are not there")
