@@ -1,5 +1,5 @@
-// Compares the forward and backward pass of a recurrence by scan_forward_into and scan_backward_into, by scan_vjp
-// and by loop_vjp with hand-written passes that keep the same states.
+// Compares the forward and backward pass of a recurrence by scan_forward_into and scan_backward_into, by
+// scan_vjp and by loop_vjp with hand-written passes that keep the same states.
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// VJPs that ADOL-C records: those of a recurrence beside forward mode through plain loops, and of loops and branches
-// beside VJPs that are written by hand.
+// VJPs that ADOL-C records: those of a recurrence beside forward mode through plain loops, and of loops and
+// branches beside VJPs that are written by hand.
 
 #include <doctest/doctest.h>
 

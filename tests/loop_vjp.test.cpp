@@ -1,4 +1,5 @@
-// loop_vjp: gradients of loops whose trip count the data decides, of values that change their shapes, and errors.
+// loop_vjp: gradients of loops whose trip count the data decides, of values that change their shapes, and
+// errors.
 
 #include <doctest/doctest.h>
 

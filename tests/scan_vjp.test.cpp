@@ -1,4 +1,5 @@
-// scan_vjp: gradients beside forward mode through plain loops, the operands that its pullback keeps, and its errors.
+// scan_vjp: gradients beside forward mode through plain loops, the operands that its pullback keeps, and its
+// errors.
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// scan_forward_into and scan_backward_into: gradients beside forward mode through plain loops, the same bits for
-// every checkpoint, and the number of states and runs that each promises.
+// scan_forward_into and scan_backward_into: gradients beside forward mode through plain loops, the same bits
+// for every checkpoint, and the number of states and runs that each promises.
 
 #include <doctest/doctest.h>
 
@@ -143,8 +143,8 @@ std::size_t repeats(std::size_t length, std::size_t states)
     return r;
 }
 
-/// The fewest repeated iterations that reversing T of them takes with memory for `states` states, by Griewank's
-/// closed form: r T - C(states + r, r - 1).
+/// The fewest repeated iterations that reversing T of them takes with memory for `states` states, by
+/// Griewank's closed form: r T - C(states + r, r - 1).
 std::size_t fewest_repeated(std::size_t T, std::size_t states)
 {
     std::size_t const r = repeats(T, states);

@@ -1,6 +1,6 @@
-// How stiff is a spring, and how strong is its damper? A mass on both was followed for 20 seconds; here they are
-// found from the path alone, by gradient descent through the 2,000 steps of the simulation. The path was made
-// with k = 2.5 and d = 0.3, so that these are what the search must find.
+// How stiff is a spring, and how strong is its damper? A mass on both was followed for 20 seconds; here they
+// are found from the path alone, by gradient descent through the 2,000 steps of the simulation. The path was
+// made with k = 2.5 and d = 0.3, so that these are what the search must find.
 
 #include <cmath>
 #include <cstdio>

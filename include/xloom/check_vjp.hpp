@@ -189,8 +189,8 @@ private:
     std::vector<double> weights_{};
 };
 
-/// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states and
-/// the outputs.
+/// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states
+/// and the outputs.
 template <class State, class Elements, class Params, class CallBody, class BodyVjp>
 vjp_report check_vjp(State const& states, Elements const& elements, Params const& params,
     CallBody const& call_body, BodyVjp& body_vjp, check_vjp_options const& options)
@@ -268,7 +268,8 @@ vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Eleme
     return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
 }
 
-/// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output elements.
+/// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output
+///          elements.
 template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
 vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params, Outputs const& outputs, check_vjp_options const& options = {})

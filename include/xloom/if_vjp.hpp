@@ -144,8 +144,8 @@ private:
 ///
 /// operands is one value or a flat std::tuple of values. branch(operand const&...) -> one value or a flat
 /// std::tuple of values, of the same types from both branches. branch_vjp(operand const&..., result cotangent
-/// const&..., operand cotangent&...) -> void adds to the cotangents of the operands, which are zeros at first.
-/// The condition has no derivative.
+/// const&..., operand cotangent&...) -> void adds to the cotangents of the operands, which are zeros at
+/// first. The condition has no derivative.
 ///
 /// Shapes    as if_; each cotangent as its value.
 /// Types     an operand is a tensor, or a scalar that 0 can be converted to.

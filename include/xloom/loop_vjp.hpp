@@ -111,12 +111,12 @@ private:
 ///     final_state, scan_outputs = loop(lambda *args: body(*args, *params), init)
 ///     pullback(ct_states, ct_outputs) = ct_init, ct_params
 ///
-/// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in loop.
-/// body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent const&...,
-/// carried value's cotangent&..., param cotangent&...) -> void receives the carried values before the
-/// iteration. It replaces the cotangents of the carried values after the iteration by those of the values
-/// before it, whose shapes may differ, and adds to those of the parameters. recorded_with<Tape>() in its place derives
-/// it from a generic body. The number of iterations has no derivative.
+/// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in
+/// loop. body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent
+/// const&..., carried value's cotangent&..., param cotangent&...) -> void receives the carried values before
+/// the iteration. It replaces the cotangents of the carried values after the iteration by those of the values
+/// before it, whose shapes may differ, and adds to those of the parameters. recorded_with<Tape>() in its
+/// place derives it from a generic body. The number of iterations has no derivative.
 ///
 /// Shapes    each cotangent as its value; ct_outputs [trips, element...].
 /// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
@@ -134,7 +134,9 @@ private:
 ///           checkpointing, SIAM J. Sci. Comput. 32 (2010).
 /// Example
 /// ```cpp
-/// auto const body = [](std::int64_t, bool, double v, double w) { return xloom::loop_step{w * v > 1, w * v}; };
+/// auto const body = [](std::int64_t, bool, double v, double w) {
+///     return xloom::loop_step{w * v > 1, w * v};
+/// };
 /// auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
 ///     ct_w += ct_v * v;
 ///     ct_v *= w;

@@ -12,16 +12,18 @@
 
 namespace xloom {
 
-/// Runs loop_into with a body that has parameters, and keeps the carried values that loop_backward_into needs.
+/// Runs loop_into with a body that has parameters, and keeps the carried values that loop_backward_into
+/// needs.
 ///
 /// body(std::int64_t iteration, carried value&..., param const&..., output&...) -> bool, as in loop_into.
-/// params is one value or a flat std::tuple of values of any type: whatever has a gradient and is not carried.
+/// params is one value or a flat std::tuple of values of any type: whatever has a gradient and is not
+/// carried.
 ///
 /// Errors    as loop_into; option_error: checkpoint::sqrt or binomial without options.max_trip_count. If a
 ///           body throws, the residuals cannot be used for a backward pass.
 /// Cost      that of loop_into, and a copy of all carried values that are kept: see checkpoint. With
-///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop if the
-///           residuals have the memory from an earlier call.
+///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop
+///           if the residuals have the memory from an earlier call.
 /// Example   loop_backward_into has one.
 template <class Body, class States, class Params, class Outputs, class State>
 loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
@@ -56,8 +58,9 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// Shapes    ct_outputs as the scan outputs, of which the iterations that were run are read; ct_states as the
 ///           final values, ct_params as the parameters.
 /// Errors    before the first write: shape_error: a cotangent's shape. option_error: no forward pass has
-///           finished with the residuals. overlap_error: a cotangent that is written shares memory with another
-///           operand. Exceptions of the bodies propagate; the cotangents then hold the values written so far.
+///           finished with the residuals. overlap_error: a cotangent that is written shares memory with
+///           another operand. Exceptions of the bodies propagate; the cotangents then hold the values written
+///           so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      a run of body_vjp for each iteration, and the runs of the body that the checkpoint states.
 /// Example

@@ -142,16 +142,16 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 ///
 /// body(state const&..., element const&..., param const&...) -> scan_step, as in scan. params is one value or
 /// a flat std::tuple of values: whatever has a gradient and is no state or scan input, such as weights.
-/// body_vjp is that of scan_backward_into, and check_vjp tests it; or recorded_with<Tape>(), which derives it from
-/// a generic body. std::tuple{} stands for no inputs, params or outputs.
+/// body_vjp is that of scan_backward_into, and check_vjp tests it; or recorded_with<Tape>(), which derives it
+/// from a generic body. std::tuple{} stands for no inputs, params or outputs.
 ///
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
 /// Options   checkpoints (all): which states are kept until the pullback is called. scan_options.
 /// Errors    as scan; the pullback: shape_error: a cotangent's shape. Exceptions of the bodies propagate.
 /// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
-/// Cost      as scan, a copy of every state that is kept; the pullback: T runs of body_vjp, and the runs of the
-///           body that the checkpoint states. scan_forward_into and scan_backward_into use the caller's
+/// Cost      as scan, a copy of every state that is kept; the pullback: T runs of body_vjp, and the runs of
+///           the body that the checkpoint states. scan_forward_into and scan_backward_into use the caller's
 ///           memory. The pullback can be called again: then all states but the first are computed again.
 /// Aliasing  tensors that are variables are not copied: they must live, unchanged, until the last call of the
 ///           pullback. Other operands and both callables are kept in the pullback.
@@ -159,8 +159,11 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 1> const x = {1, 2, 3};
-/// auto const body = [](double h, double x_t, double w) { return xloom::scan_step{w * h + x_t, w * h + x_t}; };
-/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x, double& ct_w) {
+/// auto const body = [](double h, double x_t, double w) {
+///     return xloom::scan_step{w * h + x_t, w * h + x_t};
+/// };
+/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x,
+///                           double& ct_w) {
 ///     ct_x = ct_h + ct_y;
 ///     ct_w += ct_x * h;
 ///     ct_h = ct_x * w;

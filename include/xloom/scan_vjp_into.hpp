@@ -113,9 +113,9 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 ///           as the parameters.
 /// Options   those of the forward pass.
 /// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
-///           option_error: no forward pass has finished with the residuals. overlap_error: a cotangent that is
-///           written shares memory with another operand. Exceptions of the bodies propagate; the cotangents
-///           then hold the values written so far.
+///           option_error: no forward pass has finished with the residuals. overlap_error: a cotangent that
+///           is written shares memory with another operand. Exceptions of the bodies propagate; the
+///           cotangents then hold the values written so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      T runs of body_vjp, and the runs of the body that the checkpoint states. Allocates before the
 ///           first iteration only. The residuals can be used again: then all states but the first are
@@ -123,15 +123,16 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 /// Source    JAX's jax.vjp of jax.lax.scan.
 /// Example
 /// ```cpp
-/// xt::xtensor<double, 1> const x = {1, 2, 3};
-/// auto y = xt::xtensor<double, 1>::from_shape({3});
-/// double h = 0, w = 0.5;
 /// auto const body = [](double& h, double x_t, double w, double& y_t) { y_t = h = w * h + x_t; };
-/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x, double& ct_w) {
+/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x,
+///                           double& ct_w) {
 ///     ct_x = ct_h + ct_y;
 ///     ct_w += ct_x * h;
 ///     ct_h = ct_x * w;
 /// };
+/// xt::xtensor<double, 1> const x = {1, 2, 3};
+/// auto y = xt::xtensor<double, 1>::from_shape({3});
+/// double h = 0, w = 0.5;
 /// xloom::scan_residuals<double> residuals(xloom::checkpoint::sqrt());
 /// xloom::scan_forward_into(body, h, x, w, y, residuals);
 /// y; // = [1, 2.5, 4.25]

@@ -1,6 +1,6 @@
 #pragma once
-// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, and xloom/adolc.hpp, which
-// requires ADOL-C, only if XLOOM_USE_ADOLC is.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, and
+// xloom/adolc.hpp, which requires ADOL-C, only if XLOOM_USE_ADOLC is.
 
 #include <xloom/activations.hpp>
 #include <xloom/attn_lstm.hpp>

@@ -65,8 +65,8 @@
 #include <version>
 
 // ==== xloom/xloom.hpp ====
-// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, and xloom/adolc.hpp, which
-// requires ADOL-C, only if XLOOM_USE_ADOLC is.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, and
+// xloom/adolc.hpp, which requires ADOL-C, only if XLOOM_USE_ADOLC is.
 
 // ==== xloom/activations.hpp ====
 // ONNX's activation functions over contiguous ranges, with SIMD for float and double.
@@ -6285,9 +6285,9 @@ struct operator_name {
 };
 
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
-/// Family provides parameters<T>, check(op, constants, options), which returns checked_weights or a class
-/// derived from it, and pack(constants, checked, options, d, memory), which returns parameters of direction
-/// d.
+/// Family provides parameters<T>, check_constants(op, constants, options), which returns checked_weights or a
+/// class derived from it, and pack(constants, checked, options, d, memory), which returns parameters of
+/// direction d.
 template <class Family, class T>
 class packed_weights {
 public:
@@ -6300,7 +6300,7 @@ protected:
     packed_weights(operator_name const& op, Constants const& constants, Options const& options)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
-          checked_(Family::check(op.text, constants, options)),
+          checked_(Family::check_constants(op.text, constants, options)),
           parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
               return Family::template pack<T>(constants, checked_, options, d, memory);
           })
@@ -6718,7 +6718,7 @@ struct lstm_family {
     using parameters = kernel::lstm_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check(std::string_view op, Constants const& in, Options const& options)
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return {check_lstm_constants(op, in, options),
             check_activations(op, options, lstm_activations, activation_dialect::onnx)};
@@ -6798,7 +6798,7 @@ struct attn_lstm_family {
     using parameters = kernel::attn_lstm_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check(std::string_view op, Constants const& in, Options const& options)
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         attention_widths const attention = check_attention_constants(op, in);
         return {{check_lstm_constants(op, in, options, attention.C),
@@ -9301,8 +9301,8 @@ private:
     std::vector<double> weights_{};
 };
 
-/// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states and
-/// the outputs.
+/// Runs check_vjp. call_body(operands, use) runs the body on them and calls use(result) for the next states
+/// and the outputs.
 template <class State, class Elements, class Params, class CallBody, class BodyVjp>
 vjp_report check_vjp(State const& states, Elements const& elements, Params const& params,
     CallBody const& call_body, BodyVjp& body_vjp, check_vjp_options const& options)
@@ -9380,7 +9380,8 @@ vjp_report check_vjp(Body&& body, BodyVjp&& body_vjp, State const& states, Eleme
     return detail::check_vjp(states, elements, params, call_body, body_vjp, options);
 }
 
-/// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output elements.
+/// Compares the VJP of a body of scan_forward_into. `outputs` are values of the shapes of its output
+///          elements.
 template <class Body, class BodyVjp, class State, class Elements, class Params, class Outputs>
 vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, Elements const& elements,
     Params const& params, Outputs const& outputs, check_vjp_options const& options = {})
@@ -12307,7 +12308,7 @@ struct gru_family {
     using parameters = kernel::gru_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check(std::string_view op, Constants const& in, Options const& options)
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return {check_gru_constants(op, in, options),
             check_activations(op, options, gru_activations, activation_dialect::onnx)};
@@ -13968,8 +13969,8 @@ concept recording_tape =
         tape.reverse(ct_outputs, ct_inputs);
     };
 
-/// Stands in the place of a body's VJP: the body, which must be generic, is recorded by a Tape and reversed, one
-/// iteration at a time. Items of type double have derivatives, others are passed on as they are.
+/// Stands in the place of a body's VJP: the body, which must be generic, is recorded by a Tape and reversed,
+/// one iteration at a time. Items of type double have derivatives, others are passed on as they are.
 ///
 /// Cost      each run of the VJP records one run of the body and copies its operands, the params included.
 /// Threads   those of the tape.
@@ -14072,8 +14073,8 @@ private:
             inputs_.resize(inputs_.size() + element_count(detail::shape_of(value)));
     }
 
-    /// Adds the derivatives by an operand to its cotangent, or replaces it, also where the state had another shape
-    /// after the iteration.
+    /// Adds the derivatives by an operand to its cotangent, or replaces it, also where the state had another
+    /// shape after the iteration.
     template <class X, class Ct>
     static void take_input(double const*& next, X const& value, Ct& ct, bool replaces)
     {
@@ -14266,8 +14267,8 @@ private:
 ///
 /// operands is one value or a flat std::tuple of values. branch(operand const&...) -> one value or a flat
 /// std::tuple of values, of the same types from both branches. branch_vjp(operand const&..., result cotangent
-/// const&..., operand cotangent&...) -> void adds to the cotangents of the operands, which are zeros at first.
-/// The condition has no derivative.
+/// const&..., operand cotangent&...) -> void adds to the cotangents of the operands, which are zeros at
+/// first. The condition has no derivative.
 ///
 /// Shapes    as if_; each cotangent as its value.
 /// Types     an operand is a tensor, or a scalar that 0 can be converted to.
@@ -17213,11 +17214,11 @@ namespace xloom {
 /// iteration, from the last to the first, and computes those that were not kept again, from the nearest one
 /// before them. The results have the same bits for every choice.
 ///
-///     checkpoint       states at most        runs of the body for T iterations, at most
-///     all()            T                     T
-///     sqrt()           2 sqrt(T) + 2         2 T
-///     binomial(n)      n                     (r + 1) T, with the smallest r for which C(n + r, r) >= T
-///     online(n)        n                     (r + 1) T, with the smallest r >= 1 for which C(n/2 + 1 + r, r) >= 4 T / n
+///     checkpoint       states, at most    runs of the body for T iterations, at most
+///     all()            T                  T
+///     sqrt()           2 sqrt(T) + 2      2 T
+///     binomial(n)      n                  (r + 1) T, smallest r with C(n + r, r) >= T
+///     online(n)        n                  (r + 1) T, smallest r >= 1 with C(n/2 + 1 + r, r) >= 4 T / n
 ///
 /// all() and online(n) need not know T in advance; binomial(n) and sqrt() do.
 ///
@@ -17268,7 +17269,7 @@ constexpr std::size_t reversible_iterations(std::size_t states, std::size_t repe
     double count = 1;
     for (std::size_t i = 1; i <= repeats && count < most; ++i)
         count = count * static_cast<double>(states + i) / static_cast<double>(i);
-    return count < most ? static_cast<std::size_t>(count + 0.5) : std::numeric_limits<std::size_t>::max();
+    return count < most ? static_cast<std::size_t>(count + 0.5) : (std::numeric_limits<std::size_t>::max)();
 }
 
 /// Returns how far to advance from the kept state before `length` iterations that are to be reversed, to the
@@ -17409,7 +17410,7 @@ struct slots_of_leaves<Slots, std::tuple<Xs&...>> {
 template <template <class> class Slots, class State>
 class kept_states {
     using slot_tuple = typename slots_of_leaves<Slots, leaves_t<State>>::type;
-    static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t none = (std::numeric_limits<std::size_t>::max)();
 
 public:
     explicit kept_states(checkpoint const& policy) : policy_(policy) {}
@@ -17449,8 +17450,8 @@ public:
     slot_tuple const& slots() const { return slots_; }
 
     /// Calls pull(t, states before iteration t) for every iteration t, from the last to the first.
-    /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only the
-    /// initial states are kept.
+    /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only
+    /// the initial states are kept.
     template <class Advance, class Pull>
     void reverse(Advance const& advance, Pull const& pull)
     {
@@ -17707,8 +17708,8 @@ void check_scan_backward(std::string_view op, Kept const& kept, std::span<shape 
             named_places{"ct_outputs", std::get<2>(read)}});
 }
 
-/// Runs a backward pass. Requires check_scan_backward. run_body(states, elements of inputs, params, elements for
-/// outputs) runs one iteration of the forward pass on states.
+/// Runs a backward pass. Requires check_scan_backward. run_body(states, elements of inputs, params, elements
+/// for outputs) runs one iteration of the forward pass on states.
 template <bool LeadingAxis, class Kept, class RunBody, class BodyVjp, class... Xs, class Params, class... Ys,
     class... States, class... CtXs, class CtParams>
 void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body, BodyVjp& body_vjp,
@@ -17795,8 +17796,8 @@ loop_record<State>& record_of(loop_residuals<State>& residuals)
 
 } // namespace detail
 
-/// The memory of loop_forward_into's carried values, from which loop_backward_into begins. State is the type of
-/// the carried values: one type or a std::tuple. One call may use it at a time.
+/// The memory of loop_forward_into's carried values, from which loop_backward_into begins. State is the type
+/// of the carried values: one type or a std::tuple. One call may use it at a time.
 template <class State>
 class loop_residuals : private detail::loop_record<State> {
 public:
@@ -17867,8 +17868,8 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
         record.state_shapes);
 }
 
-/// Runs a backward pass whose operands are checked. run_body(t, states, elements for outputs) runs iteration t
-/// of the forward pass on states.
+/// Runs a backward pass whose operands are checked. run_body(t, states, elements for outputs) runs iteration
+/// t of the forward pass on states.
 template <class State, class RunBody, class BodyVjp, class Params, class... Ys, class CtStates,
     class CtParams>
 void run_loop_backward(loop_record<State>& record, RunBody const& run_body, BodyVjp& body_vjp,
@@ -17899,7 +17900,8 @@ void run_loop_backward(loop_record<State>& record, RunBody const& run_body, Body
 
 namespace xloom::detail {
 
-/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param const&...).
+/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param
+/// const&...).
 template <class Body, class State, class Params>
 using loop_param_call =
     call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>>;
@@ -17932,7 +17934,8 @@ consteval bool is_valid_loop_vjp()
     return false;
 }
 
-/// True if the types of a call of a loop's pullback are valid, otherwise a compile-time error of one sentence.
+/// True if the types of a call of a loop's pullback are valid, otherwise a compile-time error of one
+/// sentence.
 template <class Step, class BodyVjp, class State, class Params, class CtStates, class CtOutputs>
 consteval bool is_valid_loop_pullback()
 {
@@ -17962,7 +17965,8 @@ using loop_forward_call =
     call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>, const_leaves_t<Params>,
                       typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
 
-/// True if the types of a call of loop_forward_into are valid, otherwise a compile-time error of one sentence.
+/// True if the types of a call of loop_forward_into are valid, otherwise a compile-time error of one
+/// sentence.
 template <class Body, class States, class Params, class Outputs, class State>
 consteval bool is_valid_loop_forward_into()
 {
@@ -17986,7 +17990,8 @@ consteval bool is_valid_loop_forward_into()
     return false;
 }
 
-/// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one sentence.
+/// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one
+/// sentence.
 template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
 consteval bool is_valid_loop_backward_into()
 {
@@ -18080,16 +18085,18 @@ private:
 
 namespace xloom {
 
-/// Runs loop_into with a body that has parameters, and keeps the carried values that loop_backward_into needs.
+/// Runs loop_into with a body that has parameters, and keeps the carried values that loop_backward_into
+/// needs.
 ///
 /// body(std::int64_t iteration, carried value&..., param const&..., output&...) -> bool, as in loop_into.
-/// params is one value or a flat std::tuple of values of any type: whatever has a gradient and is not carried.
+/// params is one value or a flat std::tuple of values of any type: whatever has a gradient and is not
+/// carried.
 ///
 /// Errors    as loop_into; option_error: checkpoint::sqrt or binomial without options.max_trip_count. If a
 ///           body throws, the residuals cannot be used for a backward pass.
 /// Cost      that of loop_into, and a copy of all carried values that are kept: see checkpoint. With
-///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop if the
-///           residuals have the memory from an earlier call.
+///           checkpoint::online and carried values that keep their shapes, nothing is allocated in the loop
+///           if the residuals have the memory from an earlier call.
 /// Example   loop_backward_into has one.
 template <class Body, class States, class Params, class Outputs, class State>
 loop_status loop_forward_into(Body&& body, States&& states, Params const& params, Outputs&& scan_outputs,
@@ -18124,8 +18131,9 @@ loop_status loop_forward_into(Body&& body, States&& states, Params const& params
 /// Shapes    ct_outputs as the scan outputs, of which the iterations that were run are read; ct_states as the
 ///           final values, ct_params as the parameters.
 /// Errors    before the first write: shape_error: a cotangent's shape. option_error: no forward pass has
-///           finished with the residuals. overlap_error: a cotangent that is written shares memory with another
-///           operand. Exceptions of the bodies propagate; the cotangents then hold the values written so far.
+///           finished with the residuals. overlap_error: a cotangent that is written shares memory with
+///           another operand. Exceptions of the bodies propagate; the cotangents then hold the values written
+///           so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      a run of body_vjp for each iteration, and the runs of the body that the checkpoint states.
 /// Example
@@ -18276,12 +18284,12 @@ private:
 ///     final_state, scan_outputs = loop(lambda *args: body(*args, *params), init)
 ///     pullback(ct_states, ct_outputs) = ct_init, ct_params
 ///
-/// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in loop.
-/// body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent const&...,
-/// carried value's cotangent&..., param cotangent&...) -> void receives the carried values before the
-/// iteration. It replaces the cotangents of the carried values after the iteration by those of the values
-/// before it, whose shapes may differ, and adds to those of the parameters. recorded_with<Tape>() in its place derives
-/// it from a generic body. The number of iterations has no derivative.
+/// body(std::int64_t iteration, bool cond, carried value const&..., param const&...) -> loop_step, as in
+/// loop. body_vjp(std::int64_t iteration, carried value const&..., param const&..., output cotangent
+/// const&..., carried value's cotangent&..., param cotangent&...) -> void receives the carried values before
+/// the iteration. It replaces the cotangents of the carried values after the iteration by those of the values
+/// before it, whose shapes may differ, and adds to those of the parameters. recorded_with<Tape>() in its
+/// place derives it from a generic body. The number of iterations has no derivative.
 ///
 /// Shapes    each cotangent as its value; ct_outputs [trips, element...].
 /// Types     as loop; the cotangent of a carried value has the value's type. A parameter is a tensor, or a
@@ -18299,7 +18307,9 @@ private:
 ///           checkpointing, SIAM J. Sci. Comput. 32 (2010).
 /// Example
 /// ```cpp
-/// auto const body = [](std::int64_t, bool, double v, double w) { return xloom::loop_step{w * v > 1, w * v}; };
+/// auto const body = [](std::int64_t, bool, double v, double w) {
+///     return xloom::loop_step{w * v > 1, w * v};
+/// };
 /// auto const body_vjp = [](std::int64_t, double v, double w, double& ct_v, double& ct_w) {
 ///     ct_w += ct_v * v;
 ///     ct_v *= w;
@@ -18901,7 +18911,8 @@ private:
 
 namespace xloom::detail {
 
-/// The weights of an LSTM's backward pass, as packed_weights needs them: checked as those of the forward pass.
+/// The weights of an LSTM's backward pass, as packed_weights needs them: checked as those of the forward
+/// pass.
 struct lstm_backward_family : lstm_family {
     template <class T>
     using parameters = kernel::lstm_backward_parameters<T>;
@@ -19455,7 +19466,7 @@ struct rnn_family {
     using parameters = kernel::rnn_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check(std::string_view op, Constants const& in, Options const& options)
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return {check_rnn_constants(op, in, options), check_activations(op, without_schema_default(options),
                                                           rnn_activations, activation_dialect::onnx)};
@@ -20958,8 +20969,8 @@ scan_record<State>& record_of(scan_residuals<State>& residuals)
 } // namespace detail
 
 /// The memory of scan_forward_into's states, from which scan_backward_into begins. State is the type of the
-/// states: one type or a std::tuple. It grows to the size that a call needs; a call that needs no more than an
-/// earlier one allocates nothing. One call may use it at a time.
+/// states: one type or a std::tuple. It grows to the size that a call needs; a call that needs no more than
+/// an earlier one allocates nothing. One call may use it at a time.
 template <class State>
 class scan_residuals : private detail::scan_record<State> {
 public:
@@ -21232,9 +21243,9 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 ///           as the parameters.
 /// Options   those of the forward pass.
 /// Errors    before the first write: shape_error: a cotangent's shape; residuals of another length.
-///           option_error: no forward pass has finished with the residuals. overlap_error: a cotangent that is
-///           written shares memory with another operand. Exceptions of the bodies propagate; the cotangents
-///           then hold the values written so far.
+///           option_error: no forward pass has finished with the residuals. overlap_error: a cotangent that
+///           is written shares memory with another operand. Exceptions of the bodies propagate; the
+///           cotangents then hold the values written so far.
 /// Order     from the last iteration to the first, with the same bits for every checkpoint.
 /// Cost      T runs of body_vjp, and the runs of the body that the checkpoint states. Allocates before the
 ///           first iteration only. The residuals can be used again: then all states but the first are
@@ -21242,15 +21253,16 @@ void scan_forward_into(Body&& body, States&& states, Inputs const& scan_inputs, 
 /// Source    JAX's jax.vjp of jax.lax.scan.
 /// Example
 /// ```cpp
-/// xt::xtensor<double, 1> const x = {1, 2, 3};
-/// auto y = xt::xtensor<double, 1>::from_shape({3});
-/// double h = 0, w = 0.5;
 /// auto const body = [](double& h, double x_t, double w, double& y_t) { y_t = h = w * h + x_t; };
-/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x, double& ct_w) {
+/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x,
+///                           double& ct_w) {
 ///     ct_x = ct_h + ct_y;
 ///     ct_w += ct_x * h;
 ///     ct_h = ct_x * w;
 /// };
+/// xt::xtensor<double, 1> const x = {1, 2, 3};
+/// auto y = xt::xtensor<double, 1>::from_shape({3});
+/// double h = 0, w = 0.5;
 /// xloom::scan_residuals<double> residuals(xloom::checkpoint::sqrt());
 /// xloom::scan_forward_into(body, h, x, w, y, residuals);
 /// y; // = [1, 2.5, 4.25]
@@ -21419,16 +21431,16 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 ///
 /// body(state const&..., element const&..., param const&...) -> scan_step, as in scan. params is one value or
 /// a flat std::tuple of values: whatever has a gradient and is no state or scan input, such as weights.
-/// body_vjp is that of scan_backward_into, and check_vjp tests it; or recorded_with<Tape>(), which derives it from
-/// a generic body. std::tuple{} stands for no inputs, params or outputs.
+/// body_vjp is that of scan_backward_into, and check_vjp tests it; or recorded_with<Tape>(), which derives it
+/// from a generic body. std::tuple{} stands for no inputs, params or outputs.
 ///
 /// Shapes    as scan; each cotangent as its value.
 /// Types     as scan. A parameter is a tensor, or a scalar that 0 can be converted to.
 /// Options   checkpoints (all): which states are kept until the pullback is called. scan_options.
 /// Errors    as scan; the pullback: shape_error: a cotangent's shape. Exceptions of the bodies propagate.
 /// Order     the body_vjp runs from the last iteration to the first; same bits for every checkpoint.
-/// Cost      as scan, a copy of every state that is kept; the pullback: T runs of body_vjp, and the runs of the
-///           body that the checkpoint states. scan_forward_into and scan_backward_into use the caller's
+/// Cost      as scan, a copy of every state that is kept; the pullback: T runs of body_vjp, and the runs of
+///           the body that the checkpoint states. scan_forward_into and scan_backward_into use the caller's
 ///           memory. The pullback can be called again: then all states but the first are computed again.
 /// Aliasing  tensors that are variables are not copied: they must live, unchanged, until the last call of the
 ///           pullback. Other operands and both callables are kept in the pullback.
@@ -21436,8 +21448,11 @@ auto scan_vjp(Body&& body, BodyVjp&& body_vjp, Init&& init, Inputs&& scan_inputs
 /// Example
 /// ```cpp
 /// xt::xtensor<double, 1> const x = {1, 2, 3};
-/// auto const body = [](double h, double x_t, double w) { return xloom::scan_step{w * h + x_t, w * h + x_t}; };
-/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x, double& ct_w) {
+/// auto const body = [](double h, double x_t, double w) {
+///     return xloom::scan_step{w * h + x_t, w * h + x_t};
+/// };
+/// auto const body_vjp = [](double h, double, double w, double ct_y, double& ct_h, double& ct_x,
+///                           double& ct_w) {
 ///     ct_x = ct_h + ct_y;
 ///     ct_w += ct_x * h;
 ///     ct_h = ct_x * w;

@@ -1,6 +1,6 @@
 #pragma once
-// A recurrence with two states, two inputs, two outputs and three parameters; its gradients by forward mode, one
-// run of plain loops for each number; and its body and the body's VJP for the operators under test.
+// A recurrence with two states, two inputs, two outputs and three parameters; its gradients by forward mode,
+// one run of plain loops for each number; and its body and the body's VJP for the operators under test.
 //
 //     h' = tanh(W h + V x + s u)
 //     c' = 0.9 c + sum(h h')

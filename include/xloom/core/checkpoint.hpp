@@ -15,11 +15,11 @@ namespace xloom {
 /// iteration, from the last to the first, and computes those that were not kept again, from the nearest one
 /// before them. The results have the same bits for every choice.
 ///
-///     checkpoint       states at most        runs of the body for T iterations, at most
-///     all()            T                     T
-///     sqrt()           2 sqrt(T) + 2         2 T
-///     binomial(n)      n                     (r + 1) T, with the smallest r for which C(n + r, r) >= T
-///     online(n)        n                     (r + 1) T, with the smallest r >= 1 for which C(n/2 + 1 + r, r) >= 4 T / n
+///     checkpoint       states, at most    runs of the body for T iterations, at most
+///     all()            T                  T
+///     sqrt()           2 sqrt(T) + 2      2 T
+///     binomial(n)      n                  (r + 1) T, smallest r with C(n + r, r) >= T
+///     online(n)        n                  (r + 1) T, smallest r >= 1 with C(n/2 + 1 + r, r) >= 4 T / n
 ///
 /// all() and online(n) need not know T in advance; binomial(n) and sqrt() do.
 ///
@@ -70,7 +70,7 @@ constexpr std::size_t reversible_iterations(std::size_t states, std::size_t repe
     double count = 1;
     for (std::size_t i = 1; i <= repeats && count < most; ++i)
         count = count * static_cast<double>(states + i) / static_cast<double>(i);
-    return count < most ? static_cast<std::size_t>(count + 0.5) : std::numeric_limits<std::size_t>::max();
+    return count < most ? static_cast<std::size_t>(count + 0.5) : (std::numeric_limits<std::size_t>::max)();
 }
 
 /// Returns how far to advance from the kept state before `length` iterations that are to be reversed, to the

@@ -48,7 +48,7 @@ struct attn_lstm_family {
     using parameters = kernel::attn_lstm_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check(std::string_view op, Constants const& in, Options const& options)
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         attention_widths const attention = check_attention_constants(op, in);
         return {{check_lstm_constants(op, in, options, attention.C),

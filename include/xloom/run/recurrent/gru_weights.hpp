@@ -36,7 +36,7 @@ struct gru_family {
     using parameters = kernel::gru_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check(std::string_view op, Constants const& in, Options const& options)
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return {check_gru_constants(op, in, options),
             check_activations(op, options, gru_activations, activation_dialect::onnx)};

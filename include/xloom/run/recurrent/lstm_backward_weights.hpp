@@ -6,7 +6,8 @@
 
 namespace xloom::detail {
 
-/// The weights of an LSTM's backward pass, as packed_weights needs them: checked as those of the forward pass.
+/// The weights of an LSTM's backward pass, as packed_weights needs them: checked as those of the forward
+/// pass.
 struct lstm_backward_family : lstm_family {
     template <class T>
     using parameters = kernel::lstm_backward_parameters<T>;

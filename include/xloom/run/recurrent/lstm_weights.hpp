@@ -41,7 +41,7 @@ struct lstm_family {
     using parameters = kernel::lstm_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check(std::string_view op, Constants const& in, Options const& options)
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return {check_lstm_constants(op, in, options),
             check_activations(op, options, lstm_activations, activation_dialect::onnx)};

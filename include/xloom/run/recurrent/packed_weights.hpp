@@ -21,9 +21,9 @@ struct operator_name {
 };
 
 /// The packed weights of a recurrent operator: sizes, attributes, and the parameters of each direction.
-/// Family provides parameters<T>, check(op, constants, options), which returns checked_weights or a class
-/// derived from it, and pack(constants, checked, options, d, memory), which returns parameters of direction
-/// d.
+/// Family provides parameters<T>, check_constants(op, constants, options), which returns checked_weights or a
+/// class derived from it, and pack(constants, checked, options, d, memory), which returns parameters of
+/// direction d.
 template <class Family, class T>
 class packed_weights {
 public:
@@ -36,7 +36,7 @@ protected:
     packed_weights(operator_name const& op, Constants const& constants, Options const& options)
         : direction_(options.direction),
           layout_(layout_of_options(options)),
-          checked_(Family::check(op.text, constants, options)),
+          checked_(Family::check_constants(op.text, constants, options)),
           parameters_(checked_.sizes.D, [&](std::size_t d, kernel::arena<T>& memory) {
               return Family::template pack<T>(constants, checked_, options, d, memory);
           })

@@ -48,7 +48,7 @@ struct rnn_family {
     using parameters = kernel::rnn_parameters<T>;
 
     template <class Constants, class Options>
-    static checked check(std::string_view op, Constants const& in, Options const& options)
+    static checked check_constants(std::string_view op, Constants const& in, Options const& options)
     {
         return {check_rnn_constants(op, in, options), check_activations(op, without_schema_default(options),
                                                           rnn_activations, activation_dialect::onnx)};

@@ -27,7 +27,7 @@ struct slots_of_leaves<Slots, std::tuple<Xs&...>> {
 template <template <class> class Slots, class State>
 class kept_states {
     using slot_tuple = typename slots_of_leaves<Slots, leaves_t<State>>::type;
-    static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t none = (std::numeric_limits<std::size_t>::max)();
 
 public:
     explicit kept_states(checkpoint const& policy) : policy_(policy) {}
@@ -67,8 +67,8 @@ public:
     slot_tuple const& slots() const { return slots_; }
 
     /// Calls pull(t, states before iteration t) for every iteration t, from the last to the first.
-    /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only the
-    /// initial states are kept.
+    /// advance(states, begin, end) must run the iterations begin .. end - 1 on the states. Afterwards only
+    /// the initial states are kept.
     template <class Advance, class Pull>
     void reverse(Advance const& advance, Pull const& pull)
     {

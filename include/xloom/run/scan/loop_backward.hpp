@@ -38,8 +38,8 @@ loop_record<State>& record_of(loop_residuals<State>& residuals)
 
 } // namespace detail
 
-/// The memory of loop_forward_into's carried values, from which loop_backward_into begins. State is the type of
-/// the carried values: one type or a std::tuple. One call may use it at a time.
+/// The memory of loop_forward_into's carried values, from which loop_backward_into begins. State is the type
+/// of the carried values: one type or a std::tuple. One call may use it at a time.
 template <class State>
 class loop_residuals : private detail::loop_record<State> {
 public:
@@ -110,8 +110,8 @@ void check_loop_cotangents(std::string_view op, loop_record<State> const& record
         record.state_shapes);
 }
 
-/// Runs a backward pass whose operands are checked. run_body(t, states, elements for outputs) runs iteration t
-/// of the forward pass on states.
+/// Runs a backward pass whose operands are checked. run_body(t, states, elements for outputs) runs iteration
+/// t of the forward pass on states.
 template <class State, class RunBody, class BodyVjp, class Params, class... Ys, class CtStates,
     class CtParams>
 void run_loop_backward(loop_record<State>& record, RunBody const& run_body, BodyVjp& body_vjp,

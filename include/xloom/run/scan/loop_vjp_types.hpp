@@ -6,7 +6,8 @@
 
 namespace xloom::detail {
 
-/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param const&...).
+/// The call of a loop's body with parameters: body(iteration, cond, carried value const&..., param
+/// const&...).
 template <class Body, class State, class Params>
 using loop_param_call =
     call_of<Body, joined_t<std::tuple<std::int64_t, bool>, leaves_t<State const>, const_leaves_t<Params>>>;
@@ -39,7 +40,8 @@ consteval bool is_valid_loop_vjp()
     return false;
 }
 
-/// True if the types of a call of a loop's pullback are valid, otherwise a compile-time error of one sentence.
+/// True if the types of a call of a loop's pullback are valid, otherwise a compile-time error of one
+/// sentence.
 template <class Step, class BodyVjp, class State, class Params, class CtStates, class CtOutputs>
 consteval bool is_valid_loop_pullback()
 {
@@ -69,7 +71,8 @@ using loop_forward_call =
     call_of<Body, joined_t<std::tuple<std::int64_t>, leaves_t<States>, const_leaves_t<Params>,
                       typename cursor_set<leaves_t<Outputs>, true>::output_arguments>>;
 
-/// True if the types of a call of loop_forward_into are valid, otherwise a compile-time error of one sentence.
+/// True if the types of a call of loop_forward_into are valid, otherwise a compile-time error of one
+/// sentence.
 template <class Body, class States, class Params, class Outputs, class State>
 consteval bool is_valid_loop_forward_into()
 {
@@ -93,7 +96,8 @@ consteval bool is_valid_loop_forward_into()
     return false;
 }
 
-/// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one sentence.
+/// True if the types of a call of loop_backward_into are valid, otherwise a compile-time error of one
+/// sentence.
 template <class BodyVjp, class State, class Params, class CtOutputs, class CtStates, class CtParams>
 consteval bool is_valid_loop_backward_into()
 {

@@ -34,8 +34,8 @@ concept recording_tape =
         tape.reverse(ct_outputs, ct_inputs);
     };
 
-/// Stands in the place of a body's VJP: the body, which must be generic, is recorded by a Tape and reversed, one
-/// iteration at a time. Items of type double have derivatives, others are passed on as they are.
+/// Stands in the place of a body's VJP: the body, which must be generic, is recorded by a Tape and reversed,
+/// one iteration at a time. Items of type double have derivatives, others are passed on as they are.
 ///
 /// Cost      each run of the VJP records one run of the body and copies its operands, the params included.
 /// Threads   those of the tape.
@@ -138,8 +138,8 @@ private:
             inputs_.resize(inputs_.size() + element_count(detail::shape_of(value)));
     }
 
-    /// Adds the derivatives by an operand to its cotangent, or replaces it, also where the state had another shape
-    /// after the iteration.
+    /// Adds the derivatives by an operand to its cotangent, or replaces it, also where the state had another
+    /// shape after the iteration.
     template <class X, class Ct>
     static void take_input(double const*& next, X const& value, Ct& ct, bool replaces)
     {

@@ -132,8 +132,8 @@ void check_scan_backward(std::string_view op, Kept const& kept, std::span<shape 
             named_places{"ct_outputs", std::get<2>(read)}});
 }
 
-/// Runs a backward pass. Requires check_scan_backward. run_body(states, elements of inputs, params, elements for
-/// outputs) runs one iteration of the forward pass on states.
+/// Runs a backward pass. Requires check_scan_backward. run_body(states, elements of inputs, params, elements
+/// for outputs) runs one iteration of the forward pass on states.
 template <bool LeadingAxis, class Kept, class RunBody, class BodyVjp, class... Xs, class Params, class... Ys,
     class... States, class... CtXs, class CtParams>
 void run_scan_backward(std::string_view op, Kept& kept, RunBody const& run_body, BodyVjp& body_vjp,

@@ -33,8 +33,8 @@ scan_record<State>& record_of(scan_residuals<State>& residuals)
 } // namespace detail
 
 /// The memory of scan_forward_into's states, from which scan_backward_into begins. State is the type of the
-/// states: one type or a std::tuple. It grows to the size that a call needs; a call that needs no more than an
-/// earlier one allocates nothing. One call may use it at a time.
+/// states: one type or a std::tuple. It grows to the size that a call needs; a call that needs no more than
+/// an earlier one allocates nothing. One call may use it at a time.
 template <class State>
 class scan_residuals : private detail::scan_record<State> {
 public:
