@@ -9167,6 +9167,7 @@ inline std::string to_string(vjp_report const& report)
     return detail::concat("the VJP must agree with the difference quotients, but ", facts);
 }
 
+/// Writes to_string(report).
 inline std::ostream& operator<<(std::ostream& to, vjp_report const& report)
 {
     return to << to_string(report);
