@@ -30,8 +30,8 @@ void scan_forward_into(Body& body, States&& states, Inputs const& scan_inputs, P
         recording_body<0, leaf_count<States>, leaf_count<States> + std::tuple_size_v<inputs>,
             bare<decltype(record.states)>, Body, bare<decltype(parameters)>>
             recording(record.states, body, parameters);
-        detail::run_scan_into<LeadingAxis>(
-            op, recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
+        detail::run_scan_into<op, LeadingAxis>(
+            recording, detail::leaves(states), evaluated, detail::leaves(scan_outputs), options);
         auto const shapes = detail::shapes_of(detail::leaves(scan_outputs));
         record.output_shapes.assign(shapes.begin(), shapes.end());
         record.states.finish();
