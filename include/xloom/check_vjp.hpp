@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <xloom/core/shape.hpp>
-#include <xloom/run/scan/held_pack.hpp>
+#include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/scan_body.hpp>
 #include <xloom/run/scan/vjp_types.hpp>
 
@@ -78,20 +78,6 @@ private:
     std::uint32_t state_;
 };
 
-/// Calls f(item) for each item of a tensor that owns its items, or for a scalar.
-template <class X, class F>
-void for_each_item(X& value, F const& f)
-{
-    if constexpr (tensor<X>) {
-        auto* const first = enable_tensor<bare<X>>::data(value);
-        std::size_t const count = element_count(detail::shape_of(value));
-        for (std::size_t i = 0; i < count; ++i)
-            f(first[i]);
-    } else {
-        f(value);
-    }
-}
-
 /// True if difference quotients by this type exist.
 template <class Item>
 inline constexpr bool has_quotients = std::is_floating_point_v<Item>;
@@ -147,7 +133,8 @@ public:
                 value = original;
                 double const vjp = derivatives[flat];
                 if (!(std::abs(vjp - quotient) <= tolerance * (std::max)(1.0, std::abs(quotient))))
-                    report.add({concat(name, "[", number, "]"), index_of(operand, flat), vjp, quotient});
+                    report.add({concat(name, "[", number, "]"), unravel(flat, detail::shape_of(operand)), vjp,
+                        quotient});
                 ++flat;
             });
         }
@@ -166,22 +153,6 @@ private:
             });
         });
         return sum;
-    }
-
-    /// Returns the index of an item by its number in memory.
-    template <class X>
-    static shape index_of(X const& operand, std::size_t flat)
-    {
-        if constexpr (tensor<X>) {
-            auto const [dims, steps] = detail::layout_of(operand);
-            shape index;
-            for (std::size_t axis = 0; axis < dims.size(); ++axis)
-                index.push_back(
-                    dims[axis] < 2 ? 0 : flat / static_cast<std::size_t>(steps[axis]) % dims[axis]);
-            return index;
-        } else {
-            return {};
-        }
     }
 
     Operands& operands_;

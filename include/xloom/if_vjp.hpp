@@ -7,6 +7,7 @@
 
 #include <xloom/check/cotangents.hpp>
 #include <xloom/if.hpp>
+#include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/held_pack.hpp>
 #include <xloom/run/scan/recorded_vjp.hpp>
 #include <xloom/run/scan/vjp_types.hpp>

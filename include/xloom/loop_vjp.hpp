@@ -7,6 +7,7 @@
 
 #include <xloom/loop.hpp>
 #include <xloom/loop_vjp_into.hpp>
+#include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/held_pack.hpp>
 #include <xloom/run/scan/loop_backward.hpp>
 #include <xloom/run/scan/loop_vjp_types.hpp>

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/held_pack.hpp>
 #include <xloom/run/scan/recorded_vjp.hpp>
 #include <xloom/scan.hpp>

@@ -7608,32 +7608,34 @@ private:
 // ==== xloom/check_vjp.hpp ====
 // The comparison of a body's VJP with central differences.
 
-// ==== xloom/run/scan/held_pack.hpp ====
-// Operands that a function object keeps for a later call.
+// ==== xloom/run/scan/cotangent_values.hpp ====
+// The items of values and of their cotangents.
 
 namespace xloom::detail {
 
-/// The type in which an argument X&& is kept: variables of tensor types by reference, other values as owned
-/// ones.
-template <class X>
-using held_t =
-    std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
-
-/// Returns the values of a pack to keep, as a tuple.
-template <class Pack>
-auto hold(Pack&& pack)
+/// Calls f(item) for each item of a tensor in row-major order, or for a scalar.
+template <class X, class F>
+void for_each_item(X& value, F const& f)
 {
-    if constexpr (is_tuple<bare<Pack>>)
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return std::tuple<held_t<decltype(std::get<I>(static_cast<Pack&&>(pack)))>...>(
-                std::get<I>(static_cast<Pack&&>(pack))...);
-        }(std::make_index_sequence<std::tuple_size_v<bare<Pack>>>{});
-    else
-        return std::tuple<held_t<Pack&&>>(static_cast<Pack&&>(pack));
+    if constexpr (tensor<X>) {
+        strided_layout const layout = detail::layout_of(value);
+        auto* const first = enable_tensor<bare<X>>::data(value);
+        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
+            .for_each_pair(first, first, [&](auto& item, auto&) { f(item); });
+    } else {
+        f(value);
+    }
 }
 
-template <class Pack>
-using held_pack_t = decltype(detail::hold(std::declval<Pack>()));
+/// Sets the items of a contiguous tensor, or a scalar, to 0.
+template <class X>
+void set_to_zero(X& value)
+{
+    if constexpr (tensor<X>)
+        std::fill_n(enable_tensor<X>::data(value), element_count(detail::shape_of(value)), item_t<X>(0));
+    else
+        value = X(0);
+}
 
 /// Returns a value of 0 for a cotangent of `value`: a tensor of its shape, or a scalar.
 template <class X>
@@ -7641,8 +7643,7 @@ owned_t<X> zeros_like(X const& value)
 {
     if constexpr (tensor<X>) {
         auto zeros = enable_tensor<owned_t<X>>::make(detail::shape_of(value));
-        std::fill_n(
-            enable_tensor<owned_t<X>>::data(zeros), element_count(detail::shape_of(value)), item_t<X>(0));
+        detail::set_to_zero(zeros);
         return zeros;
     } else {
         return owned_t<X>(0);
@@ -9190,20 +9191,6 @@ private:
     std::uint32_t state_;
 };
 
-/// Calls f(item) for each item of a tensor that owns its items, or for a scalar.
-template <class X, class F>
-void for_each_item(X& value, F const& f)
-{
-    if constexpr (tensor<X>) {
-        auto* const first = enable_tensor<bare<X>>::data(value);
-        std::size_t const count = element_count(detail::shape_of(value));
-        for (std::size_t i = 0; i < count; ++i)
-            f(first[i]);
-    } else {
-        f(value);
-    }
-}
-
 /// True if difference quotients by this type exist.
 template <class Item>
 inline constexpr bool has_quotients = std::is_floating_point_v<Item>;
@@ -9259,7 +9246,8 @@ public:
                 value = original;
                 double const vjp = derivatives[flat];
                 if (!(std::abs(vjp - quotient) <= tolerance * (std::max)(1.0, std::abs(quotient))))
-                    report.add({concat(name, "[", number, "]"), index_of(operand, flat), vjp, quotient});
+                    report.add({concat(name, "[", number, "]"), unravel(flat, detail::shape_of(operand)), vjp,
+                        quotient});
                 ++flat;
             });
         }
@@ -9278,22 +9266,6 @@ private:
             });
         });
         return sum;
-    }
-
-    /// Returns the index of an item by its number in memory.
-    template <class X>
-    static shape index_of(X const& operand, std::size_t flat)
-    {
-        if constexpr (tensor<X>) {
-            auto const [dims, steps] = detail::layout_of(operand);
-            shape index;
-            for (std::size_t axis = 0; axis < dims.size(); ++axis)
-                index.push_back(
-                    dims[axis] < 2 ? 0 : flat / static_cast<std::size_t>(steps[axis]) % dims[axis]);
-            return index;
-        } else {
-            return {};
-        }
     }
 
     Operands& operands_;
@@ -13946,6 +13918,35 @@ inline void check_exclusive(
 
 } // namespace xloom::detail
 
+// ==== xloom/run/scan/held_pack.hpp ====
+// Operands that a function object keeps for a later call.
+
+namespace xloom::detail {
+
+/// The type in which an argument X&& is kept: variables of tensor types by reference, other values as owned
+/// ones.
+template <class X>
+using held_t =
+    std::conditional_t<std::is_lvalue_reference_v<X> && tensor<bare<X>>, bare<X> const&, owned_t<X>>;
+
+/// Returns the values of a pack to keep, as a tuple.
+template <class Pack>
+auto hold(Pack&& pack)
+{
+    if constexpr (is_tuple<bare<Pack>>)
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return std::tuple<held_t<decltype(std::get<I>(static_cast<Pack&&>(pack)))>...>(
+                std::get<I>(static_cast<Pack&&>(pack))...);
+        }(std::make_index_sequence<std::tuple_size_v<bare<Pack>>>{});
+    else
+        return std::tuple<held_t<Pack&&>>(static_cast<Pack&&>(pack));
+}
+
+template <class Pack>
+using held_pack_t = decltype(detail::hold(std::declval<Pack>()));
+
+} // namespace xloom::detail
+
 // ==== xloom/run/scan/recorded_vjp.hpp ====
 // The VJP of a body that nobody wrote: the body runs on scalars that record their operations.
 
@@ -13994,20 +13995,6 @@ To shaped_like(X const& value)
     return enable_tensor<To>::make(detail::shape_of(value));
 }
 
-/// Calls f(item) for the items of a value in row-major order.
-template <class X, class F>
-void for_each_row_major(X& value, F const& f)
-{
-    if constexpr (tensor<X>) {
-        strided_layout const layout = detail::layout_of(value);
-        auto* const first = enable_tensor<bare<X>>::data(value);
-        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
-            .for_each_pair(first, first, [&](auto& item, auto&) { f(item); });
-    } else {
-        f(value);
-    }
-}
-
 /// The VJP of a pure body with S states, M elements and P parameters, which returns a step.
 template <class Tape, class Body, std::size_t S, std::size_t M, std::size_t P>
 class recorded_vjp {
@@ -14051,7 +14038,7 @@ private:
             using recorded = typename temporary_of<scalar, shape_type_t<X>>::type;
             auto result = detail::shaped_like<recorded>(value);
             auto* next = enable_tensor<recorded>::data(result);
-            detail::for_each_row_major(value, [&](double item) { *next++ = tape.input(item); });
+            detail::for_each_item(value, [&](double item) { *next++ = tape.input(item); });
             return result;
         } else {
             return tape.input(value);
@@ -14062,8 +14049,8 @@ private:
     void add_output(Tape& tape, X const& value, Ct const& ct)
     {
         if constexpr (std::is_same_v<item_t<X>, scalar>) {
-            detail::for_each_row_major(value, [&](scalar const& item) { tape.output(item); });
-            detail::for_each_row_major(ct, [&](double item) { outputs_.push_back(item); });
+            detail::for_each_item(value, [&](scalar const& item) { tape.output(item); });
+            detail::for_each_item(ct, [&](double item) { outputs_.push_back(item); });
         }
     }
 
@@ -14083,7 +14070,7 @@ private:
             if constexpr (std::is_same_v<X, Ct> && tensor<X>)
                 if (!detail::have_same_shape(value, ct))
                     ct = detail::shaped_like<X>(value);
-            detail::for_each_row_major(ct, [&](double& item) { item = (replaces ? 0.0 : item) + *next++; });
+            detail::for_each_item(ct, [&](double& item) { item = (replaces ? 0.0 : item) + *next++; });
         }
     }
 
@@ -17589,18 +17576,6 @@ private:
 // The backward pass of a scan: runs the body's VJP over the iterations from the last to the first.
 
 namespace xloom::detail {
-
-/// Sets the items of an element of a cotangent, or of a whole one, to 0.
-template <class T>
-void set_to_zero(T& value)
-{
-    if constexpr (tensor<T>) {
-        auto* const first = enable_tensor<T>::data(value);
-        std::fill_n(first, element_count(detail::shape_of(value)), item_t<T>(0));
-    } else {
-        value = T(0);
-    }
-}
 
 /// Elements for outputs that a body writes and nobody reads, of the shapes of the elements of `outputs`.
 template <class Outputs, bool LeadingAxis>

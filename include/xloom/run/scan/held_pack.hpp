@@ -31,26 +31,4 @@ auto hold(Pack&& pack)
 template <class Pack>
 using held_pack_t = decltype(detail::hold(std::declval<Pack>()));
 
-/// Returns a value of 0 for a cotangent of `value`: a tensor of its shape, or a scalar.
-template <class X>
-owned_t<X> zeros_like(X const& value)
-{
-    if constexpr (tensor<X>) {
-        auto zeros = enable_tensor<owned_t<X>>::make(detail::shape_of(value));
-        std::fill_n(
-            enable_tensor<owned_t<X>>::data(zeros), element_count(detail::shape_of(value)), item_t<X>(0));
-        return zeros;
-    } else {
-        return owned_t<X>(0);
-    }
-}
-
-/// Returns zeros for the cotangents of the values of a pack, as a pack of owned values.
-template <class Pack, class... Xs>
-owned_t<Pack> zeros_like_pack(std::tuple<Xs...> const& values)
-{
-    return std::apply(
-        [](auto const&... value) { return owned_t<Pack>(detail::zeros_like(value)...); }, values);
-}
-
 } // namespace xloom::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <xloom/run/scan/held_pack.hpp>
+#include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/scan_body.hpp>
 
 namespace xloom {
@@ -58,20 +58,6 @@ To shaped_like(X const& value)
     return enable_tensor<To>::make(detail::shape_of(value));
 }
 
-/// Calls f(item) for the items of a value in row-major order.
-template <class X, class F>
-void for_each_row_major(X& value, F const& f)
-{
-    if constexpr (tensor<X>) {
-        strided_layout const layout = detail::layout_of(value);
-        auto* const first = enable_tensor<bare<X>>::data(value);
-        kernel::strided_copy(layout.dims, layout.strides, layout.strides)
-            .for_each_pair(first, first, [&](auto& item, auto&) { f(item); });
-    } else {
-        f(value);
-    }
-}
-
 /// The VJP of a pure body with S states, M elements and P parameters, which returns a step.
 template <class Tape, class Body, std::size_t S, std::size_t M, std::size_t P>
 class recorded_vjp {
@@ -115,7 +101,7 @@ private:
             using recorded = typename temporary_of<scalar, shape_type_t<X>>::type;
             auto result = detail::shaped_like<recorded>(value);
             auto* next = enable_tensor<recorded>::data(result);
-            detail::for_each_row_major(value, [&](double item) { *next++ = tape.input(item); });
+            detail::for_each_item(value, [&](double item) { *next++ = tape.input(item); });
             return result;
         } else {
             return tape.input(value);
@@ -126,8 +112,8 @@ private:
     void add_output(Tape& tape, X const& value, Ct const& ct)
     {
         if constexpr (std::is_same_v<item_t<X>, scalar>) {
-            detail::for_each_row_major(value, [&](scalar const& item) { tape.output(item); });
-            detail::for_each_row_major(ct, [&](double item) { outputs_.push_back(item); });
+            detail::for_each_item(value, [&](scalar const& item) { tape.output(item); });
+            detail::for_each_item(ct, [&](double item) { outputs_.push_back(item); });
         }
     }
 
@@ -147,7 +133,7 @@ private:
             if constexpr (std::is_same_v<X, Ct> && tensor<X>)
                 if (!detail::have_same_shape(value, ct))
                     ct = detail::shaped_like<X>(value);
-            detail::for_each_row_major(ct, [&](double& item) { item = (replaces ? 0.0 : item) + *next++; });
+            detail::for_each_item(ct, [&](double& item) { item = (replaces ? 0.0 : item) + *next++; });
         }
     }
 

@@ -8,22 +8,11 @@
 
 #include <xloom/check/cotangents.hpp>
 #include <xloom/check/scan.hpp>
+#include <xloom/run/scan/cotangent_values.hpp>
 #include <xloom/run/scan/kept_states.hpp>
 #include <xloom/run/scan/scan_body.hpp>
 
 namespace xloom::detail {
-
-/// Sets the items of an element of a cotangent, or of a whole one, to 0.
-template <class T>
-void set_to_zero(T& value)
-{
-    if constexpr (tensor<T>) {
-        auto* const first = enable_tensor<T>::data(value);
-        std::fill_n(first, element_count(detail::shape_of(value)), item_t<T>(0));
-    } else {
-        value = T(0);
-    }
-}
 
 /// Elements for outputs that a body writes and nobody reads, of the shapes of the elements of `outputs`.
 template <class Outputs, bool LeadingAxis>
