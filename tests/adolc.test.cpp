@@ -18,6 +18,7 @@
 namespace adolc_test {
 
 using namespace xloom;
+using recurrence::shaped;
 
 namespace {
 
@@ -47,15 +48,6 @@ constexpr auto body = [](auto const& h, auto const& c, auto const& x, auto const
     number const z = after * u;
     return scan_step{std::tuple(next, after), std::tuple(y, z)};
 };
-
-template <class X>
-X shaped(std::vector<double> const& values, shape const& dims)
-{
-    X result = enable_tensor<X>::make(dims);
-    if (!values.empty())
-        std::copy(values.begin(), values.end(), result.template begin<xt::layout_type::row_major>());
-    return result;
-}
 
 void check_close(double actual, std::vector<double> const& expected)
 {

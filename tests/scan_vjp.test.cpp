@@ -16,19 +16,12 @@
 namespace scan_vjp_test {
 
 using namespace xloom;
+using recurrence::shaped;
 
 namespace {
 
 using vec = xt::xtensor<double, 1>;
 using mat = xt::xtensor<double, 2>;
-
-template <class X>
-X shaped(std::vector<double> const& values, shape const& dims)
-{
-    X result = enable_tensor<X>::make(dims);
-    std::copy(values.begin(), values.end(), result.begin());
-    return result;
-}
 
 void check_close(double actual, std::vector<double> const& expected)
 {

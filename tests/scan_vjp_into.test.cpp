@@ -14,20 +14,13 @@
 namespace scan_vjp_into_test {
 
 using namespace xloom;
+using recurrence::shaped;
 
 namespace {
 
 checkpoint const every_checkpoint[] = {checkpoint::all(), checkpoint::sqrt(), checkpoint::binomial(1),
     checkpoint::binomial(3), checkpoint::binomial(1000), checkpoint::online(1), checkpoint::online(2),
     checkpoint::online(5), checkpoint::online(1000)};
-
-template <class X>
-X shaped(std::vector<double> const& values, shape const& dims)
-{
-    X result = enable_tensor<X>::make(dims);
-    std::copy(values.begin(), values.end(), result.template begin<xt::layout_type::row_major>());
-    return result;
-}
 
 template <class X>
 std::vector<double> values_of(X const& tensor)

@@ -7,6 +7,7 @@
 //     y = h' c'
 //     z = c' u
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <random>
@@ -175,5 +176,15 @@ inline constexpr auto body_vjp = [](auto const& h, double c, auto const& x, doub
         ct_h(i) = before[i];
     ct_c *= 0.9;
 };
+
+/// A container of this shape with the values in row-major order.
+template <class X>
+X shaped(std::vector<double> const& values, xloom::shape const& dims)
+{
+    X result = xloom::enable_tensor<X>::make(dims);
+    if (!values.empty())
+        std::copy(values.begin(), values.end(), result.template begin<xt::layout_type::row_major>());
+    return result;
+}
 
 } // namespace recurrence
