@@ -133,8 +133,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     std::int64_t const layout = weights.layout();
     detail::batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {input, layout},
         {outputs.Y, layout}, start.sequence_lens};
-    residuals.start(
-        weights, batch, [&](std::size_t n) { return operands.length(n); }, 2);
+    residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
     auto runner = detail::make_runner(weights, operands, workspace, policy);
     runner(detail::recorded_lstm_states<Item>{{weights, {start.initial_h, layout}, {start.initial_c, layout},
                                                   {outputs.Y_h, layout}, {outputs.Y_c, layout}},
@@ -196,12 +195,15 @@ void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weigh
     detail::check_lstm_backward(
         "xloom::lstm_backward_into", input, weights, residuals, cotangents, gradients);
     std::int64_t const layout = weights.layout();
-    detail::backward_operands<Item> const operands{residuals.batch(), weights.sizes(), weights.direction(),
-        {input, layout}, {cotangents.Y, layout}, {cotangents.Y_h, layout}, {cotangents.Y_c, layout},
-        {gradients.X, layout}, gradients.W, gradients.R, gradients.B, gradients.P,
-        {gradients.initial_h, layout}, {gradients.initial_c, layout}};
-    detail::backward_runner<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>::run(
-        operands, weights, residuals, workspace, policy);
+    auto const& [D, I, H] = weights.sizes();
+    detail::backward_runner<Item,
+        detail::backward_states<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>>::
+        run({residuals.batch(), weights.sizes(), weights.direction(), {input, layout}, {cotangents.Y, layout},
+                {gradients.X, layout}, gradients.B, gradients.P,
+                {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
+            {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
+                {gradients.initial_c, layout}},
+            weights, residuals, workspace, policy);
 }
 
 } // namespace xloom

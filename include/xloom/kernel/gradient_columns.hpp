@@ -1,20 +1,32 @@
 #pragma once
-// The cotangents of a cell's sums: a row for each step of each sequence, in columns of gate_step numbers.
+// The products that are the gradients of weights. Their left factors are a matrix with a row for each step of
+// each sequence: first of all the cotangents of the cell's sums, in columns padded to whole batches. Their
+// right factors are panels with the same rows, such as x.
 
 #include <algorithm>
 #include <cstddef>
 
+#include <xloom/core/static_vector.hpp>
 #include <xloom/kernel/panels.hpp>
 
 namespace xloom::kernel {
 
-inline constexpr std::size_t no_gate = static_cast<std::size_t>(-1);
+/// The numbers of the gradients and of the right factors that all cells have; others follow.
+inline constexpr std::size_t gradient_of_W = 0, gradient_of_R = 1;
+inline constexpr std::size_t factor_x = 0, factor_h = 1;
 
-/// The gates of W and of R whose gradients a column belongs to, and which of the cell's hidden inputs R is
-/// multiplied with there.
-struct gradient_column {
-    std::size_t W, R, hidden;
+/// A share of a gradient: its rows from first_row on are the transpose of a column times a right factor.
+struct gradient_product {
+    std::size_t gradient, first_row, factor;
 };
+
+/// A column of the left factors, `units` wide from `first` on, and its products.
+struct gradient_column {
+    std::size_t first = 0, units = 0;
+    static_vector<gradient_product, 3> products{};
+};
+
+using gradient_columns = static_vector<gradient_column, 6>;
 
 /// Sets the padding of each of `columns` columns to zeros: it is multiplied with the padding of weights.
 template <class T>

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
 
 #include <xloom/kernel/activate_vjp.hpp>
 #include <xloom/kernel/gradient_columns.hpp>
@@ -36,6 +35,13 @@ template <class T>
 std::size_t residual_size(gru_parameters<T> const& p) noexcept
 {
     return (p.linear_before_reset ? 5 : 4) * p.gate_step;
+}
+
+/// Returns the number of residuals of a row's initial state.
+template <class T>
+std::size_t initial_size(gru_parameters<T> const& p) noexcept
+{
+    return p.gate_step;
 }
 
 /// The rows of gru_rows, whose steps keep residuals. The states have the same bits.
@@ -115,7 +121,8 @@ public:
     using parameters = gru_backward_parameters<T>;
 
     static constexpr std::size_t gates = 3;
-    static constexpr std::size_t hidden_inputs = 2; ///< h before the step; r * h
+    static constexpr std::size_t gradients = 2, factors = 3; ///< W, R; x, h before the step, r * h
+    static constexpr std::size_t factor_reset = 2;
     static constexpr bool has_peepholes = false;
 
     gru_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
@@ -127,17 +134,30 @@ public:
           scratch_(memory.take(4 * p.gate_step))
     {}
 
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
+    {
+        return {p.I, p.H, p.H};
+    }
     /// Returns the columns of the cotangents of sums: h, z, r, and if linear_before_reset those of Rh h +
     /// Rb_h. Those of W are the first, those of R contiguous.
-    static std::span<gradient_column const> columns(parameters const& p) noexcept
+    static gradient_columns columns(parameters const& p)
     {
-        static constexpr std::array<gradient_column, 3> all{{{2, 2, 1}, {0, 0, 0}, {1, 1, 0}}};
-        static constexpr std::array<gradient_column, 4> linear{
-            {{2, no_gate, 0}, {0, 0, 0}, {1, 1, 0}, {no_gate, 2, 0}}};
+        std::size_t const H = p.H, step = p.gate_step;
+        gradient_columns all{{0, H, {{gradient_of_W, 2 * H, factor_x}}},
+            {step, H, {{gradient_of_W, 0, factor_x}, {gradient_of_R, 0, factor_h}}},
+            {2 * step, H, {{gradient_of_W, H, factor_x}, {gradient_of_R, H, factor_h}}}};
         if (p.how.linear_before_reset)
-            return linear;
+            all.push_back({3 * step, H, {{gradient_of_R, 2 * H, factor_h}}});
+        else
+            all[0].products.push_back({gradient_of_R, 2 * H, factor_reset});
         return all;
     }
+    /// Returns the number of columns of sums, and that of all left factors.
+    static std::size_t sums_size(parameters const& p) noexcept
+    {
+        return (p.how.linear_before_reset ? 4 : 3) * p.gate_step;
+    }
+    static std::size_t row_size(parameters const& p) noexcept { return sums_size(p); }
 
     T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
 
@@ -145,10 +165,10 @@ public:
     void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
 
     /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
-    /// replaces those of h after the step by those before it. Calls hidden(t, r, which, input of R).
-    template <class Hidden>
+    /// replaces those of h after the step by those before it. Calls keep(t, r, factor, right factor).
+    template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+        rows_of<T const> const& initial, rows_of<T> ct_sums, Keep const& keep) const noexcept
     {
         std::size_t const width = p_.gate_step, H = p_.H;
         bool const is_linear = p_.how.linear_before_reset;
@@ -161,7 +181,7 @@ public:
             T *const ct_next = ct_sums.first + r * ct_sums.step, *const ct_r = ct_next + 2 * width,
                      *const reset = reset_ + r * 2 * width;
             (this->*units)(kept, before, ct_h(r), ct_next, reset);
-            hidden(t, r, 0, before);
+            keep(t, r, factor_h, before);
             if (is_linear) {
                 set_products(ct_next, reset, ct_r + width, H);
                 set_products(ct_next, kept + 4 * width, ct_r, H);
@@ -169,7 +189,7 @@ public:
                 zero_padding(ct_next, 4, H, width);
             } else {
                 set_products(reset, before, scratch_, H);
-                hidden(t, r, 1, scratch_);
+                keep(t, r, factor_reset, scratch_);
                 zero_padding(ct_next, 1, H, width);
             }
         }
@@ -189,10 +209,10 @@ public:
             {ct_h_, width}, order_of_step(t));
     }
 
-    /// Returns at once: a step has the inputs of R.
-    template <class Hidden>
-    void first_hidden(std::size_t, std::size_t, residual_rows<T const> const&, rows_of<T const> const&,
-        Hidden const&) const noexcept
+    /// Returns at once: a step keeps its own factors.
+    template <class Keep>
+    void keep_first(std::size_t, std::size_t, residual_rows<T const> const&, rows_of<T const> const&,
+        Keep const&) const noexcept
     {}
 
 private:

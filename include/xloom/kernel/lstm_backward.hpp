@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
 
 #include <xloom/kernel/activate_vjp.hpp>
 #include <xloom/kernel/gradient_columns.hpp>
@@ -38,6 +37,13 @@ template <class T>
 std::size_t residual_size(lstm_parameters<T> const& p) noexcept
 {
     return 5 * p.gate_step;
+}
+
+/// Returns the number of residuals of a row's initial states: h, c.
+template <class T>
+std::size_t initial_size(lstm_parameters<T> const& p) noexcept
+{
+    return 2 * p.gate_step;
 }
 
 /// The rows of lstm_rows, whose steps keep residuals. The states have the same bits.
@@ -195,7 +201,7 @@ public:
     using parameters = lstm_backward_parameters<T>;
 
     static constexpr std::size_t gates = 4;
-    static constexpr std::size_t hidden_inputs = 1; ///< h before the step, which R is multiplied with
+    static constexpr std::size_t gradients = 2, factors = 2; ///< W, R; x, h before the step
     static constexpr bool has_peepholes = true;
 
     lstm_backward_rows(lstm_backward_parameters<T> const& p, std::size_t rows, arena<T>& memory)
@@ -207,12 +213,18 @@ public:
           scratch_(memory.take(10 * p.gate_step))
     {}
 
-    /// Returns the columns of the cotangents of sums. Those of W are the first.
-    static std::span<gradient_column const> columns(parameters const&) noexcept
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept { return {p.I, p.H}; }
+    static gradient_columns columns(parameters const& p)
     {
-        static constexpr std::array<gradient_column, 4> all{{{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {3, 3, 0}}};
+        gradient_columns all;
+        for (std::size_t gate = 0; gate < gates; ++gate)
+            all.push_back({gate * p.gate_step, p.H,
+                {{gradient_of_W, gate * p.H, factor_x}, {gradient_of_R, gate * p.H, factor_h}}});
         return all;
     }
+    /// Returns the number of columns of sums, and that of all left factors.
+    static std::size_t sums_size(parameters const& p) noexcept { return gates * p.gate_step; }
+    static std::size_t row_size(parameters const& p) noexcept { return sums_size(p); }
     /// Returns what the peephole of gate i, o or f is multiplied with.
     static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
         residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
@@ -229,11 +241,11 @@ public:
     void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
 
     /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
-    /// replaces those of the states after the step by those before it. Calls hidden(t + 1, r, h after step
-    /// t).
-    template <class Hidden>
+    /// replaces those of the states after the step by those before it. Calls keep(t + 1, r, factor_h, h after
+    /// step t).
+    template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+        rows_of<T const> const& initial, rows_of<T> ct_sums, Keep const& keep) const noexcept
     {
         std::size_t const width = p_.gate_step;
         auto const units = is_plain(p_.how) ? plain_lstm_row<T> : general_lstm_row<T>;
@@ -244,20 +256,20 @@ public:
                 {kept, kept + 4 * width, c_before(p_, t, r, residuals, initial), ct_h(r), ct_c(r), ct, h_},
                 scratch_);
             zero_padding(ct, gates, p_.H, width);
-            hidden(t + 1, r, 0, h_);
+            keep(t + 1, r, factor_h, h_);
         }
         multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
             order_of_step(t));
     }
 
-    /// Calls hidden(t, r, input of R in step t) where the step before is not run backwards at once.
-    template <class Hidden>
-    void first_hidden(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, Hidden const& hidden) const noexcept
+    /// Calls keep(t, r, factor_h, h before step t), where the step before is not run backwards at once.
+    template <class Keep>
+    void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, Keep const& keep) const noexcept
     {
         for (std::size_t r = 0; r < rows; ++r) {
             if (t == 0) {
-                hidden(t, r, 0, initial.first + r * initial.step);
+                keep(t, r, factor_h, initial.first + r * initial.step);
                 continue;
             }
             T const* const kept = residuals(t - 1, r);
@@ -265,7 +277,7 @@ public:
             differentiate_gate(p_.how.f, kept + p_.gate_step, value, slope, p_.H);
             differentiate_units(p_.how.h, kept + 4 * p_.gate_step, h_, slope, p_.H);
             set_products(value, h_, h_, p_.H);
-            hidden(t, r, 0, h_);
+            keep(t, r, factor_h, h_);
         }
     }
 

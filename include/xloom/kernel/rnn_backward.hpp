@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
 
 #include <xloom/kernel/activate_vjp.hpp>
 #include <xloom/kernel/gradient_columns.hpp>
@@ -32,6 +31,13 @@ rnn_attributes<T> attributes_of(rnn_parameters<T> const& p)
 /// Returns the number of residuals of a row and a step: the sums.
 template <class T>
 std::size_t residual_size(rnn_parameters<T> const& p) noexcept
+{
+    return p.gate_step;
+}
+
+/// Returns the number of residuals of a row's initial state.
+template <class T>
+std::size_t initial_size(rnn_parameters<T> const& p) noexcept
 {
     return p.gate_step;
 }
@@ -87,7 +93,7 @@ public:
     using parameters = rnn_backward_parameters<T>;
 
     static constexpr std::size_t gates = 1;
-    static constexpr std::size_t hidden_inputs = 1; ///< h before the step
+    static constexpr std::size_t gradients = 2, factors = 2; ///< W, R; x, h before the step
     static constexpr bool has_peepholes = false;
 
     rnn_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
@@ -98,12 +104,14 @@ public:
           slope_(memory.take(p.gate_step))
     {}
 
-    /// Returns the columns of the cotangents of sums.
-    static std::span<gradient_column const> columns(parameters const&) noexcept
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept { return {p.I, p.H}; }
+    static gradient_columns columns(parameters const& p)
     {
-        static constexpr std::array<gradient_column, 1> all{{{0, 0, 0}}};
-        return all;
+        return {{0, p.H, {{gradient_of_W, 0, factor_x}, {gradient_of_R, 0, factor_h}}}};
     }
+    /// Returns the number of columns of sums, and that of all left factors.
+    static std::size_t sums_size(parameters const& p) noexcept { return p.gate_step; }
+    static std::size_t row_size(parameters const& p) noexcept { return sums_size(p); }
 
     T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
 
@@ -111,10 +119,10 @@ public:
     void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
 
     /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
-    /// replaces those of h after the step by those before it. Calls hidden(t + 1, r, 0, h after step t).
-    template <class Hidden>
+    /// replaces those of h after the step by those before it. Calls keep(t + 1, r, factor_h, h after step t).
+    template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const&, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+        rows_of<T const> const&, rows_of<T> ct_sums, Keep const& keep) const noexcept
     {
         std::size_t const width = p_.gate_step;
         for (std::size_t r = 0; r < rows; ++r) {
@@ -123,24 +131,24 @@ public:
             std::copy_n(ct_h(r), width, ct);
             gate_vjp(p_.how.f.function, h_, slope_, ct, p_.H);
             zero_padding(ct, 1, p_.H, width);
-            hidden(t + 1, r, 0, h_);
+            keep(t + 1, r, factor_h, h_);
         }
         multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
             order_of_step(t));
     }
 
-    /// Calls hidden(t, r, 0, input of R in step t) where the step before is not run backwards at once.
-    template <class Hidden>
-    void first_hidden(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, Hidden const& hidden) const noexcept
+    /// Calls keep(t, r, factor_h, h before step t), where the step before is not run backwards at once.
+    template <class Keep>
+    void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, Keep const& keep) const noexcept
     {
         for (std::size_t r = 0; r < rows; ++r) {
             if (t == 0) {
-                hidden(t, r, 0, initial.first + r * initial.step);
+                keep(t, r, factor_h, initial.first + r * initial.step);
                 continue;
             }
             differentiate_gate(p_.how.f, residuals(t - 1, r), h_, slope_, p_.H);
-            hidden(t, r, 0, h_);
+            keep(t, r, factor_h, h_);
         }
     }
 

@@ -43,8 +43,7 @@ void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights c
     std::int64_t const layout = weights.layout();
     batch_operands<Item> const operands{
         batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, start.sequence_lens};
-    residuals.start(
-        weights, batch, [&](std::size_t n) { return operands.length(n); }, 1);
+    residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
     auto runner = make_runner(weights, operands, workspace, policy);
     runner(
         recorded_hidden_states<Item, Rows, Weights, Residuals>{
@@ -84,10 +83,11 @@ void run_hidden_backward(std::string_view op, std::array<std::string_view, 3> co
                 "ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"},
         },
         blocks_of(X, cotangents.Y, cotangents.Y_h));
-    backward_operands<Item> const operands{batch, sizes, weights.direction(), {X, layout},
-        {cotangents.Y, layout}, {cotangents.Y_h, layout}, {}, {gradients.X, layout}, gradients.W, gradients.R,
-        gradients.B, {}, {gradients.initial_h, layout}, {}};
-    backward_runner<Item, Cell>::run(operands, weights, residuals, workspace, policy);
+    backward_runner<Item, backward_states<Item, Cell>>::run(
+        {batch, sizes, weights.direction(), {X, layout}, {cotangents.Y, layout}, {gradients.X, layout},
+            gradients.B, {}, {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
+        {{cotangents.Y_h, layout}, {}, {gradients.initial_h, layout}, {}}, weights, residuals, workspace,
+        policy);
 }
 
 } // namespace xloom::detail

@@ -50,7 +50,16 @@ public:
 
     /// Makes room for a forward pass. The residuals are not filled until finish() is called.
     template <class Weights, class Lengths>
-    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of, std::size_t states)
+    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of)
+    {
+        auto const& parameters = parameters_of(weights, 0);
+        start(weights, batch, length_of, residual_size(parameters), initial_size(parameters));
+    }
+    /// Makes room for a forward pass that keeps rows of row_size numbers, and state_size of the initial
+    /// states.
+    template <class Weights, class Lengths>
+    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of,
+        std::size_t row_size, std::size_t state_size)
     {
         is_filled_ = false;
         widths_ = weights.sizes();
@@ -58,9 +67,8 @@ public:
         direction_ = weights.direction();
         for (std::size_t d = 0; d < widths_.D; ++d)
             attributes_[d] = attributes_of(parameters_of(weights, d));
-        auto const& parameters = parameters_of(weights, 0);
-        row_size_ = residual_size(parameters);
-        state_size_ = states * parameters.gate_step;
+        row_size_ = row_size;
+        state_size_ = state_size;
         sort_by_length(rows_, batch.N, length_of);
         lengths_.clear();
         for (std::size_t const n : rows_)
