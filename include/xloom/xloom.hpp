@@ -4,6 +4,7 @@
 
 #include <xloom/activations.hpp>
 #include <xloom/attn_lstm.hpp>
+#include <xloom/attn_lstm_backward.hpp>
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/check_vjp.hpp>
 #include <xloom/gather_nd.hpp>

@@ -4521,14 +4521,16 @@ struct attending_row {
     std::ptrdiff_t alignment_step;
 };
 
-/// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores).
-template <class T, class Item, class Score>
+/// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores). Lstm
+/// is lstm_rows or derived from it, and constructed from `arguments` too.
+template <class T, class Item, class Score, class Lstm = lstm_rows<T>>
 class attn_lstm_rows {
 public:
+    template <class... Arguments>
     attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
-        Score const& score, arena<T>& memory)
+        Score const& score, arena<T>& memory, Arguments const&... arguments)
         : p_(p),
-          lstm_(p.lstm, rows, memory),
+          lstm_(p.lstm, rows, arguments..., memory),
           score_(score),
           alignment_step_(whole_batches<T>(longest_memory)),
           attention_(memory.take(rows * attention_step())),
@@ -4543,6 +4545,9 @@ public:
     T* c(std::size_t row) const noexcept { return lstm_.c(row); }
     T* attention(std::size_t row) const noexcept { return attention_ + row * attention_step(); }
     T* alignment(std::size_t row) const noexcept { return alignment_ + row * alignment_step_; }
+    T const* context(std::size_t row) const noexcept { return context_ + row * context_step(); }
+    /// Returns the query of a row's last step: exponentials if its keys are.
+    T const* query(std::size_t row) const noexcept { return query_ + row * query_step(); }
 
     panels<T> const& W() const noexcept { return lstm_.W(); }
     std::size_t H() const noexcept { return lstm_.H(); }
@@ -4612,7 +4617,7 @@ private:
     }
 
     attn_lstm_parameters<T> const& p_;
-    lstm_rows<T> lstm_;
+    Lstm lstm_;
     Score score_;
     std::size_t alignment_step_;
     T* attention_;
@@ -5565,6 +5570,16 @@ XLOOM_NAMED_OPERAND(ct_B, "ct_B")
 XLOOM_NAMED_OPERAND(ct_P, "ct_P")
 XLOOM_NAMED_OPERAND(ct_initial_h, "ct_initial_h")
 XLOOM_NAMED_OPERAND(ct_initial_c, "ct_initial_c")
+XLOOM_NAMED_OPERAND(ct_alignments, "ct_alignments")
+XLOOM_NAMED_OPERAND(ct_Y_attention, "ct_Y_attention")
+XLOOM_NAMED_OPERAND(ct_Y_alignment, "ct_Y_alignment")
+XLOOM_NAMED_OPERAND(ct_QW, "ct_QW")
+XLOOM_NAMED_OPERAND(ct_MW, "ct_MW")
+XLOOM_NAMED_OPERAND(ct_V, "ct_V")
+XLOOM_NAMED_OPERAND(ct_M, "ct_M")
+XLOOM_NAMED_OPERAND(ct_AW, "ct_AW")
+XLOOM_NAMED_OPERAND(ct_initial_attention, "ct_initial_attention")
+XLOOM_NAMED_OPERAND(ct_initial_alignment, "ct_initial_alignment")
 
 #undef XLOOM_NAMED_OPERAND
 
@@ -6339,12 +6354,13 @@ kernel::strided_matrix<Item> across(
         from.step(2), from.step(1)};
 }
 
-/// Returns the rows from first_row on of matrix d of a tensor [D, .., ..], not transposed: its rows are along
-/// the depth.
+/// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..], not
+/// transposed: its rows are along the depth.
 template <class Item>
-kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row)
+kernel::strided_matrix<Item> along(
+    tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column = 0)
 {
-    kernel::strided_matrix<Item> const matrix = across(from, d, first_row, 0);
+    kernel::strided_matrix<Item> const matrix = across(from, d, first_row, first_column);
     return {matrix.items, matrix.column_step, matrix.depth_step};
 }
 
@@ -6498,7 +6514,6 @@ struct attn_lstm_states {
     using T = compute_t<Item>;
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
-    using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
 
     Weights const& weights;
     Score const& score;
@@ -6509,28 +6524,19 @@ struct attn_lstm_states {
     step_rows<Item> alignments;
     std::vector<kernel::attending_row<T, Item>>& attending; ///< one row for each sequence
 
-    struct part_rows : rows_type {
+    template <class Rows>
+    struct part_rows : Rows {
         T* scratch;
     };
 
     template <class Part>
-    part_rows make_rows(Part const& part, kernel::arena<T>& numbers) const
+    auto make_rows(Part const& part, kernel::arena<T>& numbers) const
     {
-        auto const& p = detail::parameters_of(weights, part.d);
-        std::size_t longest = 0;
-        for (std::size_t r = 0; r < part.count; ++r)
-            longest = (std::max)(longest, memory.length(part.first[r].row));
-        part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers),
-            numbers.take(longest * p.E)};
-        for (std::size_t r = 0; r < part.count; ++r)
-            attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
-        rows.attend_to(attending.data() + part.number,
-            alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
-        return rows;
+        return make_rows_of<kernel::attn_lstm_rows<T, Item, score_type>>(part, numbers);
     }
 
-    template <class Part>
-    void start(Part const& part, part_rows const& rows) const
+    template <class Part, class Rows>
+    void start(Part const& part, Rows const& rows) const
     {
         auto const& p = detail::parameters_of(weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
@@ -6546,8 +6552,8 @@ struct attn_lstm_states {
         }
     }
 
-    template <class Part>
-    void finish(Part const& part, part_rows const& rows) const
+    template <class Part, class Rows>
+    void finish(Part const& part, Rows const& rows) const
     {
         auto const& p = detail::parameters_of(weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
@@ -6561,6 +6567,25 @@ struct attn_lstm_states {
             alignments.zero_fill(0, part.first[r].length, part.d, n, length, memory.S);
             alignments.zero_fill(part.first[r].length, operands.sizes.T, part.d, n, 0, memory.S);
         }
+    }
+
+protected:
+    /// Returns a part's rows of a kernel, which is constructed from `arguments` too.
+    template <class Rows, class Part, class... Arguments>
+    part_rows<Rows> make_rows_of(
+        Part const& part, kernel::arena<T>& numbers, Arguments const&... arguments) const
+    {
+        auto const& p = detail::parameters_of(weights, part.d);
+        std::size_t longest = 0;
+        for (std::size_t r = 0; r < part.count; ++r)
+            longest = (std::max)(longest, memory.length(part.first[r].row));
+        part_rows<Rows> rows{Rows(p, part.count, longest, score_for(score, p, part.d), numbers, arguments...),
+            numbers.take(longest * p.E)};
+        for (std::size_t r = 0; r < part.count; ++r)
+            attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
+        rows.attend_to(attending.data() + part.number,
+            alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
+        return rows;
     }
 
 private:
@@ -7187,6 +7212,2206 @@ attention_workspace<Item> attn_lstm_workspace(
     attn_lstm_weights<Item> const& weights, attn_lstm_sizes const& sizes, Policy const& policy)
 {
     return attn_lstm_workspace(weights, sizes, bahdanau(), policy);
+}
+
+} // namespace xloom
+
+// ==== xloom/attn_lstm_backward.hpp ====
+// The backward pass of com.microsoft's AttnLSTM, and the forward pass that keeps what it needs.
+
+// ==== xloom/run/recurrent/attention_gradients.hpp ====
+// The cotangents of what the rows of an AttnLSTM attend to: the memory, its keys, and V.
+//
+// Each row adds to its own, step by step. At the end of a direction, the cotangents of the keys become those
+// of MW and of the memory, and those of V are added up row by row: in an order that depends on the lengths
+// alone.
+
+// ==== xloom/kernel/attn_lstm_backward.hpp ====
+// AttnLSTM's forward step that keeps residuals, and its backward step, on raw data.
+//
+// Residuals are those of the LSTM, the sums of the gates and c, and of the attention its state, the context,
+// the query and the alignment. The keys are kept once.
+
+// ==== xloom/kernel/attention_vjp.hpp ====
+// The vector-Jacobian product of Bahdanau's score.
+
+namespace xloom::kernel {
+
+/// The outputs of bahdanau_scores_vjp: `query` is written; `keys`, of which keys.first may be null, and `V`
+/// are added to.
+template <class T>
+struct score_cotangents {
+    T* query;
+    rows_of<T> keys;
+    T* V;
+};
+
+namespace detail {
+
+/// Returns tanh(key + query) and its derivative.
+template <class V>
+value_and_slope<V> differentiate_term(V const& key, V const& query)
+{
+    return differentiate(kernel::tanh(), key + query);
+}
+
+/// Returns tanh(key + query) and its derivative, from exp(2 key) and exp(2 query).
+template <class V>
+value_and_slope<V> differentiate_term_of_exponentials(V const& key, V const& query)
+{
+    V const one(1), e = key * query, share = divide(one, one + e);
+    // Not 1 - share where e is small, which would cancel, and not e * share where e is infinite.
+    V const rest = select(e < one, e * share, one - share);
+    return {one - (share + share), V(4) * share * rest};
+}
+
+/// Computes the cotangents; differentiate_at(key, query) returns the value and the derivative of a term.
+template <class T, class F>
+[[gnu::flatten]] void score_vjp_all(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
+    T const* ct_scores, score_cotangents<T> const& ct, F const& differentiate_at) noexcept
+{
+    for (std::size_t a = 0; a < A; a += batch_size<T>) {
+        auto const q = load_batch(query + a), v = load_batch(V + a);
+        auto ct_query = batch_t<T>(T(0)), ct_V = load_batch(ct.V + a);
+        for (std::size_t m = 0; m < keys.length; ++m) {
+            auto const [value, slope] = differentiate_at(load_batch(keys.first + m * keys.step + a), q);
+            auto const ct_score = batch_t<T>(ct_scores[m]);
+            auto const ct_sum = ct_score * v * slope;
+            ct_V = multiply_add(ct_score, value, ct_V);
+            ct_query = ct_query + ct_sum;
+            if (ct.keys.first != nullptr) {
+                T* const ct_key = ct.keys.first + m * ct.keys.step + a;
+                store_batch(ct_key, load_batch(ct_key) + ct_sum);
+            }
+        }
+        store_batch(ct.query + a, ct_query);
+        store_batch(ct.V + a, ct_V);
+    }
+}
+
+} // namespace detail
+
+/// Computes the cotangents of the operands of scores[m] = sum_a V[a] tanh(key[m, a] + query[a]). Requires a
+/// query of exponentials if the keys are exponentials; the cotangents are those of the keys and the query
+/// themselves.
+template <class T>
+void bahdanau_scores_vjp(key_rows<T const> const& keys, T const* query, T const* V, std::size_t A,
+    T const* ct_scores, score_cotangents<T> const& ct) noexcept
+{
+    if (keys.are_exponentials)
+        detail::score_vjp_all(keys, query, V, A, ct_scores, ct, [](auto const& key, auto const& q) {
+            return detail::differentiate_term_of_exponentials(key, q);
+        });
+    else
+        detail::score_vjp_all(keys, query, V, A, ct_scores, ct,
+            [](auto const& key, auto const& q) { return detail::differentiate_term(key, q); });
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/lstm_backward.hpp ====
+// The LSTM's forward step that keeps residuals, and its backward step, on raw data.
+//
+// Residuals are the sums of the gates, before they are clipped, and c. All else is computed again: gates with
+// their derivatives, and h. So every option and activation has the same residuals, and derivatives are exact
+// where the value of a gate does not determine them.
+
+// ==== xloom/kernel/gradient_columns.hpp ====
+// The products that are the gradients of weights. Their left factors are a matrix with a row for each step of
+// each sequence: first of all the cotangents of the cell's sums, in columns padded to whole batches. Their
+// right factors are panels with the same rows, such as x.
+
+namespace xloom::kernel {
+
+/// The numbers of the gradients and of the right factors that all cells have; others follow.
+inline constexpr std::size_t gradient_of_W = 0, gradient_of_R = 1;
+inline constexpr std::size_t factor_x = 0, factor_h = 1;
+
+/// A share of a gradient: its rows from first_row on are the transpose of a column times a right factor.
+struct gradient_product {
+    std::size_t gradient, first_row, factor;
+};
+
+/// A column of the left factors, `units` wide from `first` on, and its products.
+struct gradient_column {
+    std::size_t first = 0, units = 0;
+    static_vector<gradient_product, 3> products{};
+};
+
+using gradient_columns = static_vector<gradient_column, 6>;
+
+/// Sets the padding of each of `columns` columns to zeros: it is multiplied with the padding of weights.
+template <class T>
+void zero_padding(T* row, std::size_t columns, std::size_t units, std::size_t width) noexcept
+{
+    if (units != width)
+        for (std::size_t column = 0; column < columns; ++column)
+            std::fill(row + column * width + units, row + (column + 1) * width, T(0));
+}
+
+/// Writes row k of panels from a row that is padded to whole batches.
+template <class T>
+void put_panel_row(T const* row, std::size_t k, unpacked_panels<T> const& to) noexcept
+{
+    for (std::size_t column = 0; column < to.columns; column += panel_width<T>) {
+        std::size_t const width = columns_of_panel<T>(column, to.columns);
+        std::copy_n(row + column, width, to.items + column * to.depth + k * width);
+    }
+}
+
+/// The maximum number of rows that column sums add in one dependency chain.
+inline constexpr std::size_t rows_per_chain = 128;
+
+/// Computes sums[j] += the sum of `value(k, j)` over rows k < `rows`, in the order of k, for columns [begin,
+/// end), whole batches. `partial` is as long as sums.
+template <class T, class Add>
+void add_rows(
+    std::size_t rows, std::size_t begin, std::size_t end, T* sums, T* partial, Add const& add) noexcept
+{
+    for (std::size_t k = 0; k < rows; k += rows_per_chain) {
+        std::fill(partial + begin, partial + end, T(0));
+        for (std::size_t row = k; row < (std::min)(k + rows_per_chain, rows); ++row)
+            add(row, partial);
+        for (std::size_t j = begin; j < end; ++j)
+            sums[j] = sums[j] + partial[j];
+    }
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/residuals.hpp ====
+// The residuals that a forward pass keeps for its backward pass: a row of numbers for each step of each
+// sequence.
+
+namespace xloom::kernel {
+
+/// The residuals of the sequences of a part, which are every `stride`-th of the sequences sorted by
+/// descending length, from `first` on.
+template <class T>
+struct residual_rows {
+    T* items = nullptr;
+    std::size_t const* begins = nullptr; ///< of step t: the number of rows of all earlier steps
+    std::size_t row_size = 0;
+    std::size_t first = 0, stride = 1;
+
+    /// Returns the index of step t of sequence r among all steps of all sequences.
+    std::size_t position(std::size_t t, std::size_t r) const noexcept
+    {
+        return begins[t] + first + r * stride;
+    }
+    T* operator()(std::size_t t, std::size_t r) const noexcept { return items + position(t, r) * row_size; }
+    /// Returns the number of sequences of the part that are longer than t.
+    std::size_t active(std::size_t t) const noexcept
+    {
+        std::size_t const all = begins[t + 1] - begins[t];
+        return all > first ? (all - first + stride - 1) / stride : 0;
+    }
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The attributes of one direction, which residuals depend on.
+template <class T>
+struct lstm_attributes {
+    gate<T> f, g;
+    activation_function h;
+    bool input_forget, has_peepholes;
+
+    friend bool operator==(lstm_attributes const&, lstm_attributes const&) = default;
+};
+
+template <class T>
+lstm_attributes<T> attributes_of(lstm_parameters<T> const& p)
+{
+    return {p.f, p.g, p.h, p.input_forget, p.P != nullptr};
+}
+
+/// Returns the number of residuals of a row and a step: the sums of the gates, c.
+template <class T>
+std::size_t residual_size(lstm_parameters<T> const& p) noexcept
+{
+    return 5 * p.gate_step;
+}
+
+/// Returns the number of residuals of a row's initial states: h, c.
+template <class T>
+std::size_t initial_size(lstm_parameters<T> const& p) noexcept
+{
+    return 2 * p.gate_step;
+}
+
+/// The rows of lstm_rows, whose steps keep residuals. The states have the same bits.
+template <class T>
+class recorded_lstm_rows : public lstm_rows<T> {
+public:
+    recorded_lstm_rows(
+        lstm_parameters<T> const& p, std::size_t rows, residual_rows<T> const& residuals, arena<T>& memory)
+        : lstm_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
+    {}
+
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    {
+        std::size_t const width = p_.gate_step;
+        this->multiply_R(rows, t, sums);
+        for (std::size_t r = 0; r < rows; ++r) {
+            T *const of_row = sums + r * p_.sums_step(), *const kept = residuals_(t, r),
+                     *const c = this->c(r);
+            std::copy_n(of_row, 4 * width, kept);
+            if (p_.P != nullptr) {
+                add_products(p_.P, c, kept, p_.H);
+                add_products(p_.P + 2 * width, c, kept + 2 * width, p_.H);
+            }
+            this->finish(of_row, r);
+            std::copy_n(c, width, kept + 4 * width);
+            if (p_.P != nullptr)
+                add_products(p_.P + width, c, kept + width, p_.H);
+        }
+    }
+
+private:
+    lstm_parameters<T> const& p_;
+    residual_rows<T> residuals_;
+};
+
+/// The constants of one direction of a backward pass. The gates are i, o, f, c, as in lstm_parameters.
+template <class T>
+struct lstm_backward_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    panels<T> W;           ///< [4 gate_step, I]
+    panels<T> R;           ///< [4 gate_step, H]
+    T const* P;            ///< i, o, f, each gate_step long; null: none
+    lstm_attributes<T> how;
+
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return 2 * 4 * gate_step * (I + H); }
+};
+
+template <class T>
+lstm_attributes<T> const& attributes_of(lstm_backward_parameters<T> const& p)
+{
+    return p.how;
+}
+
+template <class T>
+bool is_plain(lstm_attributes<T> const& how) noexcept
+{
+    return how.f.function.kind == activation::sigmoid && how.g.function.kind == activation::tanh &&
+           how.h.kind == activation::tanh && !how.f.is_clipped && !how.has_peepholes && !how.input_forget;
+}
+
+/// The operands of a row's backward step.
+template <class T>
+struct lstm_row {
+    T const* sums;     ///< of the gates
+    T const* c;        ///< after the step
+    T const* c_before; ///< before it
+    T const* ct_h;
+    T* ct_c; ///< of c after the step, then of c before it
+    T* ct_sums;
+    T* h; ///< after the step, computed again
+};
+
+/// Computes the cotangents of a row's sums and of c, with the default activations and no other option.
+template <class T>
+[[gnu::flatten]] void plain_lstm_row(
+    lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T*) noexcept
+{
+    std::size_t const step = p.gate_step;
+    for_each_batch<T>(p.H, [=](std::size_t j) {
+        auto const ct_h = load_batch(row.ct_h + j);
+        auto const hidden = differentiate(tanh(), load_batch(row.c + j)),
+                   o = differentiate(sigmoid(), load_batch(row.sums + step + j));
+        store_batch(row.h + j, o.value * hidden.value);
+        store_batch(row.ct_sums + step + j, ct_h * hidden.value * o.slope);
+        store_batch(row.ct_c + j, multiply_add(ct_h * o.value, hidden.slope, load_batch(row.ct_c + j)));
+    });
+    for_each_batch<T>(p.H, [=](std::size_t j) {
+        auto const ct_c = load_batch(row.ct_c + j);
+        auto const i = differentiate(sigmoid(), load_batch(row.sums + j)),
+                   g = differentiate(tanh(), load_batch(row.sums + 3 * step + j));
+        store_batch(row.ct_sums + j, ct_c * g.value * i.slope);
+        store_batch(row.ct_sums + 3 * step + j, ct_c * i.value * g.slope);
+        auto const f = differentiate(sigmoid(), load_batch(row.sums + 2 * step + j));
+        store_batch(row.ct_sums + 2 * step + j, ct_c * load_batch(row.c_before + j) * f.slope);
+        store_batch(row.ct_c + j, ct_c * f.value);
+    });
+}
+
+/// Computes the cotangents of a row's sums and of c, with any options. `scratch` has 10 gate_step items.
+template <class T>
+void general_lstm_row(lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T* scratch) noexcept
+{
+    std::size_t const H = p.H, step = p.gate_step;
+    lstm_attributes<T> const& how = p.how;
+    T *const i = scratch, *const o = i + step, *const f = o + step, *const g = f + step,
+             *const hidden = g + step, *const slopes = hidden + step;
+    differentiate_gate(how.f, row.sums, i, slopes, H);
+    differentiate_gate(how.f, row.sums + step, o, slopes + step, H);
+    if (!how.input_forget)
+        differentiate_gate(how.f, row.sums + 2 * step, f, slopes + 2 * step, H);
+    differentiate_gate(how.g, row.sums + 3 * step, g, slopes + 3 * step, H);
+    differentiate_units(how.h, row.c, hidden, slopes + 4 * step, H);
+    set_products(o, hidden, row.h, H);
+
+    T *const ct_i = row.ct_sums, *const ct_o = ct_i + step, *const ct_f = ct_o + step,
+             *const ct_g = ct_f + step;
+    set_products(row.ct_h, hidden, ct_o, H);
+    gate_vjp(how.f.function, o, slopes + step, ct_o, H);
+    set_products(row.ct_h, o, ct_i, H); // that of hidden, for a while
+    gate_vjp(how.h, hidden, slopes + 4 * step, ct_i, H);
+    for_each_batch<T>(H,
+        [=](std::size_t j) { store_batch(row.ct_c + j, load_batch(row.ct_c + j) + load_batch(ct_i + j)); });
+    if (p.P != nullptr)
+        add_products(p.P + step, ct_o, row.ct_c, H);
+
+    set_products(row.ct_c, g, ct_i, H);
+    set_products(row.ct_c, row.c_before, ct_f, H);
+    set_products(row.ct_c, i, ct_g, H);
+    for_each_batch<T>(H, [=, forgets = how.input_forget](std::size_t j) { // f = 1 - i
+        if (forgets) {
+            store_batch(ct_i + j, load_batch(ct_i + j) - load_batch(ct_f + j));
+            store_batch(ct_f + j, batch_t<T>(T(0)));
+            store_batch(f + j, batch_t<T>(T(1)) - load_batch(i + j));
+        }
+        store_batch(row.ct_c + j, load_batch(row.ct_c + j) * load_batch(f + j));
+    });
+    gate_vjp(how.f.function, i, slopes, ct_i, H);
+    if (!how.input_forget)
+        gate_vjp(how.f.function, f, slopes + 2 * step, ct_f, H);
+    gate_vjp(how.g.function, g, slopes + 3 * step, ct_g, H);
+    if (p.P != nullptr) {
+        add_products(p.P, ct_i, row.ct_c, H);
+        add_products(p.P + 2 * step, ct_f, row.ct_c, H);
+    }
+}
+
+/// The cotangents of the states of a batch's rows, and their backward step.
+template <class T>
+class lstm_backward_rows {
+public:
+    using parameters = lstm_backward_parameters<T>;
+
+    static constexpr std::size_t gates = 4;
+    static constexpr std::size_t gradients = 2, factors = 2; ///< W, R; x, h before the step
+    static constexpr bool has_peepholes = true;
+
+    lstm_backward_rows(lstm_backward_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p),
+          ct_h_(memory.take(rows * p.gate_step)),
+          ct_c_(memory.take(rows * p.gate_step)),
+          zeros_(memory.take(p.gate_step)),
+          h_(memory.take(p.gate_step)),
+          scratch_(memory.take(10 * p.gate_step))
+    {}
+
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept { return {p.I, p.H}; }
+    static gradient_columns columns(parameters const& p)
+    {
+        gradient_columns all;
+        for (std::size_t gate = 0; gate < gates; ++gate)
+            all.push_back({gate * p.gate_step, p.H,
+                {{gradient_of_W, gate * p.H, factor_x}, {gradient_of_R, gate * p.H, factor_h}}});
+        return all;
+    }
+    /// Returns the number of columns of sums, and that of all left factors.
+    static std::size_t sums_size(parameters const& p) noexcept { return gates * p.gate_step; }
+    static std::size_t row_size(parameters const& p) noexcept { return sums_size(p); }
+    /// Returns what the peephole of gate i, o or f is multiplied with.
+    static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
+        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+    {
+        if (gate == 1)
+            return residuals(t, r) + 4 * p.gate_step;
+        return c_before(p, t, r, residuals, initial);
+    }
+
+    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
+    T* ct_c(std::size_t row) const noexcept { return ct_c_ + row * p_.gate_step; }
+
+    /// Sets the memory that must be zeros.
+    void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
+
+    /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
+    /// replaces those of the states after the step by those before it. Calls keep(t + 1, r, factor_h, h after
+    /// step t).
+    template <class Keep>
+    void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, rows_of<T> ct_sums, Keep const& keep) const noexcept
+    {
+        std::size_t const width = p_.gate_step;
+        auto const units = is_plain(p_.how) ? plain_lstm_row<T> : general_lstm_row<T>;
+        for (std::size_t r = 0; r < rows; ++r) {
+            T const* const kept = residuals(t, r);
+            T* const ct = ct_sums.first + r * ct_sums.step;
+            units(p_,
+                {kept, kept + 4 * width, c_before(p_, t, r, residuals, initial), ct_h(r), ct_c(r), ct, h_},
+                scratch_);
+            zero_padding(ct, gates, p_.H, width);
+            keep(t + 1, r, factor_h, h_);
+        }
+        multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
+            order_of_step(t));
+    }
+
+    /// Calls keep(t, r, factor_h, h before step t), where the step before is not run backwards at once.
+    template <class Keep>
+    void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, Keep const& keep) const noexcept
+    {
+        for (std::size_t r = 0; r < rows; ++r) {
+            if (t == 0) {
+                keep(t, r, factor_h, initial.first + r * initial.step);
+                continue;
+            }
+            T const* const kept = residuals(t - 1, r);
+            T *const value = scratch_, *const slope = scratch_ + p_.gate_step;
+            differentiate_gate(p_.how.f, kept + p_.gate_step, value, slope, p_.H);
+            differentiate_units(p_.how.h, kept + 4 * p_.gate_step, h_, slope, p_.H);
+            set_products(value, h_, h_, p_.H);
+            keep(t, r, factor_h, h_);
+        }
+    }
+
+private:
+    /// Returns c before step t.
+    static T const* c_before(parameters const& p, std::size_t t, std::size_t r,
+        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+    {
+        return t == 0 ? initial.first + r * initial.step + p.gate_step
+                      : residuals(t - 1, r) + 4 * p.gate_step;
+    }
+
+    lstm_backward_parameters<T> const& p_;
+    T* ct_h_;
+    T* ct_c_;
+    T* zeros_;
+    T* h_;
+    T* scratch_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The attributes of one direction, which residuals depend on.
+template <class T>
+struct attn_lstm_attributes {
+    lstm_attributes<T> lstm;
+    bool attends, has_layer;
+
+    friend bool operator==(attn_lstm_attributes const&, attn_lstm_attributes const&) = default;
+};
+
+template <class T>
+attn_lstm_attributes<T> attributes_of(attn_lstm_parameters<T> const& p)
+{
+    return {attributes_of(p.lstm), p.attends, p.has_layer};
+}
+
+/// The residuals of a row and a step for S steps of memory: where each part begins, behind the sums of the
+/// gates and c.
+template <class T>
+struct attention_residuals {
+    std::size_t attention, context, query, alignment, size;
+
+    /// Parameters are those of the forward or of the backward pass.
+    template <class Parameters>
+    attention_residuals(Parameters const& p, std::size_t gate_step, std::size_t S) noexcept
+        : attention(5 * gate_step),
+          context(p.has_layer ? attention + whole_batches<T>(p.C) : attention),
+          query(context + whole_batches<T>(p.E)),
+          alignment(query + whole_batches<T>(p.A)),
+          size(alignment + whole_batches<T>(S))
+    {}
+};
+
+/// Returns the number of residuals of a row's initial states: h, c, the attention.
+template <class T>
+std::size_t initial_size(attn_lstm_parameters<T> const& p) noexcept
+{
+    return initial_size(p.lstm) + whole_batches<T>(p.C);
+}
+
+/// The rows of attn_lstm_rows, whose steps keep residuals. The states have the same bits.
+template <class T, class Item, class Score>
+class recorded_attn_lstm_rows : public attn_lstm_rows<T, Item, Score, recorded_lstm_rows<T>> {
+    using base = attn_lstm_rows<T, Item, Score, recorded_lstm_rows<T>>;
+
+public:
+    recorded_attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
+        Score const& score, arena<T>& memory, residual_rows<T> const& residuals,
+        attention_residuals<T> const& parts)
+        : base(p, rows, longest_memory, score, memory, residuals), p_(p), residuals_(residuals), parts_(parts)
+    {}
+
+    /// Sets the rows' memories. The attention of each row's last step is kept too.
+    void attend_to(attending_row<T, Item> const* rows, bool) noexcept
+    {
+        rows_ = rows;
+        base::attend_to(rows, true);
+    }
+    void step(std::size_t rows, std::size_t continuing, std::size_t t, T* sums) const
+    {
+        base::step(rows, continuing, t, sums);
+        if (!p_.attends)
+            return;
+        for (std::size_t r = 0; r < rows; ++r) {
+            T* const kept = residuals_(t, r);
+            std::copy_n(this->attention(r), whole_batches<T>(p_.C), kept + parts_.attention);
+            if (p_.has_layer)
+                std::copy_n(this->context(r), whole_batches<T>(p_.E), kept + parts_.context);
+            std::copy_n(this->query(r), whole_batches<T>(p_.A), kept + parts_.query);
+            std::copy_n(this->alignment(r), rows_[r].memory.keys.length, kept + parts_.alignment);
+        }
+    }
+
+private:
+    attn_lstm_parameters<T> const& p_;
+    residual_rows<T> residuals_;
+    attention_residuals<T> parts_;
+    attending_row<T, Item> const* rows_ = nullptr;
+};
+
+/// The constants of one direction of a backward pass. A, E and C are as in attn_lstm_parameters.
+template <class T>
+struct attn_lstm_backward_parameters : lstm_backward_parameters<T> {
+    std::size_t A = 0, E = 0, C = 0;
+    panels<T> W_attention{}; ///< [4 gate_step, C]
+    panels<T> QW{};          ///< [A, H]
+    panels<T> MW{};          ///< [A, E]
+    panels<T> AW_h{};        ///< [C, H]
+    panels<T> AW_context{};  ///< [C, E]
+    T const* V = nullptr;    ///< padded to whole batches
+    bool attends = false, has_layer = false;
+
+    /// Returns the multiply-adds of a row and a step, without the scores.
+    std::size_t products() const noexcept
+    {
+        return lstm_backward_parameters<T>::products() +
+               2 * (4 * this->gate_step * C + A * this->H + (has_layer ? C * (this->H + E) : 0));
+    }
+};
+
+template <class T>
+attn_lstm_attributes<T> attributes_of(attn_lstm_backward_parameters<T> const& p)
+{
+    return {p.how, p.attends, p.has_layer};
+}
+
+/// What a row of the batch attends to, and the cotangents that it adds to.
+template <class T, class Item>
+struct attending_backward_row {
+    key_rows<T const> keys;
+    panels<T> values;                   ///< [E, length]: the memory, transposed
+    strided_row<Item const> alignments; ///< the cotangents of the first step; null: zeros
+    std::ptrdiff_t alignments_step;
+    strided_row<Item const> last_alignment; ///< added to those of the last step; null: zeros
+    std::size_t last_step;
+    rows_of<T> ct_keys;   ///< first may be null: omitted
+    rows_of<T> ct_memory; ///< of the contexts; first may be null: omitted
+    T* ct_V;
+};
+
+/// The cotangents of the states of a batch's rows, and their backward step. row(r) returns the
+/// attending_backward_row of row r.
+template <class T, class Row>
+class attn_lstm_backward_rows {
+public:
+    using parameters = attn_lstm_backward_parameters<T>;
+
+    static constexpr std::size_t gates = 4;
+    /// Of the attention: its columns of W, QW, AW; the attention before the step, the cotangents of the query
+    /// and of the attention after the step. Left factors are also h and the context.
+    static constexpr std::size_t gradients = 5, factors = 5;
+    static constexpr std::size_t gradient_of_W_attention = 2, gradient_of_QW = 3, gradient_of_AW = 4;
+    static constexpr std::size_t factor_attention = 2, factor_query = 3, factor_ct_attention = 4;
+    static constexpr bool has_peepholes = true;
+
+    attn_lstm_backward_rows(
+        parameters const& p, std::size_t rows, std::size_t S, Row const& row, arena<T>& memory)
+        : p_(p),
+          lstm_(p, rows, memory),
+          row_(row),
+          S_(S),
+          parts_(p, p.gate_step, S),
+          ct_attention_{memory.take(rows * whole_batches<T>(p.C)), whole_batches<T>(p.C)},
+          ct_context_{memory.take(rows * whole_batches<T>(p.E)), whole_batches<T>(p.E)},
+          ct_query_{memory.take(rows * whole_batches<T>(p.A)), whole_batches<T>(p.A)},
+          ct_alignment_(memory.take(whole_batches<T>(S))),
+          zeros_{memory.take(widest(p, S)), 0}
+    {}
+
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
+    {
+        return {p.I, p.H, p.C, p.A, p.C};
+    }
+    static gradient_columns columns(parameters const& p)
+    {
+        gradient_columns all = lstm_backward_rows<T>::columns(p);
+        if (!p.attends)
+            return all;
+        for (std::size_t gate = 0; gate < gates; ++gate)
+            all[gate].products.push_back({gradient_of_W_attention, gate * p.H, factor_attention});
+        all.push_back({sums_size(p), p.H, {{gradient_of_QW, 0, factor_query}}});
+        if (p.has_layer) {
+            all.back().products.push_back({gradient_of_AW, 0, factor_ct_attention});
+            all.push_back({sums_size(p) + p.gate_step, p.E, {{gradient_of_AW, p.H, factor_ct_attention}}});
+        }
+        return all;
+    }
+    /// Returns the number of columns of sums, and that of all left factors.
+    static std::size_t sums_size(parameters const& p) noexcept { return lstm_backward_rows<T>::sums_size(p); }
+    static std::size_t row_size(parameters const& p) noexcept
+    {
+        if (!p.attends)
+            return sums_size(p);
+        return sums_size(p) + p.gate_step + (p.has_layer ? whole_batches<T>(p.E) : 0);
+    }
+    static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
+        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
+    {
+        return lstm_backward_rows<T>::peephole_input(p, gate, t, r, residuals, initial);
+    }
+
+    T* ct_h(std::size_t row) const noexcept { return lstm_.ct_h(row); }
+    T* ct_c(std::size_t row) const noexcept { return lstm_.ct_c(row); }
+    T* ct_attention(std::size_t row) const noexcept { return ct_attention_.from(row).first; }
+
+    /// Sets the memory that must be zeros.
+    void start() const noexcept
+    {
+        lstm_.start();
+        std::fill_n(zeros_.first, widest(p_, S_), T(0));
+    }
+
+    /// Performs the backward step t of the first `rows` rows: writes their left factors, and replaces the
+    /// cotangents of the states after the step by those before it. Calls keep(t, r, factor, right factor).
+    template <class Keep>
+    void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, rows_of<T> left, Keep const& keep) const noexcept
+    {
+        if (!p_.attends)
+            return lstm_.step(rows, t, residuals, initial, left, keep);
+        attend(rows, t, residuals, keep);
+        lstm_.step(rows, t, residuals, initial, left,
+            [&](std::size_t next, std::size_t r, std::size_t factor, T const* h) {
+                keep(next, r, factor, h);
+                std::copy_n(h, p_.gate_step, left.from(r).first + sums_size(p_));
+            });
+        for (std::size_t r = 0; r < rows; ++r) {
+            if (p_.has_layer)
+                std::copy_n(residuals(t, r) + parts_.context, whole_batches<T>(p_.E),
+                    left.from(r).first + sums_size(p_) + p_.gate_step);
+            keep(t, r, factor_attention,
+                t == 0 ? initial.from(r).first + 2 * p_.gate_step : residuals(t - 1, r) + parts_.attention);
+        }
+        multiply<T>(
+            rows, rows_of<T const>{left.first, left.step}, p_.W_attention, as_const(zeros_), ct_attention_);
+    }
+    template <class Keep>
+    void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, Keep const& keep) const noexcept
+    {
+        lstm_.keep_first(rows, t, residuals, initial, keep);
+    }
+
+private:
+    /// Adds to the cotangents of h those that come through the attention of step t.
+    template <class Keep>
+    void attend(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        Keep const& keep) const noexcept
+    {
+        rows_of<T> const ct_h{lstm_.ct_h(0), p_.gate_step};
+        rows_of<T const> const ct_attention = as_const(ct_attention_);
+        if (p_.has_layer) {
+            multiply<T>(rows, ct_attention, p_.AW_h, as_const(ct_h), ct_h);
+            multiply<T>(rows, ct_attention, p_.AW_context, as_const(zeros_), ct_context_);
+        }
+        for (std::size_t r = 0; r < rows; ++r) {
+            attend_row(t, r, residuals(t, r));
+            keep(t, r, factor_ct_attention, ct_attention.from(r).first);
+            keep(t, r, factor_query, ct_query_.from(r).first);
+        }
+        multiply<T>(rows, as_const(ct_query_), p_.QW, as_const(ct_h), ct_h);
+    }
+
+    /// Computes the cotangents of a row's query, and adds to those of its memory, keys and V.
+    void attend_row(std::size_t t, std::size_t r, T const* kept) const noexcept
+    {
+        auto const at = row_(r);
+        std::size_t const length = at.keys.length;
+        T const *const ct_context = (p_.has_layer ? ct_context_ : ct_attention_).from(r).first,
+                       *const alignment = kept + parts_.alignment;
+        if (length == 0) {
+            std::fill_n(ct_query_.from(r).first, whole_batches<T>(p_.A), T(0));
+            return;
+        }
+        multiply<T>(1, rows_of<T const>{ct_context, 0}, at.values, as_const(zeros_), {ct_alignment_, 0});
+        if (at.alignments.first != nullptr)
+            add_row(at.alignments.first + static_cast<std::ptrdiff_t>(t) * at.alignments_step,
+                at.alignments.step, length);
+        if (at.last_alignment.first != nullptr && t == at.last_step)
+            add_row(at.last_alignment.first, at.last_alignment.step, length);
+        softmax_vjp(alignment, ct_alignment_, length);
+        for (std::size_t m = 0; m < length && at.ct_memory.first != nullptr; ++m)
+            for_each_batch<T>(
+                p_.E, [=, share = batch_t<T>(alignment[m]), to = at.ct_memory.from(m).first](std::size_t e) {
+                    store_batch(to + e, multiply_add(share, load_batch(ct_context + e), load_batch(to + e)));
+                });
+        bahdanau_scores_vjp<T>(at.keys, kept + parts_.query, p_.V, p_.A, ct_alignment_,
+            {ct_query_.from(r).first, at.ct_keys, at.ct_V});
+    }
+
+    template <class Item>
+    void add_row(Item const* from, std::ptrdiff_t step, std::size_t length) const noexcept
+    {
+        for (std::size_t m = 0; m < length; ++m)
+            ct_alignment_[m] = ct_alignment_[m] + static_cast<T>(from[static_cast<std::ptrdiff_t>(m) * step]);
+    }
+
+    static std::size_t widest(parameters const& p, std::size_t S) noexcept
+    {
+        return whole_batches<T>((std::max)({S, p.C, p.E}));
+    }
+    static rows_of<T const> as_const(rows_of<T> rows) noexcept { return {rows.first, rows.step}; }
+
+    parameters const& p_;
+    lstm_backward_rows<T> lstm_;
+    Row row_;
+    std::size_t S_;
+    attention_residuals<T> parts_;
+    rows_of<T> ct_attention_, ct_context_, ct_query_;
+    T* ct_alignment_;
+    rows_of<T> zeros_;
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/multiply_transposed.hpp ====
+// Products of two matrices that both change from call to call: start + transpose(a) b, the gradient of
+// weights.
+
+namespace xloom::kernel {
+
+/// The maximum number of columns of a that are packed together.
+///
+/// Why so few: with 512 rows, 192 KB of floats, which stay in L2 beside a panel of b.
+template <class T>
+inline constexpr std::size_t columns_per_pack = 16 * block_rows<T>;
+
+/// Returns the number of items of the largest pack of `columns` columns.
+template <class T>
+constexpr std::size_t pack_items(std::size_t depth, std::size_t columns) noexcept
+{
+    return depth * (std::min)(columns, columns_per_pack<T>);
+}
+
+namespace detail {
+
+template <std::size_t Count, class T>
+void transpose_block(rows_of<T const> a, std::size_t depth, T* to) noexcept
+{
+    for (std::size_t k = 0; k < depth; ++k)
+        for (std::size_t r = 0; r < Count; ++r)
+            to[k * Count + r] = a.first[k * a.step + r];
+}
+
+} // namespace detail
+
+/// Interleaves the first `columns` columns of a [depth, ..], which are the rows of its transpose, into `to`
+/// [columns, depth].
+template <class T>
+interleaved_rows<T> interleave_transposed(
+    std::size_t columns, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
+{
+    blocks const parts{columns, block_rows<T>};
+    for (std::size_t part = 0; part < parts.count(); ++part) {
+        std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
+        with_count<1, block_rows<T>>(end - begin, [&](auto count) {
+            detail::transpose_block<count, T>({a.first + begin, a.step}, depth, to + begin * depth);
+        });
+    }
+    return {to};
+}
+
+/// Calls f(first column, number of columns, interleaved_rows of their transpose) for all columns of a [depth,
+/// columns], some at a time. `pack` has pack_items, and is valid during a call.
+///
+/// Why a callable: the products of W and R have the same a, which is packed once for both.
+template <class T, class F>
+void for_each_pack(std::size_t columns, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* pack,
+    F const& f) noexcept
+{
+    blocks const packs{columns, columns_per_pack<T>};
+    for (std::size_t i = 0; i < packs.count(); ++i) {
+        std::size_t const begin = packs.begin(i), count = packs.begin(i + 1) - begin;
+        f(begin, count, interleave_transposed(count, {a.first + begin, a.step}, depth, pack));
+    }
+}
+
+/// Computes sums = start + transpose(a) b for a [b.depth, columns]. start and sums are [columns, whole
+/// batches of b.columns]; start may be sums, other overlaps are not allowed. `pack` has pack_items.
+///
+/// Each sum is accumulated in the order of the rows of a and b, in dependency chains as in multiply: its bits
+/// do not depend on which columns of a are multiplied together.
+template <class T>
+void multiply_transposed(std::size_t columns, rows_of<std::type_identity_t<T> const> a, panels<T> const& b,
+    rows_of<std::type_identity_t<T> const> start, rows_of<std::type_identity_t<T>> sums, T* pack) noexcept
+{
+    for_each_pack(columns, a, b.depth, pack, [&](std::size_t begin, std::size_t count, auto const& rows) {
+        multiply<T>(count, rows, b, start.from(begin), sums.from(begin));
+    });
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/run/recurrent/attn_lstm_residuals.hpp ====
+// The residuals that the forward pass of AttnLSTM keeps for its backward pass.
+
+// ==== xloom/run/recurrent/residuals.hpp ====
+// The residuals that the forward pass of a recurrent operator keeps for its backward pass.
+
+namespace xloom::detail {
+
+/// The residuals of one forward pass: the lengths and the initial states of the rows, and what the kernel
+/// keeps of each step that a row has. Grows like a workspace. Attributes are the kernel's of one direction.
+template <class Item, class Attributes>
+class residuals_of {
+    using T = compute_t<Item>;
+
+public:
+    /// Returns the number of bytes allocated.
+    std::size_t bytes() const noexcept
+    {
+        return numbers_.capacity() * sizeof(T) +
+               (rows_.capacity() + lengths_.capacity() + begins_.capacity()) * sizeof(std::size_t);
+    }
+
+    bool is_filled() const noexcept { return is_filled_; }
+    recurrent_widths const& widths() const noexcept { return widths_; }
+    batch_sizes const& batch() const noexcept { return batch_; }
+    xloom::direction direction() const noexcept { return direction_; }
+    Attributes const& attributes(std::size_t d) const noexcept { return attributes_[d]; }
+
+    /// Returns the rows of the batch, sorted by descending length.
+    std::vector<std::size_t> const& rows() const noexcept { return rows_; }
+    /// Returns the lengths of rows(), in that order.
+    std::vector<std::size_t> const& lengths() const noexcept { return lengths_; }
+    /// Returns the number of steps of the longest row.
+    std::size_t longest() const noexcept { return begins_.empty() ? 0 : begins_.size() - 1; }
+    kernel::residual_rows<T const> steps(std::size_t d, std::size_t first, std::size_t stride) const noexcept
+    {
+        return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
+    }
+    /// Returns the initial states of every `stride`-th row from `first` on.
+    kernel::rows_of<T const> initial(std::size_t d, std::size_t first, std::size_t stride) const noexcept
+    {
+        return {numbers_.data() + d * direction_size() + begins_.back() * row_size_ + first * state_size_,
+            stride * state_size_};
+    }
+
+    /// Makes room for a forward pass. The residuals are not filled until finish() is called.
+    template <class Weights, class Lengths>
+    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of)
+    {
+        auto const& parameters = parameters_of(weights, 0);
+        start(weights, batch, length_of, residual_size(parameters), initial_size(parameters));
+    }
+    /// Makes room for a forward pass that keeps rows of row_size numbers, and state_size of the initial
+    /// states.
+    template <class Weights, class Lengths>
+    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of,
+        std::size_t row_size, std::size_t state_size)
+    {
+        is_filled_ = false;
+        widths_ = weights.sizes();
+        batch_ = batch;
+        direction_ = weights.direction();
+        for (std::size_t d = 0; d < widths_.D; ++d)
+            attributes_[d] = attributes_of(parameters_of(weights, d));
+        row_size_ = row_size;
+        state_size_ = state_size;
+        sort_by_length(rows_, batch.N, length_of);
+        lengths_.clear();
+        for (std::size_t const n : rows_)
+            lengths_.push_back(length_of(n));
+        begins_.assign(1, 0);
+        for (std::size_t t = 0, active = batch.N;; ++t) {
+            while (active > 0 && lengths_[active - 1] <= t)
+                --active;
+            if (active == 0)
+                break;
+            begins_.push_back(begins_.back() + active);
+        }
+        grow(numbers_, widths_.D * direction_size());
+    }
+    void finish() noexcept { is_filled_ = true; }
+
+    kernel::residual_rows<T> steps_to_write(std::size_t d, std::size_t first, std::size_t stride) noexcept
+    {
+        return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
+    }
+    T* initial_to_write(std::size_t d, std::size_t sorted) noexcept
+    {
+        return numbers_.data() + d * direction_size() + begins_.back() * row_size_ + sorted * state_size_;
+    }
+
+private:
+    std::size_t direction_size() const noexcept
+    {
+        return begins_.back() * row_size_ + batch_.N * state_size_;
+    }
+
+    recurrent_widths widths_{};
+    batch_sizes batch_{};
+    xloom::direction direction_{};
+    std::array<Attributes, 2> attributes_{};
+    std::size_t row_size_ = 0, state_size_ = 0;
+    std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
+    aligned_vector<T> numbers_{};
+    bool is_filled_ = false;
+};
+
+/// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch.
+template <class Residuals, class Weights>
+void check_residuals(
+    std::string_view op, Residuals const& residuals, Weights const& weights, batch_sizes const& batch)
+{
+    if (!residuals.is_filled())
+        fail<shape_error>(op,
+            ": residuals must be those of a forward pass, but they are empty. Run the forward pass first.");
+    recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
+    batch_sizes const& kept_batch = residuals.batch();
+    if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept_batch.T != batch.T ||
+        kept_batch.N != batch.N)
+        fail<shape_error>(op,
+            ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
+            ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,
+            ", N = ", batch.N, ", ", describe(sizes), ". Run the forward pass with these operands.");
+    bool is_same = residuals.direction() == weights.direction();
+    for (std::size_t d = 0; d < sizes.D; ++d)
+        is_same = is_same && residuals.attributes(d) == attributes_of(parameters_of(weights, d));
+    if (!is_same)
+        fail<option_error>(op,
+            ": residuals must be those of a forward pass with the same attributes, but its direction, "
+            "activations, clip or another attribute differs. Give both weights the same options.");
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The residuals of one forward pass: those of an LSTM and of its attention, and the keys of each row's
+/// memory.
+template <class Item>
+class attn_lstm_residuals_of : public residuals_of<Item, kernel::attn_lstm_attributes<compute_t<Item>>> {
+    using T = compute_t<Item>;
+    using base = residuals_of<Item, kernel::attn_lstm_attributes<T>>;
+
+public:
+    /// Returns the number of bytes allocated.
+    std::size_t bytes() const noexcept
+    {
+        return base::bytes() + keys_.capacity() * sizeof(T) +
+               memory_lengths_.capacity() * sizeof(std::size_t) + are_exponentials_.capacity();
+    }
+
+    attention_widths const& attention() const noexcept { return attention_; }
+    std::size_t S() const noexcept { return S_; }
+    std::size_t memory_length(std::size_t n) const noexcept { return memory_lengths_[n]; }
+    kernel::key_rows<T const> keys(std::size_t d, std::size_t n) const noexcept
+    {
+        std::size_t const i = d * this->batch().N + n, step = kernel::whole_batches<T>(attention_.A);
+        return {keys_.data() + i * S_ * step, memory_lengths_[n], step, are_exponentials_[i] != 0};
+    }
+
+    /// Makes room for a forward pass.
+    template <class Weights, class Lengths>
+    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of,
+        memory_operand<Item> const& memory)
+    {
+        auto const& p = detail::parameters_of(weights, 0);
+        base::start(weights, batch, length_of,
+            kernel::attention_residuals<T>(p, p.lstm.gate_step, memory.S).size, initial_size(p));
+        attention_ = weights.attention();
+        S_ = memory.S;
+        memory_lengths_.clear();
+        for (std::size_t n = 0; n < batch.N; ++n)
+            memory_lengths_.push_back(memory.length(n));
+        std::size_t const rows = weights.sizes().D * batch.N;
+        are_exponentials_.assign(rows, 0);
+        grow(keys_, rows * S_ * kernel::whole_batches<T>(attention_.A));
+    }
+    /// Keeps the keys of row n.
+    void keep_keys(std::size_t d, std::size_t n, kernel::key_rows<T> const& from) noexcept
+    {
+        std::size_t const i = d * this->batch().N + n;
+        std::copy_n(from.first, from.length * from.step, keys_.data() + i * S_ * from.step);
+        are_exponentials_[i] = from.are_exponentials ? 1 : 0;
+    }
+
+private:
+    attention_widths attention_{};
+    std::size_t S_ = 0;
+    std::vector<std::size_t> memory_lengths_{};
+    std::vector<unsigned char> are_exponentials_{}; ///< not bool: threads write their own items
+    aligned_vector<T> keys_{};
+};
+
+/// The states of an AttnLSTM's rows, whose steps keep residuals.
+template <class Item, class Weights>
+struct recorded_attn_lstm_states : attn_lstm_states<Item, Weights, bahdanau> {
+    using base = attn_lstm_states<Item, Weights, bahdanau>;
+    using T = compute_t<Item>;
+
+    attn_lstm_residuals_of<Item>& residuals;
+    std::size_t groups;
+
+    template <class Part>
+    auto make_rows(Part const& part, kernel::arena<T>& numbers) const
+    {
+        auto const& p = detail::parameters_of(this->weights, part.d);
+        return this
+            ->template make_rows_of<kernel::recorded_attn_lstm_rows<T, Item, typename base::score_type>>(part,
+                numbers, residuals.steps_to_write(part.d, part.group, groups),
+                kernel::attention_residuals<T>(p, p.lstm.gate_step, this->memory.S));
+    }
+    template <class Part, class Rows>
+    void start(Part const& part, Rows const& rows) const
+    {
+        base::start(part, rows);
+        auto const& p = detail::parameters_of(this->weights, part.d);
+        std::size_t const width = p.lstm.gate_step;
+        for (std::size_t r = 0; r < part.count; ++r) {
+            T* const kept = residuals.initial_to_write(part.d, part.group + r * groups);
+            std::copy_n(rows.h(r), width, kept);
+            std::copy_n(rows.c(r), width, kept + width);
+            if (!p.attends)
+                continue;
+            std::copy_n(rows.attention(r), kernel::whole_batches<T>(p.C), kept + 2 * width);
+            residuals.keep_keys(part.d, part.first[r].row, this->attending[part.number + r].memory.keys);
+        }
+    }
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/recurrent/backward_run.hpp ====
+// The engine of the recurrent operators' backward passes.
+//
+// Directions follow one another; each goes through its steps backwards, in blocks. The cotangents of a
+// block's sums are computed row by row and step by step; then products over all its rows give those of X and
+// of the weights. The rows of the first are shared out to the policy's threads, then the rows of X and the
+// columns of the sums: so each number is computed by one thread, in an order that depends on the lengths
+// alone.
+
+// ==== xloom/run/recurrent/weight_gradient.hpp ====
+// An output that is the gradient of weights: a sum of products, accumulated from block to block.
+
+namespace xloom::detail {
+
+/// Columns [first_column, first_column + columns) of an output [D, rows, ..], the gradient of weights.
+template <class Item>
+struct weight_columns {
+    tensor_ref<Item> to;
+    std::size_t first_column = 0, columns = 0;
+};
+
+/// The gradient of weights in one direction. It is accumulated in place if the columns are whole batches of
+/// the type that computes, else in the workspace.
+template <class Item>
+class weight_gradient {
+    using T = compute_t<Item>;
+
+public:
+    weight_gradient() = default;
+    weight_gradient(weight_columns<Item> const& from, std::size_t d, kernel::arena<T>& memory)
+        : columns_(from.columns)
+    {
+        tensor_ref<Item> const& to = from.to;
+        if (!to.is_given())
+            return;
+        is_given_ = true;
+        rows_ = to.shape()[1];
+        row_step_ = to.step(1);
+        item_step_ = to.step(2);
+        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.step(0) +
+                 static_cast<std::ptrdiff_t>(from.first_column) * item_step_;
+        if constexpr (std::is_same_v<T, Item>)
+            if (item_step_ == 1 && columns_ % kernel::batch_size<T> == 0 &&
+                row_step_ >= static_cast<std::ptrdiff_t>(columns_)) {
+                sums_ = {first_, static_cast<std::size_t>(row_step_)};
+                is_in_place_ = true;
+                return;
+            }
+        std::size_t const step = kernel::row_step<T>(columns_);
+        sums_ = {memory.take(rows_ * step), step};
+    }
+
+    bool is_given() const { return is_given_; }
+    std::size_t rows() const { return rows_; }
+    kernel::rows_of<T> sums() const { return sums_; }
+
+    /// Writes rows [begin, end) of the gradient, zeros if nothing was added.
+    void finish(std::size_t begin, std::size_t end, bool is_zero) const
+    {
+        if (!is_given_ || (is_in_place_ && !is_zero))
+            return;
+        for (std::size_t row = begin; row < end; ++row) {
+            kernel::strided_row<Item> const to{
+                first_ + static_cast<std::ptrdiff_t>(row) * row_step_, item_step_};
+            if (is_zero)
+                zero_fill(to, 0, columns_);
+            else
+                kernel::copy_row<T, Item>({sums_.first + row * sums_.step}, columns_, to);
+        }
+    }
+
+private:
+    std::size_t rows_ = 0, columns_ = 0;
+    Item* first_ = nullptr;
+    std::ptrdiff_t row_step_ = 0, item_step_ = 0;
+    kernel::rows_of<T> sums_{nullptr, 0};
+    bool is_given_ = false, is_in_place_ = false;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The operands of a backward pass that all recurrent operators have, except those of states. `weights` are
+/// the gradients of W, of R, and of what else the cell has.
+template <class Item, std::size_t Gradients = 2>
+struct backward_operands {
+    batch_sizes batch;
+    recurrent_widths widths;
+    xloom::direction direction;
+    step_rows<Item const> X, ct_Y;
+    step_rows<Item> ct_X;
+    tensor_ref<Item> ct_B, ct_P;
+    std::array<weight_columns<Item>, Gradients> weights;
+};
+
+/// The cotangents of the states of all rows: those of h, and of c if the cell has it.
+template <class Item>
+struct state_cotangents {
+    state_rows<Item const> ct_Y_h, ct_Y_c;
+    state_rows<Item> ct_initial_h, ct_initial_c;
+};
+
+/// The states of the rows of one direction. Cell is their kernel, such as lstm_backward_rows.
+template <class Item, class Cell>
+class backward_states {
+public:
+    using T = compute_t<Item>;
+    using cell_type = Cell;
+    using operands = state_cotangents<Item>;
+    using parameters = typename Cell::parameters;
+
+    template <class Residuals>
+    backward_states(operands const& states, parameters const& p, Residuals const&, std::size_t, std::size_t d,
+        kernel::arena<T>&)
+        : o_(states), p_(p), d_(d)
+    {}
+
+    /// Returns `rows` rows of a group; an arena without memory only adds up the size.
+    Cell cell(std::size_t, std::size_t, std::size_t rows, kernel::arena<T>& memory) const
+    {
+        return Cell(p_, rows, memory);
+    }
+    /// Loads the cotangents of the final states of row n, which is row r of the cell.
+    void start(Cell const& cell, std::size_t r, std::size_t n) const
+    {
+        load_state(o_.ct_Y_h, d_, n, p_.H, cell.ct_h(r));
+        if constexpr (requires { cell.ct_c(r); })
+            load_state(o_.ct_Y_c, d_, n, p_.H, cell.ct_c(r));
+    }
+    /// Stores the cotangents of its initial states.
+    void finish(Cell const& cell, std::size_t r, std::size_t n, bool) const
+    {
+        store_state(cell.ct_h(r), p_.H, o_.ct_initial_h, d_, n);
+        if constexpr (requires { cell.ct_c(r); })
+            store_state(cell.ct_c(r), p_.H, o_.ct_initial_c, d_, n);
+    }
+    /// Completes the direction.
+    template <class Policy>
+    void finish_all(Policy const&) const
+    {}
+
+private:
+    operands const& o_;
+    parameters const& p_;
+    std::size_t d_;
+};
+
+/// Runs a backward pass. States are backward_states, or a class with the same members.
+template <class Item, class States>
+struct backward_runner {
+    using T = compute_t<Item>;
+    using Cell = typename States::cell_type;
+    using parameters = typename Cell::parameters;
+    using operands = backward_operands<Item, Cell::gradients>;
+
+    template <class Weights, class Residuals, class Policy>
+    static void run(operands const& o, typename States::operands const& states, Weights const& weights,
+        Residuals const& residuals, recurrent_workspace<Item>& workspace, Policy const& policy)
+    {
+        std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
+                          useful = o.batch.T * o.batch.N * detail::parameters_of(weights, 0).products() /
+                                   tuning::products_per_thread,
+                          parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
+        kernel::arena<T> size;
+        backward_runner const counting(
+            o, states, detail::parameters_of(weights, 0), residuals, parts, 0, size);
+        grow(workspace.numbers_, size.used());
+        for (std::size_t d = 0; d < o.widths.D; ++d) {
+            kernel::arena<T> memory(workspace.numbers_.data());
+            backward_runner const runner(
+                o, states, detail::parameters_of(weights, d), residuals, parts, d, memory);
+            runner.run_steps(residuals, policy);
+        }
+    }
+
+private:
+    /// The memory of a part: of the rows, then of the products.
+    struct part_memory {
+        Cell cell;
+        T *row, *pack, *sums, *partial;
+
+        part_memory(backward_runner const& runner, std::size_t group, kernel::arena<T>& memory)
+            : cell(runner.states_.cell(
+                  group, runner.groups_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory)),
+              row(memory.take(runner.longest_row())),
+              pack(memory.take(kernel::pack_items<T>(runner.most_, runner.stride_))),
+              sums(memory.take(tuning::rows_per_product * kernel::row_step<T>(runner.o_.widths.I))),
+              partial(memory.take(runner.stride_))
+        {}
+    };
+
+    /// A block of steps [begin, end), whose first row has the index `base` among those of all steps.
+    struct block {
+        std::size_t begin, end, base, rows;
+        bool is_first; ///< the first block that is run, which is that of the last steps
+    };
+
+    /// The step and the sorted row of a row of a block; the rows are visited in ascending order.
+    struct place {
+        std::size_t t, row;
+
+        place(backward_runner const& runner, block const& at) : t(at.begin), row(0), begins_(runner.begins_)
+        {}
+        void move_to(std::size_t position) noexcept
+        {
+            while (begins_[t + 1] <= position)
+                ++t;
+            row = position - begins_[t];
+        }
+
+    private:
+        std::size_t const* begins_;
+    };
+
+    template <class Residuals>
+    backward_runner(operands const& o, typename States::operands const& states, parameters const& p,
+        Residuals const& residuals, std::size_t parts, std::size_t d, kernel::arena<T>& memory)
+        : o_(o),
+          p_(p),
+          d_(d),
+          parts_(parts),
+          groups_(std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(o.batch.N, 1))),
+          columns_(Cell::columns(p)),
+          stride_(Cell::row_size(p)),
+          begins_(residuals.steps(d, 0, 1).begins),
+          rows_(residuals.rows().data()),
+          lengths_(residuals.lengths().data()),
+          longest_(residuals.longest()),
+          most_((std::max)(o.batch.N, (std::min)(tuning::rows_per_gradient, begins_[longest_]))),
+          states_(states, p, residuals, parts, d, memory),
+          left_{memory.take(most_ * kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
+          bias_sums_(memory.take(Cell::sums_size(p))),
+          P_sums_(memory.take(Cell::sums_size(p))),
+          zeros_(memory.take(longest_row())),
+          kept_(o.widths.D == 2 && o.ct_X.is_given() ? memory.take(o.batch.T * o.batch.N * o.widths.I)
+                                                     : nullptr)
+    {
+        for (std::size_t i = 0; i < Cell::gradients; ++i)
+            gradients_[i] = weight_gradient<Item>(o.weights[i], d, memory);
+        for (auto const& column : columns_)
+            for (auto const& product : column.products)
+                factors_[product.factor].is_needed |= gradients_[product.gradient].is_given();
+        for (std::size_t i = 0; i < Cell::factors; ++i) {
+            factors_[i].width = Cell::factor_widths(p)[i];
+            factors_[i].items = memory.take(kernel::panel_items<T>(most_, factors_[i].width));
+        }
+        kernel::arena<T> size;
+        part_memory const counting(*this, 0, size);
+        part_size_ = size.used();
+        parts_memory_ = memory.take(parts_ * part_size_);
+    }
+
+    part_memory memory_of(std::size_t part) const
+    {
+        kernel::arena<T> memory(parts_memory_ + part * part_size_);
+        return part_memory(*this, part, memory);
+    }
+
+    std::size_t longest_row() const
+    {
+        std::size_t longest = 0;
+        for (std::size_t const width : Cell::factor_widths(p_))
+            longest = (std::max)(longest, kernel::whole_batches<T>(width));
+        return longest;
+    }
+
+    template <class Residuals, class Policy>
+    void run_steps(Residuals const& residuals, Policy const& policy) const
+    {
+        std::fill_n(bias_sums_, Cell::sums_size(p_), T(0));
+        std::fill_n(P_sums_, Cell::sums_size(p_), T(0));
+        std::fill_n(zeros_, longest_row(), T(0));
+        policy.for_each(groups_, [&](std::size_t group) { start(group); });
+        block at{longest_, longest_, 0, 0, true};
+        for (; at.begin > 0; at.is_first = false) {
+            at.end = at.begin--;
+            while (at.begin > 0 && begins_[at.end] - begins_[at.begin - 1] <= most_)
+                --at.begin;
+            at.base = begins_[at.begin];
+            at.rows = begins_[at.end] - at.base;
+            policy.for_each(groups_, [&](std::size_t group) { run_rows(group, residuals, at); });
+            policy.for_each(parts_, [&](std::size_t part) { run_products(part, residuals, at); });
+        }
+        policy.for_each(groups_, [&](std::size_t group) { finish(group); });
+        policy.for_each(parts_, [&](std::size_t part) { finish_weights(part, at.is_first); });
+        states_.finish_all(policy);
+    }
+
+    /// Returns the time step at which a row of the batch is in step t.
+    std::size_t time(std::size_t t, std::size_t sorted) const
+    {
+        bool const backwards = o_.direction == direction::reverse || d_ == 1;
+        return backwards ? lengths_[sorted] - 1 - t : t;
+    }
+    /// Calls f(number in the group, number among the sorted rows) for each row of a group.
+    template <class F>
+    void for_each_row(std::size_t group, std::size_t most, F const& f) const
+    {
+        for (std::size_t i = group, r = 0; i < most; i += groups_, ++r)
+            f(r, i);
+    }
+
+    /// Loads the cotangents of the final states.
+    void start(std::size_t group) const
+    {
+        part_memory const memory = memory_of(group);
+        memory.cell.start();
+        for_each_row(group, o_.batch.N,
+            [&](std::size_t r, std::size_t sorted) { states_.start(memory.cell, r, rows_[sorted]); });
+    }
+
+    /// Computes the left factors of a group's rows in a block of steps, and packs their right factors.
+    template <class Residuals>
+    void run_rows(std::size_t group, Residuals const& residuals, block const& at) const
+    {
+        part_memory const memory = memory_of(group);
+        kernel::residual_rows<T const> const kept = residuals.steps(d_, group, groups_);
+        kernel::rows_of<T const> const initial = residuals.initial(d_, group, groups_);
+        auto const keep = [&](std::size_t t, std::size_t r, std::size_t factor, T const* row) {
+            if (factors_[factor].is_needed && t < at.end && r < kept.active(t))
+                kernel::put_panel_row<T>(row, kept.position(t, r) - at.base,
+                    {factors_[factor].items, at.rows, factors_[factor].width});
+        };
+        for (std::size_t t = at.end; t-- > at.begin;) {
+            std::size_t const rows = kept.active(t);
+            if (o_.ct_Y.is_given())
+                for (std::size_t r = 0; r < rows; ++r) {
+                    std::size_t const sorted = group + r * groups_;
+                    auto const [first, step] = o_.ct_Y(time(t, sorted), d_, rows_[sorted]);
+                    T* const ct_h = memory.cell.ct_h(r);
+                    for (std::size_t j = 0; j < o_.widths.H; ++j)
+                        ct_h[j] = ct_h[j] + static_cast<T>(first[static_cast<std::ptrdiff_t>(j) * step]);
+                }
+            T* const first = left_.first + (begins_[t] + group - at.base) * left_.step;
+            memory.cell.step(rows, t, kept, initial, {first, groups_ * left_.step}, keep);
+        }
+        if (factors_[kernel::factor_h].is_needed)
+            memory.cell.keep_first(kept.active(at.begin), at.begin, kept, initial, keep);
+        if (factors_[kernel::factor_x].is_needed)
+            for (std::size_t t = at.begin; t < at.end; ++t)
+                for (std::size_t r = 0; r < kept.active(t); ++r) {
+                    std::size_t const sorted = group + r * groups_;
+                    kernel::copy_row<Item, T>(
+                        o_.X(time(t, sorted), 0, rows_[sorted]), o_.widths.I, {memory.row});
+                    keep(t, r, kernel::factor_x, memory.row);
+                }
+    }
+
+    /// Computes a part of the products of a block.
+    template <class Residuals>
+    void run_products(std::size_t part, Residuals const& residuals, block const& at) const
+    {
+        part_memory const memory = memory_of(part);
+        if (o_.ct_X.is_given())
+            multiply_W(
+                memory, at, begin_of_part(part, parts_, at.rows), begin_of_part(part + 1, parts_, at.rows));
+        std::size_t const batches = stride_ / kernel::batch_size<T>,
+                          begin = begin_of_part(part, parts_, batches) * kernel::batch_size<T>,
+                          end = begin_of_part(part + 1, parts_, batches) * kernel::batch_size<T>;
+        for (kernel::gradient_column const& column : columns_)
+            add_to_weights(memory, at, column, std::clamp(begin, column.first, column.first + column.units),
+                std::clamp(end, column.first, column.first + column.units));
+        std::size_t const end_of_sums = (std::min)(end, Cell::sums_size(p_));
+        if (o_.ct_B.is_given() && begin < end_of_sums)
+            kernel::add_rows(
+                at.rows, begin, end_of_sums, bias_sums_, memory.partial, [&](std::size_t k, T* partial) {
+                    T const* const row = left_.first + k * left_.step;
+                    for (std::size_t j = begin; j < end_of_sums; ++j)
+                        partial[j] = partial[j] + row[j];
+                });
+        if constexpr (Cell::has_peepholes)
+            if (o_.ct_P.is_given())
+                add_to_peepholes(memory, residuals, at, begin, (std::min)(end, 3 * p_.gate_step));
+    }
+
+    /// Computes the cotangents of X in rows [begin, end) of a block.
+    void multiply_W(part_memory const& memory, block const& at, std::size_t begin, std::size_t end) const
+    {
+        std::size_t const I = o_.widths.I, step = kernel::row_step<T>(I);
+        place where(*this, at);
+        for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
+            std::size_t const rows = (std::min)(tuning::rows_per_product, end - k);
+            kernel::rows_of<T const> const ct_sums{left_.first + k * left_.step, left_.step};
+            kernel::multiply<T>(rows, ct_sums, p_.W, {zeros_, 0}, {memory.sums, step});
+            for (std::size_t r = 0; r < rows; ++r) {
+                where.move_to(at.base + k + r);
+                store_ct_X(memory.sums + r * step, time(where.t, where.row), rows_[where.row]);
+            }
+        }
+    }
+
+    /// Stores a row; that of the first of two directions is kept until that of the second is added.
+    void store_ct_X(T* row, std::size_t t, std::size_t n) const
+    {
+        std::size_t const I = o_.widths.I;
+        T* const kept = kept_ == nullptr ? nullptr : kept_ + (t * o_.batch.N + n) * I;
+        if (kept != nullptr && d_ == 0) {
+            std::copy_n(row, I, kept);
+            return;
+        }
+        for (std::size_t i = 0; kept != nullptr && i < I; ++i)
+            row[i] = kept[i] + row[i];
+        kernel::copy_row<T, Item>({row}, I, o_.ct_X(t, 0, n));
+    }
+
+    /// Adds the products of columns [begin, end) of the left factors, a part of `column`, to their gradients.
+    void add_to_weights(part_memory const& memory, block const& at, kernel::gradient_column const& column,
+        std::size_t begin, std::size_t end) const
+    {
+        kernel::for_each_pack(end - begin, {left_.first + begin, left_.step}, at.rows, memory.pack,
+            [&](std::size_t first, std::size_t count, auto const& rows) {
+                for (kernel::gradient_product const& product : column.products)
+                    if (weight_gradient<Item> const& gradient = gradients_[product.gradient];
+                        gradient.is_given()) {
+                        auto const& [items, width, is_needed] = factors_[product.factor];
+                        kernel::rows_of<T> const sums =
+                            gradient.sums().from(product.first_row + begin - column.first + first);
+                        kernel::multiply<T>(count, rows, {items, at.rows, width},
+                            at.is_first ? kernel::rows_of<T const>{zeros_, 0}
+                                        : kernel::rows_of<T const>{sums.first, sums.step},
+                            sums);
+                    }
+            });
+    }
+
+    template <class Residuals>
+    void add_to_peepholes(part_memory const& memory, Residuals const& residuals, block const& at,
+        std::size_t begin, std::size_t end) const
+    {
+        kernel::residual_rows<T const> const kept = residuals.steps(d_, 0, 1);
+        kernel::rows_of<T const> const initial = residuals.initial(d_, 0, 1);
+        place where(*this, at);
+        kernel::add_rows(
+            at.rows, (std::min)(begin, end), end, P_sums_, memory.partial, [&](std::size_t k, T* partial) {
+                where.move_to(at.base + k);
+                T const* const row = left_.first + k * left_.step;
+                for (std::size_t gate = 0; gate < 3; ++gate) {
+                    T const* const c = Cell::peephole_input(p_, gate, where.t, where.row, kept, initial);
+                    std::size_t const first = gate * p_.gate_step, last = first + p_.gate_step;
+                    for (std::size_t j = (std::max)(begin, first); j < (std::min)(end, last); ++j)
+                        partial[j] = kernel::multiply_add(row[j], c[j - first], partial[j]);
+                }
+            });
+    }
+
+    /// Stores the cotangents of the initial states, and zeros for the steps beyond a row's length.
+    void finish(std::size_t group) const
+    {
+        part_memory const memory = memory_of(group);
+        for_each_row(group, o_.batch.N, [&](std::size_t r, std::size_t sorted) {
+            states_.finish(memory.cell, r, rows_[sorted], lengths_[sorted] != 0);
+            if (d_ == 0)
+                o_.ct_X.zero_fill(lengths_[sorted], o_.batch.T, 0, rows_[sorted], 0, o_.widths.I);
+        });
+    }
+
+    void finish_weights(std::size_t part, bool is_zero) const
+    {
+        for (weight_gradient<Item> const& gradient : gradients_)
+            gradient.finish(begin_of_part(part, parts_, gradient.rows()),
+                begin_of_part(part + 1, parts_, gradient.rows()), is_zero);
+        if (part != 0)
+            return;
+        std::size_t const H = o_.widths.H;
+        auto const store = [&](T const* from, tensor_ref<Item> const& to, std::size_t first) {
+            Item* const row = to.data() + static_cast<std::ptrdiff_t>(d_) * to.step(0) +
+                              static_cast<std::ptrdiff_t>(first) * to.step(1);
+            kernel::copy_row<T, Item>({from}, H, {row, to.step(1)});
+        };
+        if (o_.ct_B.is_given())
+            for (kernel::gradient_column const& column : columns_)
+                for (auto const& [gradient, first_row, factor] : column.products) {
+                    if (gradient == kernel::gradient_of_W && factor == kernel::factor_x)
+                        store(bias_sums_ + column.first, o_.ct_B, first_row);
+                    if (gradient == kernel::gradient_of_R)
+                        store(bias_sums_ + column.first, o_.ct_B, Cell::gates * H + first_row);
+                }
+        for (std::size_t gate = 0; gate < 3 && o_.ct_P.is_given(); ++gate)
+            store(P_sums_ + gate * p_.gate_step, o_.ct_P, gate * H);
+    }
+
+    /// The right factors of the rows of a block, in panels.
+    struct right_factor {
+        T* items = nullptr;
+        std::size_t width = 0;
+        bool is_needed = false;
+    };
+
+    operands const& o_;
+    parameters const& p_;
+    std::size_t d_, parts_, groups_; ///< groups_: of rows
+    kernel::gradient_columns columns_;
+    std::size_t stride_; ///< of all columns
+    std::size_t const *begins_, *rows_, *lengths_;
+    std::size_t longest_, most_; ///< most_: rows in a block
+    States states_;
+    kernel::rows_of<T> left_; ///< the left factors of the rows of a block
+    T *bias_sums_, *P_sums_, *zeros_;
+    T* kept_; ///< the cotangent of X in the first of two directions
+    std::array<weight_gradient<Item>, Cell::gradients> gradients_{};
+    std::array<right_factor, Cell::factors> factors_{};
+    std::size_t part_size_ = 0;
+    T* parts_memory_ = nullptr;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The operands of AttnLSTM's backward pass beyond those of backward_operands.
+template <class Item>
+struct attention_cotangents : state_cotangents<Item> {
+    batch_sizes batch;
+    xloom::direction direction;
+    std::size_t D, E, A, C, S;
+    tensor_ref<Item const> M;
+    step_rows<Item const> ct_alignments;
+    state_rows<Item const> ct_Y_attention, ct_Y_alignment;
+    tensor_ref<Item> ct_M, ct_MW, ct_V;
+    state_rows<Item> ct_initial_attention, ct_initial_alignment;
+};
+
+/// The cotangents of memory, keys and V in one direction.
+template <class Item>
+class attention_gradients {
+public:
+    using T = compute_t<Item>;
+    using parameters = kernel::attn_lstm_backward_parameters<T>;
+    using residuals_type = attn_lstm_residuals_of<Item>;
+
+    attention_gradients(attention_cotangents<Item> const& o, parameters const& p,
+        residuals_type const& residuals, std::size_t parts, std::size_t d, kernel::arena<T>& memory)
+        : o_(o), p_(p), residuals_(residuals), parts_(parts), d_(d)
+    {
+        if (!p.attends)
+            return;
+        std::size_t const N = o.batch.N, rows = N * o.S;
+        values_ = memory.take(N * kernel::panel_items<T>(o.E, o.S));
+        ct_V_ = memory.take((N + 1) * key_step());
+        if (o.ct_M.is_given())
+            ct_memory_ = memory.take(rows * value_step());
+        if (o.ct_M.is_given() || o.ct_MW.is_given())
+            ct_keys_ = memory.take(rows * key_step());
+        ct_MW_ = weight_gradient<Item>({o.ct_MW, 0, o.A}, d, memory);
+        if (o.ct_MW.is_given())
+            scratch_ = memory.take(parts * scratch_size());
+        zeros_ = memory.take(key_step());
+    }
+
+    /// Prepares the memory of row n, and sets the cotangents that it adds to to zeros; those of the memory
+    /// continue from the first of two directions.
+    void start(std::size_t n) const
+    {
+        std::size_t const length = residuals_.memory_length(n);
+        kernel::pack_panels<T, Item>(
+            {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.step(0), o_.M.step(2), o_.M.step(1)}, o_.E,
+            length, {values(n), o_.E, length});
+        std::fill_n(ct_V(n), key_step(), T(0));
+        if (ct_memory_ != nullptr && d_ == 0)
+            std::fill_n(ct_memory(n).first, o_.S * value_step(), T(0));
+        if (ct_keys_ != nullptr)
+            std::fill_n(ct_keys(n).first, o_.S * key_step(), T(0));
+    }
+
+    /// Returns what a row attends to, the `sorted`-th by length.
+    kernel::attending_backward_row<T, Item> row(std::size_t sorted) const
+    {
+        std::size_t const n = residuals_.rows()[sorted], length = residuals_.lengths()[sorted];
+        bool const backwards = o_.direction == direction::reverse || d_ == 1;
+        kernel::attending_backward_row<T, Item> row{residuals_.keys(d_, n),
+            {values(n), o_.E, residuals_.memory_length(n)}, {}, 0, {}, length - 1, ct_keys(n), ct_memory(n),
+            ct_V(n)};
+        if (o_.ct_alignments.is_given()) {
+            row.alignments = o_.ct_alignments(backwards ? length - 1 : 0, d_, n);
+            row.alignments_step = backwards ? -o_.ct_alignments.step() : o_.ct_alignments.step();
+        }
+        if (o_.ct_Y_alignment.is_given())
+            row.last_alignment = o_.ct_Y_alignment(d_, n);
+        return row;
+    }
+
+    /// Stores the cotangents of a row's initial alignment, which is an output of a row of length 0, and is
+    /// else not read.
+    void finish(std::size_t n, bool has_steps) const
+    {
+        if (!o_.ct_initial_alignment.is_given())
+            return;
+        std::size_t length = 0;
+        if (!has_steps && o_.ct_Y_alignment.is_given()) {
+            length = residuals_.memory_length(n);
+            kernel::copy_row<Item, Item>(o_.ct_Y_alignment(d_, n), length, o_.ct_initial_alignment(d_, n));
+        }
+        o_.ct_initial_alignment.zero_fill(d_, n, length, o_.S);
+    }
+
+    /// Computes the cotangents of MW, of M and of V from those of all rows.
+    template <class Policy>
+    void finish_all(Policy const& policy) const
+    {
+        if (!p_.attends)
+            return;
+        policy.for_each(parts_, [&](std::size_t part) {
+            if (o_.ct_MW.is_given())
+                finish_MW(part);
+            std::size_t const N = o_.batch.N;
+            if (o_.ct_M.is_given())
+                for (std::size_t n = begin_of_part(part, parts_, N); n < begin_of_part(part + 1, parts_, N);
+                     ++n)
+                    finish_memory(n);
+        });
+        if (o_.ct_V.is_given())
+            finish_V();
+    }
+
+private:
+    std::size_t key_step() const { return kernel::whole_batches<T>(o_.A); }
+    std::size_t value_step() const { return kernel::whole_batches<T>(o_.E); }
+    std::size_t scratch_size() const
+    {
+        return kernel::panel_items<T>(tuning::rows_per_gradient, o_.A) +
+               tuning::rows_per_gradient * value_step() +
+               kernel::pack_items<T>(tuning::rows_per_gradient, value_step());
+    }
+    T* values(std::size_t n) const { return values_ + n * kernel::panel_items<T>(o_.E, o_.S); }
+    T* ct_V(std::size_t n) const { return ct_V_ + n * key_step(); }
+    kernel::rows_of<T> ct_keys(std::size_t n) const
+    {
+        return {ct_keys_ == nullptr ? nullptr : ct_keys_ + n * o_.S * key_step(), key_step()};
+    }
+    kernel::rows_of<T> ct_memory(std::size_t n) const
+    {
+        return {ct_memory_ == nullptr ? nullptr : ct_memory_ + n * o_.S * value_step(), value_step()};
+    }
+    kernel::strided_row<Item const> memory_row(std::size_t n, std::size_t m) const
+    {
+        return {o_.M.data() + static_cast<std::ptrdiff_t>(n) * o_.M.step(0) +
+                    static_cast<std::ptrdiff_t>(m) * o_.M.step(1),
+            o_.M.step(2)};
+    }
+
+    /// Adds the cotangents of row n's keys to those of its memory, and stores these after the last direction.
+    void finish_memory(std::size_t n) const
+    {
+        std::size_t const length = residuals_.memory_length(n);
+        kernel::rows_of<T> const keys = ct_keys(n), memory = ct_memory(n);
+        kernel::multiply<T>(length, kernel::rows_of<T const>{keys.first, keys.step}, p_.MW,
+            {memory.first, memory.step}, memory);
+        if (d_ + 1 != o_.D)
+            return;
+        for (std::size_t m = 0; m < o_.S; ++m) {
+            kernel::strided_row<Item> const to{o_.ct_M.data() +
+                                                   static_cast<std::ptrdiff_t>(n) * o_.ct_M.step(0) +
+                                                   static_cast<std::ptrdiff_t>(m) * o_.ct_M.step(1),
+                o_.ct_M.step(2)};
+            if (m < length)
+                kernel::copy_row<T, Item>({memory.from(m).first}, o_.E, to);
+            else
+                zero_fill(to, 0, o_.E);
+        }
+    }
+
+    /// Computes a part of the rows of the gradient of MW, in blocks of rows of all memories.
+    void finish_MW(std::size_t part) const
+    {
+        std::size_t const begin = begin_of_part(part, parts_, o_.E),
+                          end = begin_of_part(part + 1, parts_, o_.E);
+        kernel::arena<T> memory(scratch_ + part * scratch_size());
+        T* const keys = memory.take(kernel::panel_items<T>(tuning::rows_per_gradient, o_.A));
+        kernel::rows_of<T> const items{memory.take(tuning::rows_per_gradient * value_step()), value_step()};
+        T* const pack = memory.take(kernel::pack_items<T>(tuning::rows_per_gradient, value_step()));
+        std::size_t left = 0;
+        for (std::size_t n = 0; n < o_.batch.N; ++n)
+            left += residuals_.memory_length(n);
+        bool is_first = true;
+        for (std::size_t n = 0, m = 0; left != 0; is_first = false) {
+            std::size_t const rows = (std::min)(left, tuning::rows_per_gradient);
+            left -= rows;
+            for (std::size_t k = 0; k < rows; ++k, ++m) {
+                for (; m == residuals_.memory_length(n); ++n)
+                    m = 0;
+                kernel::copy_row<Item, T>(
+                    {memory_row(n, m).first + static_cast<std::ptrdiff_t>(begin) * o_.M.step(2),
+                        o_.M.step(2)},
+                    end - begin, {items.from(k).first});
+                kernel::put_panel_row<T>(ct_keys(n).from(m).first, k, {keys, rows, o_.A});
+            }
+            kernel::for_each_pack<T>(end - begin, {items.first, items.step}, rows, pack,
+                [&](std::size_t first, std::size_t count, auto const& packed) {
+                    kernel::rows_of<T> const sums = ct_MW_.sums().from(begin + first);
+                    kernel::multiply<T>(count, packed, {keys, rows, o_.A},
+                        is_first ? kernel::rows_of<T const>{zeros_, 0}
+                                 : kernel::rows_of<T const>{sums.first, sums.step},
+                        sums);
+                });
+        }
+        ct_MW_.finish(begin, end, is_first);
+    }
+
+    void finish_V() const
+    {
+        T* const sum = ct_V(o_.batch.N);
+        std::fill_n(sum, key_step(), T(0));
+        for (std::size_t n = 0; n < o_.batch.N; ++n)
+            for (std::size_t a = 0; a < o_.A; ++a)
+                sum[a] = sum[a] + ct_V(n)[a];
+        kernel::copy_row<T, Item>({sum}, o_.A,
+            {o_.ct_V.data() + static_cast<std::ptrdiff_t>(d_) * o_.ct_V.step(0), o_.ct_V.step(1)});
+    }
+
+    attention_cotangents<Item> const& o_;
+    parameters const& p_;
+    residuals_type const& residuals_;
+    std::size_t parts_, d_;
+    T *values_ = nullptr, *ct_V_ = nullptr, *ct_memory_ = nullptr, *ct_keys_ = nullptr, *scratch_ = nullptr,
+      *zeros_ = nullptr;
+    weight_gradient<Item> ct_MW_{};
+};
+
+/// What row r of a group attends to.
+template <class Item>
+struct attending_rows {
+    attention_gradients<Item> const* all;
+    std::size_t group, groups;
+
+    auto operator()(std::size_t r) const { return all->row(group + r * groups); }
+};
+
+/// The states of the rows of one direction of an AttnLSTM's backward pass.
+template <class Item>
+class attn_lstm_backward_states
+    : public backward_states<Item, kernel::attn_lstm_backward_rows<compute_t<Item>, attending_rows<Item>>> {
+    using T = compute_t<Item>;
+    using Cell = kernel::attn_lstm_backward_rows<T, attending_rows<Item>>;
+    using base = backward_states<Item, Cell>;
+
+public:
+    using operands = attention_cotangents<Item>;
+
+    attn_lstm_backward_states(operands const& o, typename Cell::parameters const& p,
+        attn_lstm_residuals_of<Item> const& residuals, std::size_t parts, std::size_t d,
+        kernel::arena<T>& memory)
+        : base(o, p, residuals, parts, d, memory),
+          o_(o),
+          p_(p),
+          d_(d),
+          attention_(o, p, residuals, parts, d, memory)
+    {}
+
+    Cell cell(std::size_t group, std::size_t groups, std::size_t rows, kernel::arena<T>& memory) const
+    {
+        return Cell(p_, rows, o_.S, {&attention_, group, groups}, memory);
+    }
+    void start(Cell const& cell, std::size_t r, std::size_t n) const
+    {
+        base::start(cell, r, n);
+        if (!p_.attends)
+            return;
+        load_state(o_.ct_Y_attention, d_, n, p_.C, cell.ct_attention(r));
+        attention_.start(n);
+    }
+    void finish(Cell const& cell, std::size_t r, std::size_t n, bool has_steps) const
+    {
+        base::finish(cell, r, n, has_steps);
+        if (!p_.attends)
+            return;
+        store_state(cell.ct_attention(r), p_.C, o_.ct_initial_attention, d_, n);
+        attention_.finish(n, has_steps);
+    }
+    template <class Policy>
+    void finish_all(Policy const& policy) const
+    {
+        attention_.finish_all(policy);
+    }
+
+private:
+    operands const& o_;
+    typename Cell::parameters const& p_;
+    std::size_t d_;
+    attention_gradients<Item> attention_;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/recurrent/attn_lstm_backward_weights.hpp ====
+// The constants of an AttnLSTM's backward pass: packed for the products with their transposes.
+
+// ==== xloom/run/recurrent/lstm_backward_weights.hpp ====
+// The constants of an LSTM's backward pass: packed for the products with their transposes.
+
+namespace xloom::detail {
+
+/// The weights of an LSTM's backward pass, as packed_weights needs them: checked as those of the forward
+/// pass.
+struct lstm_backward_family : lstm_family {
+    template <class T>
+    using parameters = kernel::lstm_backward_parameters<T>;
+
+    /// Packs direction d. The functions are f, g and h of each direction.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [sizes, functions] = checked;
+        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
+        auto const W = take_panels(4 * step, I, memory), R = take_panels(4 * step, H, memory);
+        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
+        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
+            pack_panels(along(in.W, d, gate * H), H, I, W, gate * step);
+            pack_panels(along(in.R, d, gate * H), H, H, R, gate * step);
+            if (P != nullptr && gate < 3)
+                load_row(in.P, d, gate * H, H, P + gate * step);
+        }
+        return {.I = I,
+            .H = H,
+            .gate_step = step,
+            .W = W.packed(),
+            .R = R.packed(),
+            .P = P,
+            .how = {gate_of<T>(functions[3 * d], options.clip),
+                gate_of<T>(functions[3 * d + 1], options.clip), functions[3 * d + 2], options.input_forget,
+                in.P.is_given()}};
+    }
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The weights of an AttnLSTM's backward pass, as packed_weights needs them: checked as those of the forward
+/// pass.
+struct attn_lstm_backward_family : attn_lstm_family {
+    template <class T>
+    using parameters = kernel::attn_lstm_backward_parameters<T>;
+
+    /// Packs direction d.
+    template <class T, class Constants, class Options>
+    static parameters<T> pack(Constants const& in, checked_attention const& checked, Options const& options,
+        std::size_t d, kernel::arena<T>& memory)
+    {
+        auto const& [A, E, C, attends, has_layer] = checked.attention;
+        parameters<T> p{lstm_backward_family::pack<T>(in, checked, options, d, memory)};
+        p.attends = attends;
+        if (!attends)
+            return p;
+        p.has_layer = has_layer;
+        p.A = A;
+        p.E = E;
+        p.C = C;
+        std::size_t const I = p.I, H = p.H, step = p.gate_step;
+        auto const W = take_panels(4 * step, C, memory), QW = take_panels(A, H, memory),
+                   MW = take_panels(A, E, memory);
+        T* const V = memory.take(kernel::whole_batches<T>(A));
+        if (!memory.only_counts()) {
+            for (std::size_t gate = 0; gate < 4; ++gate)
+                pack_panels(along(in.W, d, gate * H, I), H, C, W, gate * step);
+            pack_panels(across(in.QW, d, 0, 0), A, H, QW);
+            pack_panels(across(in.MW, d, 0, 0), A, E, MW);
+            load_row(in.V, d, 0, A, V);
+        }
+        if (has_layer) {
+            auto const AW_h = take_panels(C, H, memory), AW_context = take_panels(C, E, memory);
+            if (!memory.only_counts()) {
+                pack_panels(across(in.AW, d, 0, 0), C, H, AW_h);
+                pack_panels(across(in.AW, d, H, 0), C, E, AW_context);
+            }
+            p.AW_h = AW_h.packed();
+            p.AW_context = AW_context.packed();
+        }
+        p.W_attention = W.packed();
+        p.QW = QW.packed();
+        p.MW = MW.packed();
+        p.V = V;
+        return p;
+    }
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// The residuals that attn_lstm_forward_into keeps for attn_lstm_backward_into: the sums of the gates, c, the
+/// attention, the context, the query and the alignment of each step that a row has; the keys of each memory;
+/// the initial states, the lengths. Grows like a workspace: a call that needs no more than an earlier one
+/// allocates nothing. A backward pass only reads it.
+template <class Item>
+class attn_lstm_residuals : public detail::attn_lstm_residuals_of<Item> {};
+
+/// The cotangents of an AttnLSTM's outputs; {} omits one, which is zeros.
+template <class Item>
+struct attn_lstm_cotangents {
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y> Y{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_h> Y_h{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_c> Y_c{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_alignments> alignments{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_attention> Y_attention{};
+    detail::named_ref<tensor_ref<Item const>, detail::names::ct_Y_alignment> Y_alignment{};
+};
+
+/// The cotangents of an AttnLSTM's inputs, the outputs of attn_lstm_backward_into; {} omits one.
+template <class Item>
+struct attn_lstm_gradients {
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_X> X{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_W> W{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_R> R{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_B> B{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_h> initial_h{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_c> initial_c{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_P> P{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_QW> QW{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_MW> MW{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_V> V{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_M> M{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_AW> AW{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_attention> initial_attention{};
+    detail::named_ref<tensor_ref<Item>, detail::names::ct_initial_alignment> initial_alignment{};
+};
+
+/// The weights and attributes of an AttnLSTM, checked and packed for its backward pass: the constants and
+/// options of attn_lstm_weights in another order. B is not read. Copies share the memory, moves copy; const
+/// members are thread-safe.
+///
+/// Errors    shape_error, option_error: as attn_lstm.
+/// Cost      one pass over the weights; memory of their size, with widths padded to whole vectors.
+template <class Item>
+class attn_lstm_backward_weights
+    : public detail::packed_weights<detail::attn_lstm_backward_family, detail::compute_t<Item>> {
+public:
+    attn_lstm_backward_weights(
+        attn_lstm_constants<Item> const& constants, attn_lstm_options const& options = {})
+        : attn_lstm_backward_weights::packed_weights(
+              {"xloom::attn_lstm_backward_weights"}, constants, options)
+    {}
+
+    detail::attention_widths const& attention() const noexcept { return this->checked().attention; }
+};
+
+namespace detail {
+
+/// Requires residuals of a forward pass with an attention of these widths.
+template <class Item>
+void check_attention_residuals(
+    std::string_view op, attn_lstm_residuals<Item> const& residuals, attention_widths const& attention)
+{
+    attention_widths const& kept = residuals.attention();
+    if (kept.A != attention.A || kept.E != attention.E || kept.C != attention.C)
+        fail<shape_error>(op,
+            ": residuals must be those of a forward pass of the same sizes, but they have A = ", kept.A,
+            ", E = ", kept.E, ", C = ", kept.C, ", and the weights A = ", attention.A, ", E = ", attention.E,
+            ", C = ", attention.C, ". Run the forward pass with these weights.");
+}
+
+template <class Item>
+void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
+    named_ref<tensor_ref<Item const>, names::M> const& M, attn_lstm_backward_weights<Item> const& weights,
+    attn_lstm_residuals<Item> const& residuals, attn_lstm_cotangents<Item> const& cotangents,
+    attn_lstm_gradients<Item> const& gradients)
+{
+    check_ranks(op, X, M, cotangents.Y, cotangents.Y_h, cotangents.Y_c, cotangents.alignments,
+        cotangents.Y_attention, cotangents.Y_alignment);
+    recurrent_widths const& sizes = weights.sizes();
+    attention_widths const& attention = weights.attention();
+    batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
+    check_residuals(op, residuals, weights, batch);
+    check_attention_residuals(op, residuals, attention);
+    auto const& [D, I, H] = sizes;
+    auto const& [A, E, C, attends, has_layer] = attention;
+    std::size_t const T = batch.T, N = batch.N, S = residuals.S();
+    check_memory(op, attention, sizes, N, shape_if_given(M), false, {}, {});
+    auto const describe_sizes = [&, D = D, H = H, A = A, E = E, C = C] {
+        return concat("T = ", T, ", N = ", N, ", D = ", D, ", H = ", H, ", S = ", S, ", A = ", A, ", E = ", E,
+            " and C = ", C);
+    };
+    if (attends)
+        check_shapes(op, std::array{shape_requirement{"M", "[N, S, E]", {N, S, E}, shape_if_given(M)}},
+            describe_sizes);
+    check_shapes(op,
+        std::array{
+            shape_requirement{"ct_Y", "[T, D, N, H]", {T, D, N, H}, shape_if_given(cotangents.Y)},
+            shape_requirement{"ct_Y_h", "[D, N, H]", {D, N, H}, shape_if_given(cotangents.Y_h)},
+            shape_requirement{"ct_Y_c", "[D, N, H]", {D, N, H}, shape_if_given(cotangents.Y_c)},
+            shape_requirement{
+                "ct_alignments", "[T, D, N, S]", {T, D, N, S}, shape_if_given(cotangents.alignments)},
+            shape_requirement{
+                "ct_Y_attention", "[D, N, C]", {D, N, C}, shape_if_given(cotangents.Y_attention)},
+            shape_requirement{
+                "ct_Y_alignment", "[D, N, S]", {D, N, S}, shape_if_given(cotangents.Y_alignment)},
+        },
+        describe_sizes);
+    check_outputs<Item>(op, describe_sizes,
+        std::array{
+            output_requirement<Item>{"ct_X", "[T, N, I]", X.shape(), gradients.X},
+            output_requirement<Item>{"ct_W", "[D, 4H, I + C]", {D, 4 * H, I + C}, gradients.W},
+            output_requirement<Item>{"ct_R", "[D, 4H, H]", {D, 4 * H, H}, gradients.R},
+            output_requirement<Item>{"ct_B", "[D, 8H]", {D, 8 * H}, gradients.B},
+            output_requirement<Item>{"ct_initial_h", "[D, N, H]", {D, N, H}, gradients.initial_h, "ct_Y_h"},
+            output_requirement<Item>{"ct_initial_c", "[D, N, H]", {D, N, H}, gradients.initial_c, "ct_Y_c"},
+            output_requirement<Item>{"ct_P", "[D, 3H]", {D, 3 * H}, gradients.P},
+            output_requirement<Item>{"ct_QW", "[D, H, A]", {D, H, A}, gradients.QW},
+            output_requirement<Item>{"ct_MW", "[D, E, A]", {D, E, A}, gradients.MW},
+            output_requirement<Item>{"ct_V", "[D, A]", {D, A}, gradients.V},
+            output_requirement<Item>{"ct_M", "[N, S, E]", {N, S, E}, gradients.M},
+            output_requirement<Item>{"ct_AW", "[D, H + E, L]", {D, H + E, has_layer ? C : 0}, gradients.AW},
+            output_requirement<Item>{"ct_initial_attention", "[D, N, C]", {D, N, C},
+                gradients.initial_attention, "ct_Y_attention"},
+            output_requirement<Item>{"ct_initial_alignment", "[D, N, S]", {D, N, S},
+                gradients.initial_alignment, "ct_Y_alignment"},
+        },
+        blocks_of(X, M, cotangents.Y, cotangents.Y_h, cotangents.Y_c, cotangents.alignments,
+            cotangents.Y_attention, cotangents.Y_alignment));
+}
+
+} // namespace detail
+
+/// Computes com.microsoft's AttnLSTM as attn_lstm_into does, with the default score and the same bits, and
+/// keeps what its backward pass needs.
+///
+/// Errors    as attn_lstm_into.
+/// Cost      that of attn_lstm_into with Y_attention, and writing residuals of T N D (5H + C + A + S)
+///           numbers, with AW E more, fewer for shorter rows, and of N D S A keys.
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weights,
+    std::type_identity_t<attn_lstm_start<Item>> const& start,
+    std::type_identity_t<attn_lstm_outputs<Item>> const& outputs, attn_lstm_residuals<Item>& residuals,
+    attention_workspace<Item>& workspace, Policy const& policy = {})
+{
+    static constexpr std::string_view op = "xloom::attn_lstm_forward_into";
+    detail::input_ref<Item> const input = X;
+    attn_lstm_sizes const sizes = detail::check_attn_lstm_call(op, input, weights, start);
+    detail::check_attn_lstm_outputs(op, weights, sizes, input, start, outputs);
+    bahdanau const score;
+    detail::with_attn_lstm_runner(input, weights, sizes, start, outputs, score, workspace, policy,
+        [&](auto& runner, auto const& states) {
+            residuals.start(
+                weights, {sizes.T, sizes.N}, [&](std::size_t n) { return runner.operands.length(n); },
+                states.memory);
+            runner(detail::recorded_attn_lstm_states<Item, attn_lstm_weights<Item>>{states, residuals,
+                       runner.groups},
+                policy);
+        });
+    residuals.finish();
+}
+
+/// Computes the vector-Jacobian product of com.microsoft's AttnLSTM with its default score: the cotangents of
+/// its inputs from those of its outputs.
+///
+/// Shapes    those of the operands: ct_Y [T, D, N, H], ct_Y_h and ct_Y_c [D, N, H], ct_alignments [T, D, N,
+///           S], ct_Y_attention [D, N, C], ct_Y_alignment [D, N, S] -> ct_X [T, N, I], ct_W [D, 4H, I + C],
+///           ct_R [D, 4H, H], ct_B [D, 8H], ct_initial_h and ct_initial_c [D, N, H], ct_P [D, 3H], ct_QW [D,
+///           H, A], ct_MW [D, E, A], ct_V [D, A], ct_M [N, S, E], ct_AW [D, H + E, L], ct_initial_attention
+///           [D, N, C], ct_initial_alignment [D, N, S]. Each may be omitted. Any strides. The gradients of B
+///           and P do not require that the forward pass has them. Without attention, M is {}.
+/// Types     those of lstm. Storage floats are computed as float, and rounded in the outputs only.
+/// Options   those given to attn_lstm_backward_weights, which are those of the forward pass; X and M are its
+///           X and M.
+/// Policy    as lstm_backward_into.
+/// Special   as lstm_backward_into: kinks, clip, and steps beyond a row's length. Memory beyond a row's
+///           memory_seq_lens has cotangents of 0 in ct_M, and is not read in ct_alignments and
+///           ct_Y_alignment. The initial alignment is not read by the default score: its cotangent is 0, but
+///           for a row of length 0, which passes ct_Y_alignment on.
+/// Errors    before anything is written, as lstm_backward_into. ct_initial_h may be the same tensor as
+///           ct_Y_h, and so on.
+/// Order     as lstm_backward_into: the bits do not depend on the threads. The gradient of MW is a sum over
+///           all memories in blocks of 512 rows, that of V a sum over the rows of the batch.
+/// Cost      T N D (8H (I + C + H) + 2 A H + 2 S E + 2 (H + E) L) + 2 N D S E A multiply-adds, and for the
+///           scores T N D S A times a division and seven multiplications. Allocates nothing if the workspace
+///           is large enough.
+/// Source    com.microsoft AttnLSTM-1; Bahdanau, Cho and Bengio (2015); Werbos (1990), backpropagation
+///           through time.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 3> const X = {{{1}}, {{3}}}, M = {{{1}, {2}}}; // T = 2, N = I = 1, S = 2, E = 1
+/// xt::xtensor<double, 3> const W = xt::ones<double>({1, 4, 2}), R = xt::ones<double>({1, 4, 1}); // H = 1
+/// xt::xtensor<double, 3> const QW = {{{1}}}, MW = {{{1}}};
+/// xt::xtensor<double, 2> const V = {{1}};
+/// xt::xtensor<double, 3> ct_M = xt::zeros<double>({1, 2, 1});
+/// xloom::attn_lstm_residuals<double> residuals;
+/// xloom::attention_workspace<double> workspace;
+/// xloom::attn_lstm_constants<double> const constants{.W = W, .R = R, .QW = QW, .MW = MW, .V = V};
+/// xloom::attn_lstm_weights<double> const weights(constants);
+/// xloom::attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
+/// xt::xtensor<double, 3> const ct_Y_h = {{{1}}};
+/// xloom::attn_lstm_backward_weights<double> const backward_weights(constants);
+/// xloom::attn_lstm_backward_into(
+///     X, M, backward_weights, residuals, {.Y_h = ct_Y_h}, {.M = ct_M}, workspace);
+/// ct_M; // = [[[0.00361237], [0.00462913]]]
+/// ```
+template <class Input, class Item = detail::first_item_t<Input>, execution_policy Policy = serial_policy>
+void attn_lstm_backward_into(Input const& X,
+    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const& M,
+    attn_lstm_backward_weights<Item> const& weights, attn_lstm_residuals<Item> const& residuals,
+    std::type_identity_t<attn_lstm_cotangents<Item>> const& cotangents,
+    std::type_identity_t<attn_lstm_gradients<Item>> const& gradients, attention_workspace<Item>& workspace,
+    Policy const& policy = {})
+{
+    detail::input_ref<Item> const input = X;
+    detail::check_attn_lstm_backward(
+        "xloom::attn_lstm_backward_into", input, M, weights, residuals, cotangents, gradients);
+    auto const& [D, I, H] = weights.sizes();
+    auto const& [A, E, C, attends, has_layer] = weights.attention();
+    detail::batch_sizes const batch = residuals.batch();
+    detail::backward_runner<Item, detail::attn_lstm_backward_states<Item>>::run(
+        {batch, weights.sizes(), weights.direction(), {input, 0}, {cotangents.Y, 0}, {gradients.X, 0},
+            gradients.B, gradients.P,
+            {{{gradients.W, 0, I}, {gradients.R, 0, H}, {gradients.W, I, C}, {gradients.QW, 0, A},
+                {gradients.AW, 0, has_layer ? C : 0}}}},
+        {{{cotangents.Y_h, 0}, {cotangents.Y_c, 0}, {gradients.initial_h, 0}, {gradients.initial_c, 0}},
+            batch, weights.direction(), D, E, A, C, residuals.S(), M, {cotangents.alignments, 0},
+            {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW, gradients.V,
+            {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
+        weights, residuals, workspace, policy);
 }
 
 } // namespace xloom
@@ -12602,89 +14827,6 @@ recurrent_workspace<Item> gru_workspace(
 // Residuals are the sums of the gates, before they are clipped, and h; with linear_before_reset also the
 // product that r is applied to.
 
-// ==== xloom/kernel/gradient_columns.hpp ====
-// The cotangents of a cell's sums: a row for each step of each sequence, in columns of gate_step numbers.
-
-namespace xloom::kernel {
-
-inline constexpr std::size_t no_gate = static_cast<std::size_t>(-1);
-
-/// The gates of W and of R whose gradients a column belongs to, and which of the cell's hidden inputs R is
-/// multiplied with there.
-struct gradient_column {
-    std::size_t W, R, hidden;
-};
-
-/// Sets the padding of each of `columns` columns to zeros: it is multiplied with the padding of weights.
-template <class T>
-void zero_padding(T* row, std::size_t columns, std::size_t units, std::size_t width) noexcept
-{
-    if (units != width)
-        for (std::size_t column = 0; column < columns; ++column)
-            std::fill(row + column * width + units, row + (column + 1) * width, T(0));
-}
-
-/// Writes row k of panels from a row that is padded to whole batches.
-template <class T>
-void put_panel_row(T const* row, std::size_t k, unpacked_panels<T> const& to) noexcept
-{
-    for (std::size_t column = 0; column < to.columns; column += panel_width<T>) {
-        std::size_t const width = columns_of_panel<T>(column, to.columns);
-        std::copy_n(row + column, width, to.items + column * to.depth + k * width);
-    }
-}
-
-/// The maximum number of rows that column sums add in one dependency chain.
-inline constexpr std::size_t rows_per_chain = 128;
-
-/// Computes sums[j] += the sum of `value(k, j)` over rows k < `rows`, in the order of k, for columns [begin,
-/// end), whole batches. `partial` is as long as sums.
-template <class T, class Add>
-void add_rows(
-    std::size_t rows, std::size_t begin, std::size_t end, T* sums, T* partial, Add const& add) noexcept
-{
-    for (std::size_t k = 0; k < rows; k += rows_per_chain) {
-        std::fill(partial + begin, partial + end, T(0));
-        for (std::size_t row = k; row < (std::min)(k + rows_per_chain, rows); ++row)
-            add(row, partial);
-        for (std::size_t j = begin; j < end; ++j)
-            sums[j] = sums[j] + partial[j];
-    }
-}
-
-} // namespace xloom::kernel
-
-// ==== xloom/kernel/residuals.hpp ====
-// The residuals that a forward pass keeps for its backward pass: a row of numbers for each step of each
-// sequence.
-
-namespace xloom::kernel {
-
-/// The residuals of the sequences of a part, which are every `stride`-th of the sequences sorted by
-/// descending length, from `first` on.
-template <class T>
-struct residual_rows {
-    T* items = nullptr;
-    std::size_t const* begins = nullptr; ///< of step t: the number of rows of all earlier steps
-    std::size_t row_size = 0;
-    std::size_t first = 0, stride = 1;
-
-    /// Returns the index of step t of sequence r among all steps of all sequences.
-    std::size_t position(std::size_t t, std::size_t r) const noexcept
-    {
-        return begins[t] + first + r * stride;
-    }
-    T* operator()(std::size_t t, std::size_t r) const noexcept { return items + position(t, r) * row_size; }
-    /// Returns the number of sequences of the part that are longer than t.
-    std::size_t active(std::size_t t) const noexcept
-    {
-        std::size_t const all = begins[t + 1] - begins[t];
-        return all > first ? (all - first + stride - 1) / stride : 0;
-    }
-};
-
-} // namespace xloom::kernel
-
 namespace xloom::kernel {
 
 /// The attributes of one direction, which residuals depend on.
@@ -12707,6 +14849,13 @@ template <class T>
 std::size_t residual_size(gru_parameters<T> const& p) noexcept
 {
     return (p.linear_before_reset ? 5 : 4) * p.gate_step;
+}
+
+/// Returns the number of residuals of a row's initial state.
+template <class T>
+std::size_t initial_size(gru_parameters<T> const& p) noexcept
+{
+    return p.gate_step;
 }
 
 /// The rows of gru_rows, whose steps keep residuals. The states have the same bits.
@@ -12786,7 +14935,8 @@ public:
     using parameters = gru_backward_parameters<T>;
 
     static constexpr std::size_t gates = 3;
-    static constexpr std::size_t hidden_inputs = 2; ///< h before the step; r * h
+    static constexpr std::size_t gradients = 2, factors = 3; ///< W, R; x, h before the step, r * h
+    static constexpr std::size_t factor_reset = 2;
     static constexpr bool has_peepholes = false;
 
     gru_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
@@ -12798,17 +14948,30 @@ public:
           scratch_(memory.take(4 * p.gate_step))
     {}
 
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept
+    {
+        return {p.I, p.H, p.H};
+    }
     /// Returns the columns of the cotangents of sums: h, z, r, and if linear_before_reset those of Rh h +
     /// Rb_h. Those of W are the first, those of R contiguous.
-    static std::span<gradient_column const> columns(parameters const& p) noexcept
+    static gradient_columns columns(parameters const& p)
     {
-        static constexpr std::array<gradient_column, 3> all{{{2, 2, 1}, {0, 0, 0}, {1, 1, 0}}};
-        static constexpr std::array<gradient_column, 4> linear{
-            {{2, no_gate, 0}, {0, 0, 0}, {1, 1, 0}, {no_gate, 2, 0}}};
+        std::size_t const H = p.H, step = p.gate_step;
+        gradient_columns all{{0, H, {{gradient_of_W, 2 * H, factor_x}}},
+            {step, H, {{gradient_of_W, 0, factor_x}, {gradient_of_R, 0, factor_h}}},
+            {2 * step, H, {{gradient_of_W, H, factor_x}, {gradient_of_R, H, factor_h}}}};
         if (p.how.linear_before_reset)
-            return linear;
+            all.push_back({3 * step, H, {{gradient_of_R, 2 * H, factor_h}}});
+        else
+            all[0].products.push_back({gradient_of_R, 2 * H, factor_reset});
         return all;
     }
+    /// Returns the number of columns of sums, and that of all left factors.
+    static std::size_t sums_size(parameters const& p) noexcept
+    {
+        return (p.how.linear_before_reset ? 4 : 3) * p.gate_step;
+    }
+    static std::size_t row_size(parameters const& p) noexcept { return sums_size(p); }
 
     T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
 
@@ -12816,10 +14979,10 @@ public:
     void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
 
     /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
-    /// replaces those of h after the step by those before it. Calls hidden(t, r, which, input of R).
-    template <class Hidden>
+    /// replaces those of h after the step by those before it. Calls keep(t, r, factor, right factor).
+    template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+        rows_of<T const> const& initial, rows_of<T> ct_sums, Keep const& keep) const noexcept
     {
         std::size_t const width = p_.gate_step, H = p_.H;
         bool const is_linear = p_.how.linear_before_reset;
@@ -12832,7 +14995,7 @@ public:
             T *const ct_next = ct_sums.first + r * ct_sums.step, *const ct_r = ct_next + 2 * width,
                      *const reset = reset_ + r * 2 * width;
             (this->*units)(kept, before, ct_h(r), ct_next, reset);
-            hidden(t, r, 0, before);
+            keep(t, r, factor_h, before);
             if (is_linear) {
                 set_products(ct_next, reset, ct_r + width, H);
                 set_products(ct_next, kept + 4 * width, ct_r, H);
@@ -12840,7 +15003,7 @@ public:
                 zero_padding(ct_next, 4, H, width);
             } else {
                 set_products(reset, before, scratch_, H);
-                hidden(t, r, 1, scratch_);
+                keep(t, r, factor_reset, scratch_);
                 zero_padding(ct_next, 1, H, width);
             }
         }
@@ -12860,10 +15023,10 @@ public:
             {ct_h_, width}, order_of_step(t));
     }
 
-    /// Returns at once: a step has the inputs of R.
-    template <class Hidden>
-    void first_hidden(std::size_t, std::size_t, residual_rows<T const> const&, rows_of<T const> const&,
-        Hidden const&) const noexcept
+    /// Returns at once: a step keeps its own factors.
+    template <class Keep>
+    void keep_first(std::size_t, std::size_t, residual_rows<T const> const&, rows_of<T const> const&,
+        Keep const&) const noexcept
     {}
 
 private:
@@ -12955,637 +15118,6 @@ struct gru_backward_family : gru_family {
 // ==== xloom/run/recurrent/hidden_backward.hpp ====
 // The engine of the backward passes of the operators with one state, GRU and RNN.
 
-// ==== xloom/run/recurrent/backward_run.hpp ====
-// The engine of the recurrent operators' backward passes.
-//
-// Directions follow one another; each goes through its steps backwards, in blocks. The cotangents of a
-// block's sums are computed row by row and step by step; then products over all its rows give those of X and
-// of the weights. The rows of the first are shared out to the policy's threads, then the rows of X and the
-// columns of the sums: so each number is computed by one thread, in an order that depends on the lengths
-// alone.
-
-// ==== xloom/kernel/multiply_transposed.hpp ====
-// Products of two matrices that both change from call to call: start + transpose(a) b, the gradient of
-// weights.
-
-namespace xloom::kernel {
-
-/// The maximum number of columns of a that are packed together.
-///
-/// Why so few: with 512 rows, 192 KB of floats, which stay in L2 beside a panel of b.
-template <class T>
-inline constexpr std::size_t columns_per_pack = 16 * block_rows<T>;
-
-/// Returns the number of items of the largest pack of `columns` columns.
-template <class T>
-constexpr std::size_t pack_items(std::size_t depth, std::size_t columns) noexcept
-{
-    return depth * (std::min)(columns, columns_per_pack<T>);
-}
-
-namespace detail {
-
-template <std::size_t Count, class T>
-void transpose_block(rows_of<T const> a, std::size_t depth, T* to) noexcept
-{
-    for (std::size_t k = 0; k < depth; ++k)
-        for (std::size_t r = 0; r < Count; ++r)
-            to[k * Count + r] = a.first[k * a.step + r];
-}
-
-} // namespace detail
-
-/// Interleaves the first `columns` columns of a [depth, ..], which are the rows of its transpose, into `to`
-/// [columns, depth].
-template <class T>
-interleaved_rows<T> interleave_transposed(
-    std::size_t columns, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* to) noexcept
-{
-    blocks const parts{columns, block_rows<T>};
-    for (std::size_t part = 0; part < parts.count(); ++part) {
-        std::size_t const begin = parts.begin(part), end = parts.begin(part + 1);
-        with_count<1, block_rows<T>>(end - begin, [&](auto count) {
-            detail::transpose_block<count, T>({a.first + begin, a.step}, depth, to + begin * depth);
-        });
-    }
-    return {to};
-}
-
-/// Calls f(first column, number of columns, interleaved_rows of their transpose) for all columns of a [depth,
-/// columns], some at a time. `pack` has pack_items, and is valid during a call.
-///
-/// Why a callable: the products of W and R have the same a, which is packed once for both.
-template <class T, class F>
-void for_each_pack(std::size_t columns, rows_of<std::type_identity_t<T> const> a, std::size_t depth, T* pack,
-    F const& f) noexcept
-{
-    blocks const packs{columns, columns_per_pack<T>};
-    for (std::size_t i = 0; i < packs.count(); ++i) {
-        std::size_t const begin = packs.begin(i), count = packs.begin(i + 1) - begin;
-        f(begin, count, interleave_transposed(count, {a.first + begin, a.step}, depth, pack));
-    }
-}
-
-/// Computes sums = start + transpose(a) b for a [b.depth, columns]. start and sums are [columns, whole
-/// batches of b.columns]; start may be sums, other overlaps are not allowed. `pack` has pack_items.
-///
-/// Each sum is accumulated in the order of the rows of a and b, in dependency chains as in multiply: its bits
-/// do not depend on which columns of a are multiplied together.
-template <class T>
-void multiply_transposed(std::size_t columns, rows_of<std::type_identity_t<T> const> a, panels<T> const& b,
-    rows_of<std::type_identity_t<T> const> start, rows_of<std::type_identity_t<T>> sums, T* pack) noexcept
-{
-    for_each_pack(columns, a, b.depth, pack, [&](std::size_t begin, std::size_t count, auto const& rows) {
-        multiply<T>(count, rows, b, start.from(begin), sums.from(begin));
-    });
-}
-
-} // namespace xloom::kernel
-
-// ==== xloom/run/recurrent/residuals.hpp ====
-// The residuals that the forward pass of a recurrent operator keeps for its backward pass.
-
-namespace xloom::detail {
-
-/// The residuals of one forward pass: the lengths and the initial states of the rows, and what the kernel
-/// keeps of each step that a row has. Grows like a workspace. Attributes are the kernel's of one direction.
-template <class Item, class Attributes>
-class residuals_of {
-    using T = compute_t<Item>;
-
-public:
-    /// Returns the number of bytes allocated.
-    std::size_t bytes() const noexcept
-    {
-        return numbers_.capacity() * sizeof(T) +
-               (rows_.capacity() + lengths_.capacity() + begins_.capacity()) * sizeof(std::size_t);
-    }
-
-    bool is_filled() const noexcept { return is_filled_; }
-    recurrent_widths const& widths() const noexcept { return widths_; }
-    batch_sizes const& batch() const noexcept { return batch_; }
-    xloom::direction direction() const noexcept { return direction_; }
-    Attributes const& attributes(std::size_t d) const noexcept { return attributes_[d]; }
-
-    /// Returns the rows of the batch, sorted by descending length.
-    std::vector<std::size_t> const& rows() const noexcept { return rows_; }
-    /// Returns the lengths of rows(), in that order.
-    std::vector<std::size_t> const& lengths() const noexcept { return lengths_; }
-    /// Returns the number of steps of the longest row.
-    std::size_t longest() const noexcept { return begins_.empty() ? 0 : begins_.size() - 1; }
-    kernel::residual_rows<T const> steps(std::size_t d, std::size_t first, std::size_t stride) const noexcept
-    {
-        return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
-    }
-    /// Returns the initial states of every `stride`-th row from `first` on.
-    kernel::rows_of<T const> initial(std::size_t d, std::size_t first, std::size_t stride) const noexcept
-    {
-        return {numbers_.data() + d * direction_size() + begins_.back() * row_size_ + first * state_size_,
-            stride * state_size_};
-    }
-
-    /// Makes room for a forward pass. The residuals are not filled until finish() is called.
-    template <class Weights, class Lengths>
-    void start(Weights const& weights, batch_sizes const& batch, Lengths const& length_of, std::size_t states)
-    {
-        is_filled_ = false;
-        widths_ = weights.sizes();
-        batch_ = batch;
-        direction_ = weights.direction();
-        for (std::size_t d = 0; d < widths_.D; ++d)
-            attributes_[d] = attributes_of(parameters_of(weights, d));
-        auto const& parameters = parameters_of(weights, 0);
-        row_size_ = residual_size(parameters);
-        state_size_ = states * parameters.gate_step;
-        sort_by_length(rows_, batch.N, length_of);
-        lengths_.clear();
-        for (std::size_t const n : rows_)
-            lengths_.push_back(length_of(n));
-        begins_.assign(1, 0);
-        for (std::size_t t = 0, active = batch.N;; ++t) {
-            while (active > 0 && lengths_[active - 1] <= t)
-                --active;
-            if (active == 0)
-                break;
-            begins_.push_back(begins_.back() + active);
-        }
-        grow(numbers_, widths_.D * direction_size());
-    }
-    void finish() noexcept { is_filled_ = true; }
-
-    kernel::residual_rows<T> steps_to_write(std::size_t d, std::size_t first, std::size_t stride) noexcept
-    {
-        return {numbers_.data() + d * direction_size(), begins_.data(), row_size_, first, stride};
-    }
-    T* initial_to_write(std::size_t d, std::size_t sorted) noexcept
-    {
-        return numbers_.data() + d * direction_size() + begins_.back() * row_size_ + sorted * state_size_;
-    }
-
-private:
-    std::size_t direction_size() const noexcept
-    {
-        return begins_.back() * row_size_ + batch_.N * state_size_;
-    }
-
-    recurrent_widths widths_{};
-    batch_sizes batch_{};
-    xloom::direction direction_{};
-    std::array<Attributes, 2> attributes_{};
-    std::size_t row_size_ = 0, state_size_ = 0;
-    std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
-    aligned_vector<T> numbers_{};
-    bool is_filled_ = false;
-};
-
-/// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch.
-template <class Residuals, class Weights>
-void check_residuals(
-    std::string_view op, Residuals const& residuals, Weights const& weights, batch_sizes const& batch)
-{
-    if (!residuals.is_filled())
-        fail<shape_error>(op,
-            ": residuals must be those of a forward pass, but they are empty. Run the forward pass first.");
-    recurrent_widths const &kept = residuals.widths(), &sizes = weights.sizes();
-    batch_sizes const& kept_batch = residuals.batch();
-    if (kept.D != sizes.D || kept.I != sizes.I || kept.H != sizes.H || kept_batch.T != batch.T ||
-        kept_batch.N != batch.N)
-        fail<shape_error>(op,
-            ": residuals must be those of a forward pass of the same sizes, but they have T = ", kept_batch.T,
-            ", N = ", kept_batch.N, ", ", describe(kept), ", and the operands T = ", batch.T,
-            ", N = ", batch.N, ", ", describe(sizes), ". Run the forward pass with these operands.");
-    bool is_same = residuals.direction() == weights.direction();
-    for (std::size_t d = 0; d < sizes.D; ++d)
-        is_same = is_same && residuals.attributes(d) == attributes_of(parameters_of(weights, d));
-    if (!is_same)
-        fail<option_error>(op,
-            ": residuals must be those of a forward pass with the same attributes, but its direction, "
-            "activations, clip or another attribute differs. Give both weights the same options.");
-}
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The gradient of W or R in one direction: gates of H rows each. It is accumulated in place if the rows are
-/// whole batches of the type that computes, else in the workspace.
-template <class Item>
-class weight_gradient {
-    using T = compute_t<Item>;
-
-public:
-    weight_gradient() = default;
-    weight_gradient(tensor_ref<Item> const& to, std::size_t d, std::size_t rows, std::size_t columns,
-        kernel::arena<T>& memory)
-        : rows_(rows), columns_(columns)
-    {
-        if (!to.is_given())
-            return;
-        is_given_ = true;
-        first_ = to.data() + static_cast<std::ptrdiff_t>(d) * to.step(0);
-        row_step_ = to.step(1);
-        item_step_ = to.step(2);
-        if constexpr (std::is_same_v<T, Item>)
-            if (item_step_ == 1 && columns % kernel::batch_size<T> == 0 &&
-                row_step_ >= static_cast<std::ptrdiff_t>(columns)) {
-                sums_ = {first_, static_cast<std::size_t>(row_step_)};
-                is_in_place_ = true;
-                return;
-            }
-        std::size_t const step = kernel::row_step<T>(columns);
-        sums_ = {memory.take(rows * step), step};
-    }
-
-    bool is_given() const { return is_given_; }
-    kernel::rows_of<T> sums() const { return sums_; }
-
-    /// Writes rows [begin, end) of the gradient, zeros if nothing was added.
-    void finish(std::size_t begin, std::size_t end, bool is_zero) const
-    {
-        if (!is_given_ || (is_in_place_ && !is_zero))
-            return;
-        for (std::size_t row = begin; row < end; ++row) {
-            kernel::strided_row<Item> const to{
-                first_ + static_cast<std::ptrdiff_t>(row) * row_step_, item_step_};
-            if (is_zero)
-                zero_fill(to, 0, columns_);
-            else
-                kernel::copy_row<T, Item>({sums_.first + row * sums_.step}, columns_, to);
-        }
-    }
-
-private:
-    std::size_t rows_ = 0, columns_ = 0;
-    Item* first_ = nullptr;
-    std::ptrdiff_t row_step_ = 0, item_step_ = 0;
-    kernel::rows_of<T> sums_{nullptr, 0};
-    bool is_given_ = false, is_in_place_ = false;
-};
-
-/// The operands of a backward pass that all recurrent operators have.
-template <class Item>
-struct backward_operands {
-    batch_sizes batch;
-    recurrent_widths widths;
-    xloom::direction direction;
-    step_rows<Item const> X, ct_Y;
-    state_rows<Item const> ct_Y_h, ct_Y_c;
-    step_rows<Item> ct_X;
-    tensor_ref<Item> ct_W, ct_R, ct_B, ct_P;
-    state_rows<Item> ct_initial_h, ct_initial_c;
-};
-
-/// Runs a backward pass. Cell is the kernel of the rows, such as lstm_backward_rows.
-template <class Item, class Cell>
-struct backward_runner {
-    using T = compute_t<Item>;
-    using parameters = typename Cell::parameters;
-
-    template <class Weights, class Residuals, class Policy>
-    static void run(backward_operands<Item> const& operands, Weights const& weights,
-        Residuals const& residuals, recurrent_workspace<Item>& workspace, Policy const& policy)
-    {
-        std::size_t const threads = std::max<std::size_t>(policy.concurrency(), 1),
-                          useful = operands.batch.T * operands.batch.N *
-                                   detail::parameters_of(weights, 0).products() / tuning::products_per_thread,
-                          parts = (std::min)(threads, std::max<std::size_t>(useful, 1));
-        kernel::arena<T> size;
-        backward_runner const counting(
-            operands, detail::parameters_of(weights, 0), residuals, parts, 0, size);
-        grow(workspace.numbers_, size.used());
-        for (std::size_t d = 0; d < operands.widths.D; ++d) {
-            kernel::arena<T> memory(workspace.numbers_.data());
-            backward_runner const runner(
-                operands, detail::parameters_of(weights, d), residuals, parts, d, memory);
-            runner.run_steps(residuals, policy);
-        }
-    }
-
-private:
-    /// The memory of a part: of the rows, then of the products.
-    struct part_memory {
-        Cell cell;
-        T *row, *pack, *sums, *partial;
-
-        part_memory(backward_runner const& runner, kernel::arena<T>& memory)
-            : cell(runner.p_, (runner.o_.batch.N + runner.groups_ - 1) / runner.groups_, memory),
-              row(memory.take(runner.longest_row())),
-              pack(memory.take(kernel::pack_items<T>(runner.most_, runner.stride_))),
-              sums(memory.take(tuning::rows_per_product * kernel::row_step<T>(runner.o_.widths.I))),
-              partial(memory.take(runner.stride_))
-        {}
-    };
-
-    /// A block of steps [begin, end), whose first row has the index `base` among those of all steps.
-    struct block {
-        std::size_t begin, end, base, rows;
-        bool is_first; ///< the first block that is run, which is that of the last steps
-    };
-
-    /// The step and the sorted row of a row of a block; the rows are visited in ascending order.
-    struct place {
-        std::size_t t, row;
-
-        place(backward_runner const& runner, block const& at) : t(at.begin), row(0), begins_(runner.begins_)
-        {}
-        void move_to(std::size_t position) noexcept
-        {
-            while (begins_[t + 1] <= position)
-                ++t;
-            row = position - begins_[t];
-        }
-
-    private:
-        std::size_t const* begins_;
-    };
-
-    template <class Residuals>
-    backward_runner(backward_operands<Item> const& operands, parameters const& p, Residuals const& residuals,
-        std::size_t parts, std::size_t d, kernel::arena<T>& memory)
-        : o_(operands),
-          p_(p),
-          d_(d),
-          parts_(parts),
-          groups_(std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(operands.batch.N, 1))),
-          width_(p.gate_step),
-          columns_(Cell::columns(p)),
-          stride_(columns_.size() * p.gate_step),
-          begins_(residuals.steps(d, 0, 1).begins),
-          rows_(residuals.rows().data()),
-          lengths_(residuals.lengths().data()),
-          longest_(residuals.longest()),
-          most_((std::max)(operands.batch.N, (std::min)(tuning::rows_per_gradient, begins_[longest_]))),
-          ct_W_(operands.ct_W, d, Cell::gates * operands.widths.H, operands.widths.I, memory),
-          ct_R_(operands.ct_R, d, Cell::gates * operands.widths.H, operands.widths.H, memory),
-          ct_sums_{memory.take(most_ * kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
-          x_(memory.take(kernel::panel_items<T>(most_, operands.widths.I))),
-          bias_sums_(memory.take(stride_)),
-          P_sums_(memory.take(stride_)),
-          zeros_(memory.take(longest_row())),
-          kept_(operands.widths.D == 2 && operands.ct_X.is_given()
-                    ? memory.take(operands.batch.T * operands.batch.N * operands.widths.I)
-                    : nullptr)
-    {
-        for (T*& hidden : hidden_)
-            hidden = memory.take(kernel::panel_items<T>(most_, operands.widths.H));
-        kernel::arena<T> size;
-        part_memory const counting(*this, size);
-        part_size_ = size.used();
-        parts_memory_ = memory.take(parts_ * part_size_);
-    }
-
-    part_memory memory_of(std::size_t part) const
-    {
-        kernel::arena<T> memory(parts_memory_ + part * part_size_);
-        return part_memory(*this, memory);
-    }
-
-    std::size_t longest_row() const { return (std::max)(kernel::whole_batches<T>(o_.widths.I), width_); }
-    bool has_weights() const { return ct_W_.is_given() || ct_R_.is_given(); }
-
-    template <class Residuals, class Policy>
-    void run_steps(Residuals const& residuals, Policy const& policy) const
-    {
-        std::fill_n(bias_sums_, stride_, T(0));
-        std::fill_n(P_sums_, stride_, T(0));
-        std::fill_n(zeros_, longest_row(), T(0));
-        policy.for_each(groups_, [&](std::size_t group) { start(group); });
-        block at{longest_, longest_, 0, 0, true};
-        for (; at.begin > 0; at.is_first = false) {
-            at.end = at.begin--;
-            while (at.begin > 0 && begins_[at.end] - begins_[at.begin - 1] <= most_)
-                --at.begin;
-            at.base = begins_[at.begin];
-            at.rows = begins_[at.end] - at.base;
-            policy.for_each(groups_, [&](std::size_t group) { run_rows(group, residuals, at); });
-            policy.for_each(parts_, [&](std::size_t part) { run_products(part, residuals, at); });
-        }
-        policy.for_each(groups_, [&](std::size_t group) { finish(group); });
-        policy.for_each(parts_, [&](std::size_t part) { finish_weights(part, at.is_first); });
-    }
-
-    /// Returns the time step at which a row of the batch is in step t.
-    std::size_t time(std::size_t t, std::size_t sorted) const
-    {
-        bool const backwards = o_.direction == direction::reverse || d_ == 1;
-        return backwards ? lengths_[sorted] - 1 - t : t;
-    }
-    /// Calls f(number in the group, number among the sorted rows) for each row of a group.
-    template <class F>
-    void for_each_row(std::size_t group, std::size_t most, F const& f) const
-    {
-        for (std::size_t i = group, r = 0; i < most; i += groups_, ++r)
-            f(r, i);
-    }
-
-    /// Loads the cotangents of the final states.
-    void start(std::size_t group) const
-    {
-        part_memory const memory = memory_of(group);
-        memory.cell.start();
-        for_each_row(group, o_.batch.N, [&](std::size_t r, std::size_t sorted) {
-            load_state(o_.ct_Y_h, d_, rows_[sorted], o_.widths.H, memory.cell.ct_h(r));
-            if constexpr (requires { memory.cell.ct_c(r); })
-                load_state(o_.ct_Y_c, d_, rows_[sorted], o_.widths.H, memory.cell.ct_c(r));
-        });
-    }
-
-    /// Computes the cotangents of the sums of a group's rows in a block of steps, and packs what the products
-    /// of the weights multiply them with.
-    template <class Residuals>
-    void run_rows(std::size_t group, Residuals const& residuals, block const& at) const
-    {
-        part_memory const memory = memory_of(group);
-        kernel::residual_rows<T const> const kept = residuals.steps(d_, group, groups_);
-        kernel::rows_of<T const> const initial = residuals.initial(d_, group, groups_);
-        auto const keep_hidden = [&](std::size_t t, std::size_t r, std::size_t which, T const* h) {
-            if (ct_R_.is_given() && t < at.end && r < kept.active(t))
-                kernel::put_panel_row<T>(
-                    h, kept.position(t, r) - at.base, {hidden_[which], at.rows, o_.widths.H});
-        };
-        for (std::size_t t = at.end; t-- > at.begin;) {
-            std::size_t const rows = kept.active(t);
-            if (o_.ct_Y.is_given())
-                for (std::size_t r = 0; r < rows; ++r) {
-                    std::size_t const sorted = group + r * groups_;
-                    auto const [first, step] = o_.ct_Y(time(t, sorted), d_, rows_[sorted]);
-                    T* const ct_h = memory.cell.ct_h(r);
-                    for (std::size_t j = 0; j < o_.widths.H; ++j)
-                        ct_h[j] = ct_h[j] + static_cast<T>(first[static_cast<std::ptrdiff_t>(j) * step]);
-                }
-            T* const first = ct_sums_.first + (begins_[t] + group - at.base) * ct_sums_.step;
-            memory.cell.step(rows, t, kept, initial, {first, groups_ * ct_sums_.step}, keep_hidden);
-        }
-        if (ct_R_.is_given())
-            memory.cell.first_hidden(kept.active(at.begin), at.begin, kept, initial, keep_hidden);
-        if (ct_W_.is_given())
-            for (std::size_t t = at.begin; t < at.end; ++t)
-                for (std::size_t r = 0; r < kept.active(t); ++r) {
-                    std::size_t const sorted = group + r * groups_;
-                    kernel::copy_row<Item, T>(
-                        o_.X(time(t, sorted), 0, rows_[sorted]), o_.widths.I, {memory.row});
-                    kernel::put_panel_row<T>(
-                        memory.row, kept.position(t, r) - at.base, {x_, at.rows, o_.widths.I});
-                }
-    }
-
-    /// Computes a part of the products of a block.
-    template <class Residuals>
-    void run_products(std::size_t part, Residuals const& residuals, block const& at) const
-    {
-        part_memory const memory = memory_of(part);
-        if (o_.ct_X.is_given())
-            multiply_W(
-                memory, at, begin_of_part(part, parts_, at.rows), begin_of_part(part + 1, parts_, at.rows));
-        std::size_t const batches = stride_ / kernel::batch_size<T>,
-                          begin = begin_of_part(part, parts_, batches) * kernel::batch_size<T>,
-                          end = begin_of_part(part + 1, parts_, batches) * kernel::batch_size<T>;
-        if (has_weights())
-            for (std::size_t i = 0; i < columns_.size(); ++i)
-                add_to_weights(memory, at, i, std::clamp(begin, i * width_, i * width_ + o_.widths.H),
-                    std::clamp(end, i * width_, i * width_ + o_.widths.H));
-        if (o_.ct_B.is_given())
-            kernel::add_rows(at.rows, begin, end, bias_sums_, memory.partial, [&](std::size_t k, T* partial) {
-                T const* const row = ct_sums_.first + k * ct_sums_.step;
-                for (std::size_t j = begin; j < end; ++j)
-                    partial[j] = partial[j] + row[j];
-            });
-        if constexpr (Cell::has_peepholes)
-            if (o_.ct_P.is_given())
-                add_to_peepholes(memory, residuals, at, begin, (std::min)(end, 3 * width_));
-    }
-
-    /// Computes the cotangents of X in rows [begin, end) of a block.
-    void multiply_W(part_memory const& memory, block const& at, std::size_t begin, std::size_t end) const
-    {
-        std::size_t const I = o_.widths.I, step = kernel::row_step<T>(I);
-        place where(*this, at);
-        for (std::size_t k = begin; k < end; k += tuning::rows_per_product) {
-            std::size_t const rows = (std::min)(tuning::rows_per_product, end - k);
-            kernel::rows_of<T const> const ct_sums{ct_sums_.first + k * ct_sums_.step, ct_sums_.step};
-            kernel::multiply<T>(rows, ct_sums, p_.W, {zeros_, 0}, {memory.sums, step});
-            for (std::size_t r = 0; r < rows; ++r) {
-                where.move_to(at.base + k + r);
-                store_ct_X(memory.sums + r * step, time(where.t, where.row), rows_[where.row]);
-            }
-        }
-    }
-
-    /// Stores a row; that of the first of two directions is kept until that of the second is added.
-    void store_ct_X(T* row, std::size_t t, std::size_t n) const
-    {
-        std::size_t const I = o_.widths.I;
-        T* const kept = kept_ == nullptr ? nullptr : kept_ + (t * o_.batch.N + n) * I;
-        if (kept != nullptr && d_ == 0) {
-            std::copy_n(row, I, kept);
-            return;
-        }
-        for (std::size_t i = 0; kept != nullptr && i < I; ++i)
-            row[i] = kept[i] + row[i];
-        kernel::copy_row<T, Item>({row}, I, o_.ct_X(t, 0, n));
-    }
-
-    /// Adds the products of columns [begin, end) of the cotangents, which are of column i of the cell, to the
-    /// gradients of W and R.
-    void add_to_weights(
-        part_memory const& memory, block const& at, std::size_t i, std::size_t begin, std::size_t end) const
-    {
-        std::size_t const H = o_.widths.H;
-        kernel::gradient_column const column = columns_[i];
-        auto const add = [&](weight_gradient<Item> const& to, std::size_t row, std::size_t count,
-                             auto const& rows, kernel::panels<T> const& b) {
-            auto const sums = to.sums().from(row);
-            kernel::multiply<T>(count, rows, b,
-                at.is_first ? kernel::rows_of<T const>{zeros_, 0}
-                            : kernel::rows_of<T const>{sums.first, sums.step},
-                sums);
-        };
-        kernel::for_each_pack(end - begin, {ct_sums_.first + begin, ct_sums_.step}, at.rows, memory.pack,
-            [&](std::size_t first, std::size_t count, auto const& rows) {
-                std::size_t const unit = begin - i * width_ + first;
-                if (ct_W_.is_given() && column.W != kernel::no_gate)
-                    add(ct_W_, column.W * H + unit, count, rows, {x_, at.rows, o_.widths.I});
-                if (ct_R_.is_given() && column.R != kernel::no_gate)
-                    add(ct_R_, column.R * H + unit, count, rows, {hidden_[column.hidden], at.rows, H});
-            });
-    }
-
-    template <class Residuals>
-    void add_to_peepholes(part_memory const& memory, Residuals const& residuals, block const& at,
-        std::size_t begin, std::size_t end) const
-    {
-        kernel::residual_rows<T const> const kept = residuals.steps(d_, 0, 1);
-        kernel::rows_of<T const> const initial = residuals.initial(d_, 0, 1);
-        place where(*this, at);
-        kernel::add_rows(
-            at.rows, (std::min)(begin, end), end, P_sums_, memory.partial, [&](std::size_t k, T* partial) {
-                where.move_to(at.base + k);
-                T const* const row = ct_sums_.first + k * ct_sums_.step;
-                for (std::size_t gate = 0; gate < 3; ++gate) {
-                    T const* const c = Cell::peephole_input(p_, gate, where.t, where.row, kept, initial);
-                    std::size_t const first = gate * width_;
-                    for (std::size_t j = (std::max)(begin, first); j < (std::min)(end, first + width_); ++j)
-                        partial[j] = kernel::multiply_add(row[j], c[j - first], partial[j]);
-                }
-            });
-    }
-
-    /// Stores the cotangents of the initial states, and zeros for the steps beyond a row's length.
-    void finish(std::size_t group) const
-    {
-        part_memory const memory = memory_of(group);
-        for_each_row(group, o_.batch.N, [&](std::size_t r, std::size_t sorted) {
-            store_state(memory.cell.ct_h(r), o_.widths.H, o_.ct_initial_h, d_, rows_[sorted]);
-            if constexpr (requires { memory.cell.ct_c(r); })
-                store_state(memory.cell.ct_c(r), o_.widths.H, o_.ct_initial_c, d_, rows_[sorted]);
-            if (d_ == 0)
-                o_.ct_X.zero_fill(lengths_[sorted], o_.batch.T, 0, rows_[sorted], 0, o_.widths.I);
-        });
-    }
-
-    void finish_weights(std::size_t part, bool is_zero) const
-    {
-        std::size_t const H = o_.widths.H, rows = Cell::gates * H, begin = begin_of_part(part, parts_, rows),
-                          end = begin_of_part(part + 1, parts_, rows);
-        ct_W_.finish(begin, end, is_zero);
-        ct_R_.finish(begin, end, is_zero);
-        if (part != 0)
-            return;
-        auto const store = [&](T const* from, tensor_ref<Item> const& to, std::size_t first) {
-            Item* const row = to.data() + static_cast<std::ptrdiff_t>(d_) * to.step(0) +
-                              static_cast<std::ptrdiff_t>(first) * to.step(1);
-            kernel::copy_row<T, Item>({from}, H, {row, to.step(1)});
-        };
-        for (std::size_t i = 0; i < columns_.size() && o_.ct_B.is_given(); ++i) {
-            if (columns_[i].W != kernel::no_gate)
-                store(bias_sums_ + i * width_, o_.ct_B, columns_[i].W * H);
-            if (columns_[i].R != kernel::no_gate)
-                store(bias_sums_ + i * width_, o_.ct_B, (Cell::gates + columns_[i].R) * H);
-        }
-        for (std::size_t gate = 0; gate < 3 && o_.ct_P.is_given(); ++gate)
-            store(P_sums_ + gate * width_, o_.ct_P, gate * H);
-    }
-
-    backward_operands<Item> const& o_;
-    parameters const& p_;
-    std::size_t d_, parts_, groups_; ///< groups_: of rows
-    std::size_t width_;              ///< of a column of the cotangents
-    std::span<kernel::gradient_column const> columns_;
-    std::size_t stride_; ///< of all columns
-    std::size_t const *begins_, *rows_, *lengths_;
-    std::size_t longest_, most_; ///< most_: rows in a block
-    weight_gradient<Item> ct_W_, ct_R_;
-    kernel::rows_of<T> ct_sums_; ///< of the rows of a block
-    T* x_;                       ///< the rows of X of a block, in panels
-    T *bias_sums_, *P_sums_, *zeros_;
-    T* kept_; ///< the cotangent of X in the first of two directions
-    std::array<T*, Cell::hidden_inputs> hidden_{};
-    std::size_t part_size_ = 0;
-    T* parts_memory_ = nullptr;
-};
-
-} // namespace xloom::detail
-
 namespace xloom::detail {
 
 /// The state of the rows of a GRU or an RNN, whose steps keep residuals; Rows is their kernel.
@@ -13623,8 +15155,7 @@ void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights c
     std::int64_t const layout = weights.layout();
     batch_operands<Item> const operands{
         batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, start.sequence_lens};
-    residuals.start(
-        weights, batch, [&](std::size_t n) { return operands.length(n); }, 1);
+    residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
     auto runner = make_runner(weights, operands, workspace, policy);
     runner(
         recorded_hidden_states<Item, Rows, Weights, Residuals>{
@@ -13664,10 +15195,11 @@ void run_hidden_backward(std::string_view op, std::array<std::string_view, 3> co
                 "ct_initial_h", state_letters(layout), state, gradients.initial_h, "ct_Y_h"},
         },
         blocks_of(X, cotangents.Y, cotangents.Y_h));
-    backward_operands<Item> const operands{batch, sizes, weights.direction(), {X, layout},
-        {cotangents.Y, layout}, {cotangents.Y_h, layout}, {}, {gradients.X, layout}, gradients.W, gradients.R,
-        gradients.B, {}, {gradients.initial_h, layout}, {}};
-    backward_runner<Item, Cell>::run(operands, weights, residuals, workspace, policy);
+    backward_runner<Item, backward_states<Item, Cell>>::run(
+        {batch, sizes, weights.direction(), {X, layout}, {cotangents.Y, layout}, {gradients.X, layout},
+            gradients.B, {}, {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
+        {{cotangents.Y_h, layout}, {}, {gradients.initial_h, layout}, {}}, weights, residuals, workspace,
+        policy);
 }
 
 } // namespace xloom::detail
@@ -18602,326 +20134,6 @@ recurrent_workspace<Item> lstm_workspace(
 // ==== xloom/lstm_backward.hpp ====
 // The backward pass of ONNX's LSTM, and the forward pass that keeps what it needs.
 
-// ==== xloom/run/recurrent/lstm_backward_weights.hpp ====
-// The constants of an LSTM's backward pass: packed for the products with their transposes.
-
-// ==== xloom/kernel/lstm_backward.hpp ====
-// The LSTM's forward step that keeps residuals, and its backward step, on raw data.
-//
-// Residuals are the sums of the gates, before they are clipped, and c. All else is computed again: gates with
-// their derivatives, and h. So every option and activation has the same residuals, and derivatives are exact
-// where the value of a gate does not determine them.
-
-namespace xloom::kernel {
-
-/// The attributes of one direction, which residuals depend on.
-template <class T>
-struct lstm_attributes {
-    gate<T> f, g;
-    activation_function h;
-    bool input_forget, has_peepholes;
-
-    friend bool operator==(lstm_attributes const&, lstm_attributes const&) = default;
-};
-
-template <class T>
-lstm_attributes<T> attributes_of(lstm_parameters<T> const& p)
-{
-    return {p.f, p.g, p.h, p.input_forget, p.P != nullptr};
-}
-
-/// Returns the number of residuals of a row and a step: the sums of the gates, c.
-template <class T>
-std::size_t residual_size(lstm_parameters<T> const& p) noexcept
-{
-    return 5 * p.gate_step;
-}
-
-/// The rows of lstm_rows, whose steps keep residuals. The states have the same bits.
-template <class T>
-class recorded_lstm_rows : public lstm_rows<T> {
-public:
-    recorded_lstm_rows(
-        lstm_parameters<T> const& p, std::size_t rows, residual_rows<T> const& residuals, arena<T>& memory)
-        : lstm_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
-    {}
-
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
-    {
-        std::size_t const width = p_.gate_step;
-        this->multiply_R(rows, t, sums);
-        for (std::size_t r = 0; r < rows; ++r) {
-            T *const of_row = sums + r * p_.sums_step(), *const kept = residuals_(t, r),
-                     *const c = this->c(r);
-            std::copy_n(of_row, 4 * width, kept);
-            if (p_.P != nullptr) {
-                add_products(p_.P, c, kept, p_.H);
-                add_products(p_.P + 2 * width, c, kept + 2 * width, p_.H);
-            }
-            this->finish(of_row, r);
-            std::copy_n(c, width, kept + 4 * width);
-            if (p_.P != nullptr)
-                add_products(p_.P + width, c, kept + width, p_.H);
-        }
-    }
-
-private:
-    lstm_parameters<T> const& p_;
-    residual_rows<T> residuals_;
-};
-
-/// The constants of one direction of a backward pass. The gates are i, o, f, c, as in lstm_parameters.
-template <class T>
-struct lstm_backward_parameters {
-    using number = T;
-
-    std::size_t I, H;
-    std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [4 gate_step, I]
-    panels<T> R;           ///< [4 gate_step, H]
-    T const* P;            ///< i, o, f, each gate_step long; null: none
-    lstm_attributes<T> how;
-
-    /// Returns the multiply-adds of a row and a step.
-    std::size_t products() const noexcept { return 2 * 4 * gate_step * (I + H); }
-};
-
-template <class T>
-lstm_attributes<T> const& attributes_of(lstm_backward_parameters<T> const& p)
-{
-    return p.how;
-}
-
-template <class T>
-bool is_plain(lstm_attributes<T> const& how) noexcept
-{
-    return how.f.function.kind == activation::sigmoid && how.g.function.kind == activation::tanh &&
-           how.h.kind == activation::tanh && !how.f.is_clipped && !how.has_peepholes && !how.input_forget;
-}
-
-/// The operands of a row's backward step.
-template <class T>
-struct lstm_row {
-    T const* sums;     ///< of the gates
-    T const* c;        ///< after the step
-    T const* c_before; ///< before it
-    T const* ct_h;
-    T* ct_c; ///< of c after the step, then of c before it
-    T* ct_sums;
-    T* h; ///< after the step, computed again
-};
-
-/// Computes the cotangents of a row's sums and of c, with the default activations and no other option.
-template <class T>
-[[gnu::flatten]] void plain_lstm_row(
-    lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T*) noexcept
-{
-    std::size_t const step = p.gate_step;
-    for_each_batch<T>(p.H, [=](std::size_t j) {
-        auto const ct_h = load_batch(row.ct_h + j);
-        auto const hidden = differentiate(tanh(), load_batch(row.c + j)),
-                   o = differentiate(sigmoid(), load_batch(row.sums + step + j));
-        store_batch(row.h + j, o.value * hidden.value);
-        store_batch(row.ct_sums + step + j, ct_h * hidden.value * o.slope);
-        store_batch(row.ct_c + j, multiply_add(ct_h * o.value, hidden.slope, load_batch(row.ct_c + j)));
-    });
-    for_each_batch<T>(p.H, [=](std::size_t j) {
-        auto const ct_c = load_batch(row.ct_c + j);
-        auto const i = differentiate(sigmoid(), load_batch(row.sums + j)),
-                   g = differentiate(tanh(), load_batch(row.sums + 3 * step + j));
-        store_batch(row.ct_sums + j, ct_c * g.value * i.slope);
-        store_batch(row.ct_sums + 3 * step + j, ct_c * i.value * g.slope);
-        auto const f = differentiate(sigmoid(), load_batch(row.sums + 2 * step + j));
-        store_batch(row.ct_sums + 2 * step + j, ct_c * load_batch(row.c_before + j) * f.slope);
-        store_batch(row.ct_c + j, ct_c * f.value);
-    });
-}
-
-/// Computes the cotangents of a row's sums and of c, with any options. `scratch` has 10 gate_step items.
-template <class T>
-void general_lstm_row(lstm_backward_parameters<T> const& p, lstm_row<T> const& row, T* scratch) noexcept
-{
-    std::size_t const H = p.H, step = p.gate_step;
-    lstm_attributes<T> const& how = p.how;
-    T *const i = scratch, *const o = i + step, *const f = o + step, *const g = f + step,
-             *const hidden = g + step, *const slopes = hidden + step;
-    differentiate_gate(how.f, row.sums, i, slopes, H);
-    differentiate_gate(how.f, row.sums + step, o, slopes + step, H);
-    if (!how.input_forget)
-        differentiate_gate(how.f, row.sums + 2 * step, f, slopes + 2 * step, H);
-    differentiate_gate(how.g, row.sums + 3 * step, g, slopes + 3 * step, H);
-    differentiate_units(how.h, row.c, hidden, slopes + 4 * step, H);
-    set_products(o, hidden, row.h, H);
-
-    T *const ct_i = row.ct_sums, *const ct_o = ct_i + step, *const ct_f = ct_o + step,
-             *const ct_g = ct_f + step;
-    set_products(row.ct_h, hidden, ct_o, H);
-    gate_vjp(how.f.function, o, slopes + step, ct_o, H);
-    set_products(row.ct_h, o, ct_i, H); // that of hidden, for a while
-    gate_vjp(how.h, hidden, slopes + 4 * step, ct_i, H);
-    for_each_batch<T>(H,
-        [=](std::size_t j) { store_batch(row.ct_c + j, load_batch(row.ct_c + j) + load_batch(ct_i + j)); });
-    if (p.P != nullptr)
-        add_products(p.P + step, ct_o, row.ct_c, H);
-
-    set_products(row.ct_c, g, ct_i, H);
-    set_products(row.ct_c, row.c_before, ct_f, H);
-    set_products(row.ct_c, i, ct_g, H);
-    for_each_batch<T>(H, [=, forgets = how.input_forget](std::size_t j) { // f = 1 - i
-        if (forgets) {
-            store_batch(ct_i + j, load_batch(ct_i + j) - load_batch(ct_f + j));
-            store_batch(ct_f + j, batch_t<T>(T(0)));
-            store_batch(f + j, batch_t<T>(T(1)) - load_batch(i + j));
-        }
-        store_batch(row.ct_c + j, load_batch(row.ct_c + j) * load_batch(f + j));
-    });
-    gate_vjp(how.f.function, i, slopes, ct_i, H);
-    if (!how.input_forget)
-        gate_vjp(how.f.function, f, slopes + 2 * step, ct_f, H);
-    gate_vjp(how.g.function, g, slopes + 3 * step, ct_g, H);
-    if (p.P != nullptr) {
-        add_products(p.P, ct_i, row.ct_c, H);
-        add_products(p.P + 2 * step, ct_f, row.ct_c, H);
-    }
-}
-
-/// The cotangents of the states of a batch's rows, and their backward step.
-template <class T>
-class lstm_backward_rows {
-public:
-    using parameters = lstm_backward_parameters<T>;
-
-    static constexpr std::size_t gates = 4;
-    static constexpr std::size_t hidden_inputs = 1; ///< h before the step, which R is multiplied with
-    static constexpr bool has_peepholes = true;
-
-    lstm_backward_rows(lstm_backward_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p),
-          ct_h_(memory.take(rows * p.gate_step)),
-          ct_c_(memory.take(rows * p.gate_step)),
-          zeros_(memory.take(p.gate_step)),
-          h_(memory.take(p.gate_step)),
-          scratch_(memory.take(10 * p.gate_step))
-    {}
-
-    /// Returns the columns of the cotangents of sums. Those of W are the first.
-    static std::span<gradient_column const> columns(parameters const&) noexcept
-    {
-        static constexpr std::array<gradient_column, 4> all{{{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {3, 3, 0}}};
-        return all;
-    }
-    /// Returns what the peephole of gate i, o or f is multiplied with.
-    static T const* peephole_input(parameters const& p, std::size_t gate, std::size_t t, std::size_t r,
-        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
-    {
-        if (gate == 1)
-            return residuals(t, r) + 4 * p.gate_step;
-        return c_before(p, t, r, residuals, initial);
-    }
-
-    T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
-    T* ct_c(std::size_t row) const noexcept { return ct_c_ + row * p_.gate_step; }
-
-    /// Sets the memory that must be zeros.
-    void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
-
-    /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
-    /// replaces those of the states after the step by those before it. Calls hidden(t + 1, r, h after step
-    /// t).
-    template <class Hidden>
-    void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
-    {
-        std::size_t const width = p_.gate_step;
-        auto const units = is_plain(p_.how) ? plain_lstm_row<T> : general_lstm_row<T>;
-        for (std::size_t r = 0; r < rows; ++r) {
-            T const* const kept = residuals(t, r);
-            T* const ct = ct_sums.first + r * ct_sums.step;
-            units(p_,
-                {kept, kept + 4 * width, c_before(p_, t, r, residuals, initial), ct_h(r), ct_c(r), ct, h_},
-                scratch_);
-            zero_padding(ct, gates, p_.H, width);
-            hidden(t + 1, r, 0, h_);
-        }
-        multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
-            order_of_step(t));
-    }
-
-    /// Calls hidden(t, r, input of R in step t) where the step before is not run backwards at once.
-    template <class Hidden>
-    void first_hidden(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, Hidden const& hidden) const noexcept
-    {
-        for (std::size_t r = 0; r < rows; ++r) {
-            if (t == 0) {
-                hidden(t, r, 0, initial.first + r * initial.step);
-                continue;
-            }
-            T const* const kept = residuals(t - 1, r);
-            T *const value = scratch_, *const slope = scratch_ + p_.gate_step;
-            differentiate_gate(p_.how.f, kept + p_.gate_step, value, slope, p_.H);
-            differentiate_units(p_.how.h, kept + 4 * p_.gate_step, h_, slope, p_.H);
-            set_products(value, h_, h_, p_.H);
-            hidden(t, r, 0, h_);
-        }
-    }
-
-private:
-    /// Returns c before step t.
-    static T const* c_before(parameters const& p, std::size_t t, std::size_t r,
-        residual_rows<T const> const& residuals, rows_of<T const> const& initial) noexcept
-    {
-        return t == 0 ? initial.first + r * initial.step + p.gate_step
-                      : residuals(t - 1, r) + 4 * p.gate_step;
-    }
-
-    lstm_backward_parameters<T> const& p_;
-    T* ct_h_;
-    T* ct_c_;
-    T* zeros_;
-    T* h_;
-    T* scratch_;
-};
-
-} // namespace xloom::kernel
-
-namespace xloom::detail {
-
-/// The weights of an LSTM's backward pass, as packed_weights needs them: checked as those of the forward
-/// pass.
-struct lstm_backward_family : lstm_family {
-    template <class T>
-    using parameters = kernel::lstm_backward_parameters<T>;
-
-    /// Packs direction d. The functions are f, g and h of each direction.
-    template <class T, class Constants, class Options>
-    static parameters<T> pack(Constants const& in, checked_weights const& checked, Options const& options,
-        std::size_t d, kernel::arena<T>& memory)
-    {
-        auto const& [sizes, functions] = checked;
-        std::size_t const I = sizes.I, H = sizes.H, step = kernel::whole_batches<T>(H);
-        auto const W = take_panels(4 * step, I, memory), R = take_panels(4 * step, H, memory);
-        T* const P = in.P.is_given() ? memory.take(3 * step) : nullptr;
-        for (std::size_t gate = 0; gate < 4 && !memory.only_counts(); ++gate) {
-            pack_panels(along(in.W, d, gate * H), H, I, W, gate * step);
-            pack_panels(along(in.R, d, gate * H), H, H, R, gate * step);
-            if (P != nullptr && gate < 3)
-                load_row(in.P, d, gate * H, H, P + gate * step);
-        }
-        return {.I = I,
-            .H = H,
-            .gate_step = step,
-            .W = W.packed(),
-            .R = R.packed(),
-            .P = P,
-            .how = {gate_of<T>(functions[3 * d], options.clip),
-                gate_of<T>(functions[3 * d + 1], options.clip), functions[3 * d + 2], options.input_forget,
-                in.P.is_given()}};
-    }
-};
-
-} // namespace xloom::detail
-
 namespace xloom {
 
 /// The residuals that lstm_forward_into keeps for lstm_backward_into: the sums of the gates and c of each
@@ -19047,8 +20259,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     std::int64_t const layout = weights.layout();
     detail::batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {input, layout},
         {outputs.Y, layout}, start.sequence_lens};
-    residuals.start(
-        weights, batch, [&](std::size_t n) { return operands.length(n); }, 2);
+    residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
     auto runner = detail::make_runner(weights, operands, workspace, policy);
     runner(detail::recorded_lstm_states<Item>{{weights, {start.initial_h, layout}, {start.initial_c, layout},
                                                   {outputs.Y_h, layout}, {outputs.Y_c, layout}},
@@ -19110,12 +20321,15 @@ void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weigh
     detail::check_lstm_backward(
         "xloom::lstm_backward_into", input, weights, residuals, cotangents, gradients);
     std::int64_t const layout = weights.layout();
-    detail::backward_operands<Item> const operands{residuals.batch(), weights.sizes(), weights.direction(),
-        {input, layout}, {cotangents.Y, layout}, {cotangents.Y_h, layout}, {cotangents.Y_c, layout},
-        {gradients.X, layout}, gradients.W, gradients.R, gradients.B, gradients.P,
-        {gradients.initial_h, layout}, {gradients.initial_c, layout}};
-    detail::backward_runner<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>::run(
-        operands, weights, residuals, workspace, policy);
+    auto const& [D, I, H] = weights.sizes();
+    detail::backward_runner<Item,
+        detail::backward_states<Item, kernel::lstm_backward_rows<detail::compute_t<Item>>>>::
+        run({residuals.batch(), weights.sizes(), weights.direction(), {input, layout}, {cotangents.Y, layout},
+                {gradients.X, layout}, gradients.B, gradients.P,
+                {{{gradients.W, 0, I}, {gradients.R, 0, H}}}},
+            {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
+                {gradients.initial_c, layout}},
+            weights, residuals, workspace, policy);
 }
 
 } // namespace xloom
@@ -19681,6 +20895,13 @@ std::size_t residual_size(rnn_parameters<T> const& p) noexcept
     return p.gate_step;
 }
 
+/// Returns the number of residuals of a row's initial state.
+template <class T>
+std::size_t initial_size(rnn_parameters<T> const& p) noexcept
+{
+    return p.gate_step;
+}
+
 /// The rows of rnn_rows, whose steps keep residuals. The states have the same bits.
 template <class T>
 class recorded_rnn_rows : public rnn_rows<T> {
@@ -19732,7 +20953,7 @@ public:
     using parameters = rnn_backward_parameters<T>;
 
     static constexpr std::size_t gates = 1;
-    static constexpr std::size_t hidden_inputs = 1; ///< h before the step
+    static constexpr std::size_t gradients = 2, factors = 2; ///< W, R; x, h before the step
     static constexpr bool has_peepholes = false;
 
     rnn_backward_rows(parameters const& p, std::size_t rows, arena<T>& memory)
@@ -19743,12 +20964,14 @@ public:
           slope_(memory.take(p.gate_step))
     {}
 
-    /// Returns the columns of the cotangents of sums.
-    static std::span<gradient_column const> columns(parameters const&) noexcept
+    static std::array<std::size_t, factors> factor_widths(parameters const& p) noexcept { return {p.I, p.H}; }
+    static gradient_columns columns(parameters const& p)
     {
-        static constexpr std::array<gradient_column, 1> all{{{0, 0, 0}}};
-        return all;
+        return {{0, p.H, {{gradient_of_W, 0, factor_x}, {gradient_of_R, 0, factor_h}}}};
     }
+    /// Returns the number of columns of sums, and that of all left factors.
+    static std::size_t sums_size(parameters const& p) noexcept { return p.gate_step; }
+    static std::size_t row_size(parameters const& p) noexcept { return sums_size(p); }
 
     T* ct_h(std::size_t row) const noexcept { return ct_h_ + row * p_.gate_step; }
 
@@ -19756,10 +20979,10 @@ public:
     void start() const noexcept { std::fill_n(zeros_, p_.gate_step, T(0)); }
 
     /// Performs the backward step t of the first `rows` rows: writes the cotangents of their sums, and
-    /// replaces those of h after the step by those before it. Calls hidden(t + 1, r, 0, h after step t).
-    template <class Hidden>
+    /// replaces those of h after the step by those before it. Calls keep(t + 1, r, factor_h, h after step t).
+    template <class Keep>
     void step(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const&, rows_of<T> ct_sums, Hidden const& hidden) const noexcept
+        rows_of<T const> const&, rows_of<T> ct_sums, Keep const& keep) const noexcept
     {
         std::size_t const width = p_.gate_step;
         for (std::size_t r = 0; r < rows; ++r) {
@@ -19768,24 +20991,24 @@ public:
             std::copy_n(ct_h(r), width, ct);
             gate_vjp(p_.how.f.function, h_, slope_, ct, p_.H);
             zero_padding(ct, 1, p_.H, width);
-            hidden(t + 1, r, 0, h_);
+            keep(t + 1, r, factor_h, h_);
         }
         multiply<T>(rows, rows_of<T const>{ct_sums.first, ct_sums.step}, p_.R, {zeros_, 0}, {ct_h_, width},
             order_of_step(t));
     }
 
-    /// Calls hidden(t, r, 0, input of R in step t) where the step before is not run backwards at once.
-    template <class Hidden>
-    void first_hidden(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
-        rows_of<T const> const& initial, Hidden const& hidden) const noexcept
+    /// Calls keep(t, r, factor_h, h before step t), where the step before is not run backwards at once.
+    template <class Keep>
+    void keep_first(std::size_t rows, std::size_t t, residual_rows<T const> const& residuals,
+        rows_of<T const> const& initial, Keep const& keep) const noexcept
     {
         for (std::size_t r = 0; r < rows; ++r) {
             if (t == 0) {
-                hidden(t, r, 0, initial.first + r * initial.step);
+                keep(t, r, factor_h, initial.first + r * initial.step);
                 continue;
             }
             differentiate_gate(p_.how.f, residuals(t - 1, r), h_, slope_, p_.H);
-            hidden(t, r, 0, h_);
+            keep(t, r, factor_h, h_);
         }
     }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <xloom/attn_lstm_backward.hpp>
 #include <xloom/core/aligned_vector.hpp>
 #include <xloom/gru.hpp>
 #include <xloom/lstm_backward.hpp>
@@ -219,6 +220,32 @@ TEST_CASE("lstm_forward_into and lstm_backward_into: nothing in memory that was 
             residuals, workspace);
         lstm_backward_into(memory.X, backward, residuals, {.Y = memory.Y},
             {.X = ct_X, .W = ct_W, .R = ct_R, .B = ct_B, .initial_h = ct_h}, workspace);
+        CHECK((allocations() == before) == (i == 1));
+    }
+}
+
+TEST_CASE(
+    "attn_lstm_forward_into and attn_lstm_backward_into: nothing in memory that was large enough before")
+{
+    xt::xtensor<float, 3> const W = 0.1f * xt::ones<float>({2, 20, 7}),
+                                R = 0.1f * xt::ones<float>({2, 20, 5}),
+                                QW = 0.1f * xt::ones<float>({2, 5, 6}),
+                                MW = 0.1f * xt::ones<float>({2, 3, 6}), M = xt::ones<float>({4, 5, 3}),
+                                X = xt::ones<float>({7, 4, 4});
+    xt::xtensor<float, 2> const V = xt::ones<float>({2, 6});
+    attn_lstm_constants<float> const given{.W = W, .R = R, .QW = QW, .MW = MW, .V = V};
+    attn_lstm_options const options{.direction = direction::bidirectional};
+    attn_lstm_weights<float> const weights(given, options);
+    attn_lstm_backward_weights<float> const backward(given, options);
+    xt::xtensor<float, 4> const ct_Y = xt::ones<float>({7, 2, 4, 5});
+    xt::xtensor<float, 3> ct_X = X, ct_W = W, ct_MW = MW, ct_M = M;
+    attn_lstm_residuals<float> residuals;
+    attention_workspace<float> workspace;
+    for (int i = 0; i < 2; ++i) {
+        std::size_t const before = allocations();
+        attn_lstm_forward_into(X, weights, {.M = M}, {}, residuals, workspace);
+        attn_lstm_backward_into(X, M, backward, residuals, {.Y = ct_Y},
+            {.X = ct_X, .W = ct_W, .MW = ct_MW, .M = ct_M}, workspace);
         CHECK((allocations() == before) == (i == 1));
     }
 }

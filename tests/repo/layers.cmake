@@ -29,6 +29,7 @@ set(operators_if_vjp "if")
 set(operators_lstm_cell "lstm")
 set(operators_attn_lstm_cell "attn_lstm")
 set(operators_lstm_backward "lstm")
+set(operators_attn_lstm_backward "attn_lstm")
 set(operators_gru_backward "gru")
 set(operators_rnn_backward "rnn")
 

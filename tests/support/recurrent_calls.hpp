@@ -19,6 +19,8 @@
 template <class T>
 struct recurrent_arrays {
     textbook::array<T> Y{}, Y_h{}, Y_c{};
+
+    std::array<textbook::array<T> const*, 3> each() const { return {&Y, &Y_h, &Y_c}; }
 };
 
 template <class Results>

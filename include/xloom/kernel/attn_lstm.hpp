@@ -113,14 +113,16 @@ struct attending_row {
     std::ptrdiff_t alignment_step;
 };
 
-/// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores).
-template <class T, class Item, class Score>
+/// The states of a batch's rows. The score is called as score(row, keys, query, last alignment, scores). Lstm
+/// is lstm_rows or derived from it, and constructed from `arguments` too.
+template <class T, class Item, class Score, class Lstm = lstm_rows<T>>
 class attn_lstm_rows {
 public:
+    template <class... Arguments>
     attn_lstm_rows(attn_lstm_parameters<T> const& p, std::size_t rows, std::size_t longest_memory,
-        Score const& score, arena<T>& memory)
+        Score const& score, arena<T>& memory, Arguments const&... arguments)
         : p_(p),
-          lstm_(p.lstm, rows, memory),
+          lstm_(p.lstm, rows, arguments..., memory),
           score_(score),
           alignment_step_(whole_batches<T>(longest_memory)),
           attention_(memory.take(rows * attention_step())),
@@ -135,6 +137,9 @@ public:
     T* c(std::size_t row) const noexcept { return lstm_.c(row); }
     T* attention(std::size_t row) const noexcept { return attention_ + row * attention_step(); }
     T* alignment(std::size_t row) const noexcept { return alignment_ + row * alignment_step_; }
+    T const* context(std::size_t row) const noexcept { return context_ + row * context_step(); }
+    /// Returns the query of a row's last step: exponentials if its keys are.
+    T const* query(std::size_t row) const noexcept { return query_ + row * query_step(); }
 
     panels<T> const& W() const noexcept { return lstm_.W(); }
     std::size_t H() const noexcept { return lstm_.H(); }
@@ -204,7 +209,7 @@ private:
     }
 
     attn_lstm_parameters<T> const& p_;
-    lstm_rows<T> lstm_;
+    Lstm lstm_;
     Score score_;
     std::size_t alignment_step_;
     T* attention_;

@@ -78,6 +78,16 @@ XLOOM_NAMED_OPERAND(ct_B, "ct_B")
 XLOOM_NAMED_OPERAND(ct_P, "ct_P")
 XLOOM_NAMED_OPERAND(ct_initial_h, "ct_initial_h")
 XLOOM_NAMED_OPERAND(ct_initial_c, "ct_initial_c")
+XLOOM_NAMED_OPERAND(ct_alignments, "ct_alignments")
+XLOOM_NAMED_OPERAND(ct_Y_attention, "ct_Y_attention")
+XLOOM_NAMED_OPERAND(ct_Y_alignment, "ct_Y_alignment")
+XLOOM_NAMED_OPERAND(ct_QW, "ct_QW")
+XLOOM_NAMED_OPERAND(ct_MW, "ct_MW")
+XLOOM_NAMED_OPERAND(ct_V, "ct_V")
+XLOOM_NAMED_OPERAND(ct_M, "ct_M")
+XLOOM_NAMED_OPERAND(ct_AW, "ct_AW")
+XLOOM_NAMED_OPERAND(ct_initial_attention, "ct_initial_attention")
+XLOOM_NAMED_OPERAND(ct_initial_alignment, "ct_initial_alignment")
 
 #undef XLOOM_NAMED_OPERAND
 

@@ -35,7 +35,6 @@ struct attn_lstm_states {
     using T = compute_t<Item>;
     using score_type = decltype(score_for(
         std::declval<Score const&>(), std::declval<kernel::attn_lstm_parameters<T> const&>(), 0));
-    using rows_type = kernel::attn_lstm_rows<T, Item, score_type>;
 
     Weights const& weights;
     Score const& score;
@@ -46,28 +45,19 @@ struct attn_lstm_states {
     step_rows<Item> alignments;
     std::vector<kernel::attending_row<T, Item>>& attending; ///< one row for each sequence
 
-    struct part_rows : rows_type {
+    template <class Rows>
+    struct part_rows : Rows {
         T* scratch;
     };
 
     template <class Part>
-    part_rows make_rows(Part const& part, kernel::arena<T>& numbers) const
+    auto make_rows(Part const& part, kernel::arena<T>& numbers) const
     {
-        auto const& p = detail::parameters_of(weights, part.d);
-        std::size_t longest = 0;
-        for (std::size_t r = 0; r < part.count; ++r)
-            longest = (std::max)(longest, memory.length(part.first[r].row));
-        part_rows rows{rows_type(p, part.count, longest, score_for(score, p, part.d), numbers),
-            numbers.take(longest * p.E)};
-        for (std::size_t r = 0; r < part.count; ++r)
-            attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
-        rows.attend_to(attending.data() + part.number,
-            alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
-        return rows;
+        return make_rows_of<kernel::attn_lstm_rows<T, Item, score_type>>(part, numbers);
     }
 
-    template <class Part>
-    void start(Part const& part, part_rows const& rows) const
+    template <class Part, class Rows>
+    void start(Part const& part, Rows const& rows) const
     {
         auto const& p = detail::parameters_of(weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
@@ -83,8 +73,8 @@ struct attn_lstm_states {
         }
     }
 
-    template <class Part>
-    void finish(Part const& part, part_rows const& rows) const
+    template <class Part, class Rows>
+    void finish(Part const& part, Rows const& rows) const
     {
         auto const& p = detail::parameters_of(weights, part.d);
         for (std::size_t r = 0; r < part.count; ++r) {
@@ -98,6 +88,25 @@ struct attn_lstm_states {
             alignments.zero_fill(0, part.first[r].length, part.d, n, length, memory.S);
             alignments.zero_fill(part.first[r].length, operands.sizes.T, part.d, n, 0, memory.S);
         }
+    }
+
+protected:
+    /// Returns a part's rows of a kernel, which is constructed from `arguments` too.
+    template <class Rows, class Part, class... Arguments>
+    part_rows<Rows> make_rows_of(
+        Part const& part, kernel::arena<T>& numbers, Arguments const&... arguments) const
+    {
+        auto const& p = detail::parameters_of(weights, part.d);
+        std::size_t longest = 0;
+        for (std::size_t r = 0; r < part.count; ++r)
+            longest = (std::max)(longest, memory.length(part.first[r].row));
+        part_rows<Rows> rows{Rows(p, part.count, longest, score_for(score, p, part.d), numbers, arguments...),
+            numbers.take(longest * p.E)};
+        for (std::size_t r = 0; r < part.count; ++r)
+            attending[part.number + r] = attend_to(p, part.d, part.first[r].row, numbers);
+        rows.attend_to(attending.data() + part.number,
+            alignments.is_given() || Y_attention.is_given() || Y_alignment.is_given());
+        return rows;
     }
 
 private:

@@ -50,8 +50,8 @@ public:
     using parameters = typename Cell::parameters;
 
     template <class Residuals>
-    backward_states(
-        operands const& states, parameters const& p, Residuals const&, std::size_t d, kernel::arena<T>&)
+    backward_states(operands const& states, parameters const& p, Residuals const&, std::size_t, std::size_t d,
+        kernel::arena<T>&)
         : o_(states), p_(p), d_(d)
     {}
 
@@ -68,12 +68,16 @@ public:
             load_state(o_.ct_Y_c, d_, n, p_.H, cell.ct_c(r));
     }
     /// Stores the cotangents of its initial states.
-    void finish(Cell const& cell, std::size_t r, std::size_t n) const
+    void finish(Cell const& cell, std::size_t r, std::size_t n, bool) const
     {
         store_state(cell.ct_h(r), p_.H, o_.ct_initial_h, d_, n);
         if constexpr (requires { cell.ct_c(r); })
             store_state(cell.ct_c(r), p_.H, o_.ct_initial_c, d_, n);
     }
+    /// Completes the direction.
+    template <class Policy>
+    void finish_all(Policy const&) const
+    {}
 
 private:
     operands const& o_;
@@ -163,7 +167,7 @@ private:
           lengths_(residuals.lengths().data()),
           longest_(residuals.longest()),
           most_((std::max)(o.batch.N, (std::min)(tuning::rows_per_gradient, begins_[longest_]))),
-          states_(states, p, residuals, d, memory),
+          states_(states, p, residuals, parts, d, memory),
           left_{memory.take(most_ * kernel::row_step<T>(stride_)), kernel::row_step<T>(stride_)},
           bias_sums_(memory.take(Cell::sums_size(p))),
           P_sums_(memory.take(Cell::sums_size(p))),
@@ -219,6 +223,7 @@ private:
         }
         policy.for_each(groups_, [&](std::size_t group) { finish(group); });
         policy.for_each(parts_, [&](std::size_t part) { finish_weights(part, at.is_first); });
+        states_.finish_all(policy);
     }
 
     /// Returns the time step at which a row of the batch is in step t.
@@ -383,7 +388,7 @@ private:
     {
         part_memory const memory = memory_of(group);
         for_each_row(group, o_.batch.N, [&](std::size_t r, std::size_t sorted) {
-            states_.finish(memory.cell, r, rows_[sorted]);
+            states_.finish(memory.cell, r, rows_[sorted], lengths_[sorted] != 0);
             if (d_ == 0)
                 o_.ct_X.zero_fill(lengths_[sorted], o_.batch.T, 0, rows_[sorted], 0, o_.widths.I);
         });

@@ -75,12 +75,13 @@ kernel::strided_matrix<Item> across(
         from.step(2), from.step(1)};
 }
 
-/// Returns the rows from first_row on of matrix d of a tensor [D, .., ..], not transposed: its rows are along
-/// the depth.
+/// Returns the block that begins at (first_row, first_column) of matrix d of a tensor [D, .., ..], not
+/// transposed: its rows are along the depth.
 template <class Item>
-kernel::strided_matrix<Item> along(tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row)
+kernel::strided_matrix<Item> along(
+    tensor_ref<Item const> const& from, std::size_t d, std::size_t first_row, std::size_t first_column = 0)
 {
-    kernel::strided_matrix<Item> const matrix = across(from, d, first_row, 0);
+    kernel::strided_matrix<Item> const matrix = across(from, d, first_row, first_column);
     return {matrix.items, matrix.column_step, matrix.depth_step};
 }
 
