@@ -107,6 +107,7 @@ public:
     {
         if (!p_.attends)
             return;
+        std::fill_n(zeros_, key_step(), T(0)); // the workspace may hold numbers of another call
         policy.for_each(parts_, [&](std::size_t part) {
             if (o_.ct_MW.is_given())
                 finish_MW(part);
