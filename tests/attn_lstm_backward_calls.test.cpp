@@ -93,6 +93,22 @@ TEST_CASE("attn_lstm_backward_into: the bits of one thread on any number of thre
     }
 }
 
+TEST_CASE("attn_lstm_backward_into: the same bits with the memory of calls of other sizes")
+{
+    attn_lstm_residuals<float> residuals;
+    attention_workspace<float> workspace;
+    for (std::size_t const size : {9u, 4u, 11u, 2u}) {
+        problem<float> const each(static_cast<unsigned>(size), {size, size + 1, 3, 5 + size, 1},
+            {size + 2, 4 + size, 3 + size, 2 + size});
+        attn_lstm_tensors<float> const given(each.in);
+        attn_lstm_weights<float> const weights(given.constants(), options_of(each.options));
+        attn_lstm_forward_into(given.X, weights, given.start(), {}, residuals, workspace);
+        CHECK(have_same_gradients<family, float>(family::backward(given, family::shapes(each.in), each.options,
+                                                     residuals, each.ct, workspace, {}, serial),
+            each.gradients()));
+    }
+}
+
 TEST_CASE("attn_lstm_backward_into: floats and storage floats are close to doubles")
 {
     problem<double> const each(2, {12, 7, 16, 16, 2}, {11, 16, 16, 16}, "bidirectional");
