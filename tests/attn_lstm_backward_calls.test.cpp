@@ -103,8 +103,8 @@ TEST_CASE("attn_lstm_backward_into: the same bits with the memory of calls of ot
         attn_lstm_tensors<float> const given(each.in);
         attn_lstm_weights<float> const weights(given.constants(), options_of(each.options));
         attn_lstm_forward_into(given.X, weights, given.start(), {}, residuals, workspace);
-        CHECK(have_same_gradients<family, float>(family::backward(given, family::shapes(each.in), each.options,
-                                                     residuals, each.ct, workspace, {}, serial),
+        CHECK(have_same_gradients<family, float>(family::backward(given, family::shapes(each.in),
+                                                     each.options, residuals, each.ct, workspace, {}, serial),
             each.gradients()));
     }
 }

@@ -173,6 +173,17 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
     residuals.finish();
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void attn_lstm_forward_into(Input const&, attn_lstm_weights<Item> const&,
+    std::type_identity_t<attn_lstm_start<Item>> const&, std::type_identity_t<attn_lstm_outputs<Item>> const&,
+    attn_lstm_residuals<Item>&, Policy const&, attention_workspace<Item>&)
+{
+    static_assert(
+        detail::never<Policy>, "xloom::attn_lstm_forward_into: the arguments are attn_lstm_forward_into(X, "
+                               "weights, start, outputs, residuals, workspace[, policy])");
+}
+
 /// Computes the vector-Jacobian product of com.microsoft's AttnLSTM with its default score: the cotangents of
 /// its inputs from those of its outputs.
 ///
@@ -241,6 +252,32 @@ void attn_lstm_backward_into(Input const& X,
             {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW, gradients.V,
             {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
         weights, residuals, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void attn_lstm_backward_into(Input const&,
+    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
+    attn_lstm_backward_weights<Item> const&, attn_lstm_residuals<Item> const&,
+    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
+    std::type_identity_t<attn_lstm_gradients<Item>> const&, Policy const&, attention_workspace<Item>&)
+{
+    static_assert(
+        detail::never<Policy>, "xloom::attn_lstm_backward_into: the arguments are attn_lstm_backward_into(X, "
+                               "M, weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void attn_lstm_backward_into(Input const&,
+    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
+    attn_lstm_weights<Item> const&, attn_lstm_residuals<Item> const&,
+    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
+    std::type_identity_t<attn_lstm_gradients<Item>> const&, attention_workspace<Item>&, Policy const&...)
+{
+    static_assert(detail::never<Item>,
+        "xloom::attn_lstm_backward_into: the weights must be attn_lstm_backward_weights, constructed from "
+        "the constants and options of attn_lstm_weights");
 }
 
 } // namespace xloom

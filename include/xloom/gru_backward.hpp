@@ -63,6 +63,16 @@ void gru_forward_into(Input const& X, gru_weights<Item> const& weights,
         "xloom::gru_forward_into", input, weights, start, outputs, residuals, workspace, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void gru_forward_into(Input const&, gru_weights<Item> const&, std::type_identity_t<gru_start<Item>> const&,
+    std::type_identity_t<gru_outputs<Item>> const&, gru_residuals<Item>&, Policy const&,
+    recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::gru_forward_into: the arguments are gru_forward_into(X, "
+                                         "weights, start, outputs, residuals, workspace[, policy])");
+}
+
 /// Computes the vector-Jacobian product of ONNX's GRU: the cotangents of its inputs from those of its
 /// outputs.
 ///
@@ -104,6 +114,26 @@ void gru_backward_into(Input const& X, gru_backward_weights<Item> const& weights
     detail::run_hidden_backward<kernel::gru_backward_rows<detail::compute_t<Item>>>(
         "xloom::gru_backward_into", {"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"}, input, weights, residuals,
         cotangents, gradients, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void gru_backward_into(Input const&, gru_backward_weights<Item> const&, gru_residuals<Item> const&,
+    std::type_identity_t<gru_cotangents<Item>> const&, std::type_identity_t<gru_gradients<Item>> const&,
+    Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::gru_backward_into: the arguments are gru_backward_into(X, "
+                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void gru_backward_into(Input const&, gru_weights<Item> const&, gru_residuals<Item> const&,
+    std::type_identity_t<gru_cotangents<Item>> const&, std::type_identity_t<gru_gradients<Item>> const&,
+    recurrent_workspace<Item>&, Policy const&...)
+{
+    static_assert(detail::never<Item>, "xloom::gru_backward_into: the weights must be gru_backward_weights, "
+                                       "constructed from the constants and options of gru_weights");
 }
 
 } // namespace xloom

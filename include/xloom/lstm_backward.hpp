@@ -142,6 +142,16 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     residuals.finish();
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void lstm_forward_into(Input const&, lstm_weights<Item> const&, std::type_identity_t<lstm_start<Item>> const&,
+    std::type_identity_t<lstm_outputs<Item>> const&, lstm_residuals<Item>&, Policy const&,
+    recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::lstm_forward_into: the arguments are lstm_forward_into(X, "
+                                         "weights, start, outputs, residuals, workspace[, policy])");
+}
+
 /// Computes the vector-Jacobian product of ONNX's LSTM: the cotangents of its inputs from those of its
 /// outputs.
 ///
@@ -204,6 +214,27 @@ void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weigh
             {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
                 {gradients.initial_c, layout}},
             weights, residuals, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void lstm_backward_into(Input const&, lstm_backward_weights<Item> const&, lstm_residuals<Item> const&,
+    std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
+    Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::lstm_backward_into: the arguments are lstm_backward_into(X, "
+                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void lstm_backward_into(Input const&, lstm_weights<Item> const&, lstm_residuals<Item> const&,
+    std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
+    recurrent_workspace<Item>&, Policy const&...)
+{
+    static_assert(
+        detail::never<Item>, "xloom::lstm_backward_into: the weights must be lstm_backward_weights, "
+                             "constructed from the constants and options of lstm_weights");
 }
 
 } // namespace xloom

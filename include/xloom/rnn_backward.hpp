@@ -62,6 +62,16 @@ void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
         "xloom::rnn_forward_into", input, weights, start, outputs, residuals, workspace, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void rnn_forward_into(Input const&, rnn_weights<Item> const&, std::type_identity_t<rnn_start<Item>> const&,
+    std::type_identity_t<rnn_outputs<Item>> const&, rnn_residuals<Item>&, Policy const&,
+    recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::rnn_forward_into: the arguments are rnn_forward_into(X, "
+                                         "weights, start, outputs, residuals, workspace[, policy])");
+}
+
 /// Computes the vector-Jacobian product of ONNX's RNN: the cotangents of its inputs from those of its
 /// outputs.
 ///
@@ -103,6 +113,26 @@ void rnn_backward_into(Input const& X, rnn_backward_weights<Item> const& weights
     detail::run_hidden_backward<kernel::rnn_backward_rows<detail::compute_t<Item>>>(
         "xloom::rnn_backward_into", {"[D, H, I]", "[D, H, H]", "[D, 2H]"}, input, weights, residuals,
         cotangents, gradients, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void rnn_backward_into(Input const&, rnn_backward_weights<Item> const&, rnn_residuals<Item> const&,
+    std::type_identity_t<rnn_cotangents<Item>> const&, std::type_identity_t<rnn_gradients<Item>> const&,
+    Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::rnn_backward_into: the arguments are rnn_backward_into(X, "
+                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void rnn_backward_into(Input const&, rnn_weights<Item> const&, rnn_residuals<Item> const&,
+    std::type_identity_t<rnn_cotangents<Item>> const&, std::type_identity_t<rnn_gradients<Item>> const&,
+    recurrent_workspace<Item>&, Policy const&...)
+{
+    static_assert(detail::never<Item>, "xloom::rnn_backward_into: the weights must be rnn_backward_weights, "
+                                       "constructed from the constants and options of rnn_weights");
 }
 
 } // namespace xloom

@@ -1,0 +1,61 @@
+// Mistakes in the calls of the recurrent operators' backward passes.
+// clang-format off
+// 1: xloom::lstm_forward_into: the arguments are lstm_forward_into(X, weights, start, outputs, residuals, workspace[, policy])
+// 2: xloom::lstm_backward_into: the arguments are lstm_backward_into(X, weights, residuals, cotangents, gradients, workspace[, policy])
+// 3: xloom::lstm_backward_into: the weights must be lstm_backward_weights, constructed from the constants and options of lstm_weights
+// 4: xloom::gru_backward_into: the weights must be gru_backward_weights, constructed from the constants and options of gru_weights
+// 5: xloom::rnn_backward_into: the weights must be rnn_backward_weights, constructed from the constants and options of rnn_weights
+// 6: xloom::attn_lstm_forward_into: the arguments are attn_lstm_forward_into(X, weights, start, outputs, residuals, workspace[, policy])
+// 7: xloom::attn_lstm_backward_into: the arguments are attn_lstm_backward_into(X, M, weights, residuals, cotangents, gradients, workspace[, policy])
+// 8: xloom::attn_lstm_backward_into: the weights must be attn_lstm_backward_weights, constructed from the constants and options of attn_lstm_weights
+// 9: xloom: ct_W is written, so it must not be const
+// clang-format on
+#include <xloom/attn_lstm_backward.hpp>
+#include <xloom/gru_backward.hpp>
+#include <xloom/lstm_backward.hpp>
+#include <xloom/rnn_backward.hpp>
+
+using namespace xloom;
+
+int main()
+{
+    xt::xtensor<float, 3> const X = xt::zeros<float>({3, 1, 2}), W = xt::zeros<float>({1, 4, 2}),
+                                R = xt::zeros<float>({1, 4, 1});
+    xt::xtensor<float, 3> ct = xt::zeros<float>({1, 1, 1});
+    lstm_constants<float> const constants{.W = W, .R = R};
+    lstm_weights<float> const weights(constants);
+    lstm_backward_weights<float> const backward_weights(constants);
+    lstm_residuals<float> residuals;
+    recurrent_workspace<float> workspace;
+    attn_lstm_constants<float> const attention_constants{.W = W, .R = R};
+    attn_lstm_weights<float> const attention(attention_constants);
+    attn_lstm_backward_weights<float> const backward_attention(attention_constants);
+    attn_lstm_residuals<float> attention_residuals;
+    attention_workspace<float> attention_memory;
+
+#if CASE == 0
+    lstm_forward_into(X, weights, {}, {}, residuals, workspace, serial);
+    lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
+    attn_lstm_forward_into(X, attention, {}, {}, attention_residuals, attention_memory, serial);
+    attn_lstm_backward_into(
+        X, {}, backward_attention, attention_residuals, {}, {.initial_h = ct}, attention_memory, serial);
+#elif CASE == 1
+    lstm_forward_into(X, weights, {}, {}, residuals, serial, workspace);
+#elif CASE == 2
+    lstm_backward_into(X, backward_weights, residuals, {.Y_h = ct}, {.initial_h = ct}, serial, workspace);
+#elif CASE == 3
+    lstm_backward_into(X, weights, residuals, {.Y_h = ct}, {.initial_h = ct}, workspace, serial);
+#elif CASE == 4
+    gru_backward_into(X, gru_weights<float>({.W = W, .R = R}), gru_residuals<float>(), {}, {}, workspace);
+#elif CASE == 5
+    rnn_backward_into(X, rnn_weights<float>({.W = W, .R = R}), rnn_residuals<float>(), {}, {}, workspace);
+#elif CASE == 6
+    attn_lstm_forward_into(X, attention, {.M = X}, {}, attention_residuals, serial, attention_memory);
+#elif CASE == 7
+    attn_lstm_backward_into(X, X, backward_attention, attention_residuals, {}, {}, serial, attention_memory);
+#elif CASE == 8
+    attn_lstm_backward_into(X, X, attention, attention_residuals, {}, {}, attention_memory);
+#elif CASE == 9
+    lstm_backward_into(X, backward_weights, residuals, {}, {.W = W}, workspace);
+#endif
+}
