@@ -1,6 +1,7 @@
 #pragma once
-// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, and
-// xloom/adolc.hpp, which requires ADOL-C, only if XLOOM_USE_ADOLC is.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined,
+// xloom/adolc.hpp, which requires ADOL-C, only if XLOOM_USE_ADOLC is, and xloom/sacado.hpp, which requires
+// Sacado, only if XLOOM_USE_SACADO is.
 
 #include <xloom/activations.hpp>
 #include <xloom/attn_lstm.hpp>
@@ -44,4 +45,7 @@
 #endif
 #ifdef XLOOM_USE_ADOLC
 #include <xloom/adolc.hpp>
+#endif
+#ifdef XLOOM_USE_SACADO
+#include <xloom/sacado.hpp>
 #endif

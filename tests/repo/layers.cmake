@@ -3,8 +3,8 @@
 #     std <- core <- infer, kernel, options <- check <- tensor (+ xtensor) <- run/FAMILY <- the operators <- xloom.hpp
 #
 # The headers NAME_options.hpp beside the operators hold options, which check/ reads.
-# kernel alone may include xsimd; tensor/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB, adolc.hpp alone ADOL-C;
-# core/huge_pages.hpp alone includes what the system has.
+# kernel alone may include xsimd; tensor/xtensor.hpp alone includes xtensor; tbb.hpp alone includes oneTBB, adolc.hpp alone ADOL-C,
+# sacado.hpp alone Sacado; core/huge_pages.hpp alone includes what the system has.
 
 set(core_may "core")
 set(options_may "core")
@@ -76,6 +76,10 @@ foreach(header IN LISTS headers)
       endif()
     elseif(included MATCHES "^adolc/")
       if(header STREQUAL "xloom/adolc.hpp")
+        continue()
+      endif()
+    elseif(included MATCHES "^Sacado_")
+      if(header STREQUAL "xloom/sacado.hpp")
         continue()
       endif()
     elseif(included MATCHES "^sys/")

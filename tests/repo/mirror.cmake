@@ -29,12 +29,14 @@ set(exceptions
   "benchmark check_vjp | a tool for tests"
   "benchmark if_vjp | the time of a branch and of its VJP"
   "benchmark rnn_backward | the engine of gru_backward, with a kernel of one gate"
+  "benchmark sacado | an adapter, whose time is that of Sacado"
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
   "example adolc | the examples do without ADOL-C"
   "example gru_backward | as examples/delayed_echo, with other names"
   "example loop_vjp_into | kepler_orbit shows loop_vjp, which is the same in memory of its own"
   "example rnn_backward | as examples/delayed_echo, with other names"
+  "example sacado | the examples do without Sacado"
   "example xloom | includes only")
 
 set(faults 0)

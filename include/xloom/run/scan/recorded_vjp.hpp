@@ -22,7 +22,8 @@ namespace xloom {
 ///     tape.output(x * x);                        // a dependent variable
 ///     tape.reverse(ct_outputs, ct_inputs);       // sets ct_inputs to the VJP; the recording ends
 ///
-/// The destructor ends a recording too. xloom::adolc_tape (xloom/adolc.hpp) is one.
+/// The destructor ends a recording too. xloom::adolc_tape (xloom/adolc.hpp) and xloom::sacado_tape
+/// (xloom/sacado.hpp) are such recordings.
 template <class Tape>
 concept recording_tape =
     std::default_initializable<Tape> && requires(Tape& tape, typename Tape::scalar const& value,
