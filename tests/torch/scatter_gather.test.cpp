@@ -160,14 +160,14 @@ TEST_CASE("every reduction at repeated indices, ties and zeros among the values:
 {
     std::mt19937 random(3);
     for (auto const& [data, count, k] : every_size)
-        for (auto const& [kind, name] : every_torch_reduction)
+        for (torch_reduction const& reduce : every_torch_reduction)
             for (bool const include_self : {true, false})
                 for (bool const are_whole : {true, false}) {
-                    bool const is_extremum = kind == reduction::max || kind == reduction::min;
+                    bool const is_extremum = reduce.kind == reduction::max || reduce.kind == reduction::min;
                     if (k != 1 ||
                         (is_extremum && !include_self && are_whole)) // the latter: a known difference
                         continue;
-                    CAPTURE(name);
+                    CAPTURE(reduce.name);
                     CAPTURE(include_self);
                     CAPTURE(are_whole);
                     auto const draw = are_whole ? random_items<double> : real_items;
@@ -176,31 +176,31 @@ TEST_CASE("every reduction at repeated indices, ties and zeros among the values:
                     for (std::int64_t& row : in.indices.items) // libtorch refuses negative ones here
                         row = row < 0 ? row + static_cast<std::int64_t>(data[0]) : row;
                     in.updates = draw(random, updates_shape(data, in.indices.shape));
-                    check_close(scatter(in, {.reduction = kind, .include_self = include_self}),
+                    check_close(scatter(in, {.reduction = reduce.kind, .include_self = include_self}),
                         torch_oracle::scatter_reduce(
-                            in.ct, in.data, rows_of(in.indices), in.updates, name, include_self));
+                            in.ct, in.data, rows_of(in.indices), in.updates, reduce.name, include_self));
                 }
 }
 
 TEST_CASE("gather_nd: index, index_select")
 {
     std::mt19937 random(4);
-    for (auto const& [data, count, k] : every_size) {
-        auto const from = real_items(random, data);
-        auto indices = random_indices(random, {count}, data, k);
-        auto const ct = real_items(random, updates_shape(data, indices.shape));
+    for (sizes const& size : every_size) {
+        auto const from = real_items(random, size.data);
+        auto indices = random_indices(random, {size.count}, size.data, size.k);
+        auto const ct = real_items(random, updates_shape(size.data, indices.shape));
         auto const check = [&](gathered const& expected) {
             auto const index = to_tensor<index_tensor>(indices);
             auto const result = gather_nd(to_tensor<tensor>(from), index);
-            auto const d_data = gather_nd_vjp(to_tensor<tensor>(ct), data, index);
+            auto const d_data = gather_nd_vjp(to_tensor<tensor>(ct), size.data, index);
             CHECK(torch_oracle::difference(to_array(result), expected.result) == 0);
             CHECK(torch_oracle::difference(to_array(d_data), expected.d_data) <= torch_oracle::tolerance);
         };
         check(torch_oracle::index(ct, from, indices));
-        if (k != 1)
+        if (size.k != 1)
             continue;
         for (std::int64_t& row : indices.items)
-            row = row < 0 ? row + static_cast<std::int64_t>(data[0]) : row;
+            row = row < 0 ? row + static_cast<std::int64_t>(size.data[0]) : row;
         check(torch_oracle::index_select(ct, from, rows_of(indices)));
     }
 }
@@ -227,18 +227,18 @@ TEST_CASE("gather_nd with a batch axis: gather")
 TEST_CASE("maxima and minima among infinities: scatter_reduce")
 {
     double const infinity = std::numeric_limits<double>::infinity();
-    for (auto const& [kind, name] : {std::pair(reduction::max, "amax"), {reduction::min, "amin"}})
+    for (torch_reduction const& reduce : {torch_reduction{reduction::max, "amax"}, {reduction::min, "amin"}})
         for (bool const include_self : {true, false})
             for (auto const& updates :
                 {std::vector<double>{3, 4}, {infinity, -infinity}, {-infinity, -infinity}})
                 for (double const old : {5.0, infinity}) {
                     if (!include_self && std::count(updates.begin(), updates.end(), old) != 0)
                         continue; // a known difference
-                    CAPTURE(name);
+                    CAPTURE(reduce.name);
                     auto const in = operands_of({old, updates, 12, {}, {}});
-                    auto const found = scatter(in, {.reduction = kind, .include_self = include_self});
+                    auto const found = scatter(in, {.reduction = reduce.kind, .include_self = include_self});
                     auto const expected = torch_oracle::scatter_reduce(
-                        in.ct, in.data, rows_of(in.indices), in.updates, name, include_self);
+                        in.ct, in.data, rows_of(in.indices), in.updates, reduce.name, include_self);
                     CHECK(found.result.items == expected.result.items);
                     CHECK(found.d_data.items == expected.d_data.items);
                     CHECK(found.d_updates.items == expected.d_updates.items);
