@@ -179,9 +179,9 @@ void attn_lstm_forward_into(Input const&, attn_lstm_weights<Item> const&,
     std::type_identity_t<attn_lstm_start<Item>> const&, std::type_identity_t<attn_lstm_outputs<Item>> const&,
     attn_lstm_residuals<Item>&, Policy const&, attention_workspace<Item>&)
 {
-    static_assert(
-        detail::never<Policy>, "xloom::attn_lstm_forward_into: the arguments are attn_lstm_forward_into(X, "
-                               "weights, start, outputs, residuals, workspace[, policy])");
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm_forward_into: the arguments are attn_lstm_forward_into(X, "
+        "weights, start, outputs, residuals, workspace[, policy])");
 }
 
 /// Computes the vector-Jacobian product of com.microsoft's AttnLSTM with its default score: the cotangents of
@@ -262,9 +262,9 @@ void attn_lstm_backward_into(Input const&,
     std::type_identity_t<attn_lstm_cotangents<Item>> const&,
     std::type_identity_t<attn_lstm_gradients<Item>> const&, Policy const&, attention_workspace<Item>&)
 {
-    static_assert(
-        detail::never<Policy>, "xloom::attn_lstm_backward_into: the arguments are attn_lstm_backward_into(X, "
-                               "M, weights, residuals, cotangents, gradients, workspace[, policy])");
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm_backward_into: the arguments are attn_lstm_backward_into(X, "
+        "M, weights, residuals, cotangents, gradients, workspace[, policy])");
 }
 
 /// Rejects the weights of the forward pass.

@@ -232,9 +232,9 @@ void lstm_backward_into(Input const&, lstm_weights<Item> const&, lstm_residuals<
     std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
     recurrent_workspace<Item>&, Policy const&...)
 {
-    static_assert(
-        detail::never<Item>, "xloom::lstm_backward_into: the weights must be lstm_backward_weights, "
-                             "constructed from the constants and options of lstm_weights");
+    static_assert(detail::never<Item>,
+        "xloom::lstm_backward_into: the weights must be lstm_backward_weights, "
+        "constructed from the constants and options of lstm_weights");
 }
 
 } // namespace xloom

@@ -2,7 +2,8 @@
 // xloom 0.1.0 in one file: structured recurrences with exact ONNX semantics, on xtensor.
 //
 // Needs C++20, xtensor 0.24.3 or newer with its xtl, and xsimd 8.1 or newer. With XLOOM_USE_TBB defined it holds tbb_policy, too, and
-// needs oneTBB, with XLOOM_USE_ADOLC adolc_tape and ADOL-C. Made by scripts/single-include from the headers below include/: change those.
+// needs oneTBB, with XLOOM_USE_ADOLC adolc_tape and ADOL-C, with XLOOM_USE_SACADO sacado_tape and Sacado. Made by scripts/single-include from
+// the headers below include/: change those.
 //
 // BSD 3-Clause License
 //
@@ -65,8 +66,9 @@
 #include <version>
 
 // ==== xloom/xloom.hpp ====
-// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined, and
-// xloom/adolc.hpp, which requires ADOL-C, only if XLOOM_USE_ADOLC is.
+// All public headers; xloom/tbb.hpp, which requires oneTBB, only if XLOOM_USE_TBB is defined,
+// xloom/adolc.hpp, which requires ADOL-C, only if XLOOM_USE_ADOLC is, and xloom/sacado.hpp, which requires
+// Sacado, only if XLOOM_USE_SACADO is.
 
 // ==== xloom/activations.hpp ====
 // ONNX's activation functions over contiguous ranges, with SIMD for float and double.
@@ -7803,7 +7805,7 @@ attn_lstm_attributes<T> attributes_of(attn_lstm_backward_parameters<T> const& p)
     return {p.how, p.attends, p.has_layer};
 }
 
-/// What a row of the batch attends to, and the cotangents that it adds to.
+/// A row of the batch: its keys and values, the cotangents of its alignments, and those that it adds to.
 template <class T, class Item>
 struct attending_backward_row {
     key_rows<T const> keys;
@@ -7825,8 +7827,8 @@ public:
     using parameters = attn_lstm_backward_parameters<T>;
 
     static constexpr std::size_t gates = 4;
-    /// Of the attention: its columns of W, QW, AW; the attention before the step, the cotangents of the query
-    /// and of the attention after the step. Left factors are also h and the context.
+    /// The gradients of W for x, R, W for the attention, QW, AW; x, h and the attention before the step, the
+    /// cotangents of the query and of the attention after it. h and the context after it are left factors.
     static constexpr std::size_t gradients = 5, factors = 5;
     static constexpr std::size_t gradient_of_W_attention = 2, gradient_of_QW = 3, gradient_of_AW = 4;
     static constexpr std::size_t factor_attention = 2, factor_query = 3, factor_ct_attention = 4;
@@ -8903,6 +8905,7 @@ public:
     {
         if (!p_.attends)
             return;
+        std::fill_n(zeros_, key_step(), T(0)); // the workspace may hold numbers of another call
         policy.for_each(parts_, [&](std::size_t part) {
             if (o_.ct_MW.is_given())
                 finish_MW(part);
@@ -9020,7 +9023,7 @@ private:
     weight_gradient<Item> ct_MW_{};
 };
 
-/// What row r of a group attends to.
+/// The rows of a group: row r is every `groups`-th from the first.
 template <class Item>
 struct attending_rows {
     attention_gradients<Item> const* all;
@@ -9344,6 +9347,17 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
     residuals.finish();
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void attn_lstm_forward_into(Input const&, attn_lstm_weights<Item> const&,
+    std::type_identity_t<attn_lstm_start<Item>> const&, std::type_identity_t<attn_lstm_outputs<Item>> const&,
+    attn_lstm_residuals<Item>&, Policy const&, attention_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm_forward_into: the arguments are attn_lstm_forward_into(X, "
+        "weights, start, outputs, residuals, workspace[, policy])");
+}
+
 /// Computes the vector-Jacobian product of com.microsoft's AttnLSTM with its default score: the cotangents of
 /// its inputs from those of its outputs.
 ///
@@ -9412,6 +9426,32 @@ void attn_lstm_backward_into(Input const& X,
             {cotangents.Y_attention, 0}, {cotangents.Y_alignment, 0}, gradients.M, gradients.MW, gradients.V,
             {gradients.initial_attention, 0}, {gradients.initial_alignment, 0}},
         weights, residuals, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void attn_lstm_backward_into(Input const&,
+    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
+    attn_lstm_backward_weights<Item> const&, attn_lstm_residuals<Item> const&,
+    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
+    std::type_identity_t<attn_lstm_gradients<Item>> const&, Policy const&, attention_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>,
+        "xloom::attn_lstm_backward_into: the arguments are attn_lstm_backward_into(X, "
+        "M, weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void attn_lstm_backward_into(Input const&,
+    std::type_identity_t<detail::named_ref<tensor_ref<Item const>, detail::names::M>> const&,
+    attn_lstm_weights<Item> const&, attn_lstm_residuals<Item> const&,
+    std::type_identity_t<attn_lstm_cotangents<Item>> const&,
+    std::type_identity_t<attn_lstm_gradients<Item>> const&, attention_workspace<Item>&, Policy const&...)
+{
+    static_assert(detail::never<Item>,
+        "xloom::attn_lstm_backward_into: the weights must be attn_lstm_backward_weights, constructed from "
+        "the constants and options of attn_lstm_weights");
 }
 
 } // namespace xloom
@@ -15260,6 +15300,16 @@ void gru_forward_into(Input const& X, gru_weights<Item> const& weights,
         "xloom::gru_forward_into", input, weights, start, outputs, residuals, workspace, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void gru_forward_into(Input const&, gru_weights<Item> const&, std::type_identity_t<gru_start<Item>> const&,
+    std::type_identity_t<gru_outputs<Item>> const&, gru_residuals<Item>&, Policy const&,
+    recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::gru_forward_into: the arguments are gru_forward_into(X, "
+                                         "weights, start, outputs, residuals, workspace[, policy])");
+}
+
 /// Computes the vector-Jacobian product of ONNX's GRU: the cotangents of its inputs from those of its
 /// outputs.
 ///
@@ -15301,6 +15351,26 @@ void gru_backward_into(Input const& X, gru_backward_weights<Item> const& weights
     detail::run_hidden_backward<kernel::gru_backward_rows<detail::compute_t<Item>>>(
         "xloom::gru_backward_into", {"[D, 3H, I]", "[D, 3H, H]", "[D, 6H]"}, input, weights, residuals,
         cotangents, gradients, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void gru_backward_into(Input const&, gru_backward_weights<Item> const&, gru_residuals<Item> const&,
+    std::type_identity_t<gru_cotangents<Item>> const&, std::type_identity_t<gru_gradients<Item>> const&,
+    Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::gru_backward_into: the arguments are gru_backward_into(X, "
+                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void gru_backward_into(Input const&, gru_weights<Item> const&, gru_residuals<Item> const&,
+    std::type_identity_t<gru_cotangents<Item>> const&, std::type_identity_t<gru_gradients<Item>> const&,
+    recurrent_workspace<Item>&, Policy const&...)
+{
+    static_assert(detail::never<Item>, "xloom::gru_backward_into: the weights must be gru_backward_weights, "
+                                       "constructed from the constants and options of gru_weights");
 }
 
 } // namespace xloom
@@ -15491,7 +15561,8 @@ namespace xloom {
 ///     tape.output(x * x);                        // a dependent variable
 ///     tape.reverse(ct_outputs, ct_inputs);       // sets ct_inputs to the VJP; the recording ends
 ///
-/// The destructor ends a recording too. xloom::adolc_tape (xloom/adolc.hpp) is one.
+/// The destructor ends a recording too. xloom::adolc_tape (xloom/adolc.hpp) and xloom::sacado_tape
+/// (xloom/sacado.hpp) are such recordings.
 template <class Tape>
 concept recording_tape =
     std::default_initializable<Tape> && requires(Tape& tape, typename Tape::scalar const& value,
@@ -20268,6 +20339,16 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     residuals.finish();
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void lstm_forward_into(Input const&, lstm_weights<Item> const&, std::type_identity_t<lstm_start<Item>> const&,
+    std::type_identity_t<lstm_outputs<Item>> const&, lstm_residuals<Item>&, Policy const&,
+    recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::lstm_forward_into: the arguments are lstm_forward_into(X, "
+                                         "weights, start, outputs, residuals, workspace[, policy])");
+}
+
 /// Computes the vector-Jacobian product of ONNX's LSTM: the cotangents of its inputs from those of its
 /// outputs.
 ///
@@ -20330,6 +20411,27 @@ void lstm_backward_into(Input const& X, lstm_backward_weights<Item> const& weigh
             {{cotangents.Y_h, layout}, {cotangents.Y_c, layout}, {gradients.initial_h, layout},
                 {gradients.initial_c, layout}},
             weights, residuals, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void lstm_backward_into(Input const&, lstm_backward_weights<Item> const&, lstm_residuals<Item> const&,
+    std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
+    Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::lstm_backward_into: the arguments are lstm_backward_into(X, "
+                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void lstm_backward_into(Input const&, lstm_weights<Item> const&, lstm_residuals<Item> const&,
+    std::type_identity_t<lstm_cotangents<Item>> const&, std::type_identity_t<lstm_gradients<Item>> const&,
+    recurrent_workspace<Item>&, Policy const&...)
+{
+    static_assert(detail::never<Item>,
+        "xloom::lstm_backward_into: the weights must be lstm_backward_weights, "
+        "constructed from the constants and options of lstm_weights");
 }
 
 } // namespace xloom
@@ -21107,6 +21209,16 @@ void rnn_forward_into(Input const& X, rnn_weights<Item> const& weights,
         "xloom::rnn_forward_into", input, weights, start, outputs, residuals, workspace, policy);
 }
 
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void rnn_forward_into(Input const&, rnn_weights<Item> const&, std::type_identity_t<rnn_start<Item>> const&,
+    std::type_identity_t<rnn_outputs<Item>> const&, rnn_residuals<Item>&, Policy const&,
+    recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::rnn_forward_into: the arguments are rnn_forward_into(X, "
+                                         "weights, start, outputs, residuals, workspace[, policy])");
+}
+
 /// Computes the vector-Jacobian product of ONNX's RNN: the cotangents of its inputs from those of its
 /// outputs.
 ///
@@ -21148,6 +21260,26 @@ void rnn_backward_into(Input const& X, rnn_backward_weights<Item> const& weights
     detail::run_hidden_backward<kernel::rnn_backward_rows<detail::compute_t<Item>>>(
         "xloom::rnn_backward_into", {"[D, H, I]", "[D, H, H]", "[D, 2H]"}, input, weights, residuals,
         cotangents, gradients, workspace, policy);
+}
+
+/// Rejects a policy that is not last.
+template <class Input, class Item, execution_policy Policy>
+void rnn_backward_into(Input const&, rnn_backward_weights<Item> const&, rnn_residuals<Item> const&,
+    std::type_identity_t<rnn_cotangents<Item>> const&, std::type_identity_t<rnn_gradients<Item>> const&,
+    Policy const&, recurrent_workspace<Item>&)
+{
+    static_assert(detail::never<Policy>, "xloom::rnn_backward_into: the arguments are rnn_backward_into(X, "
+                                         "weights, residuals, cotangents, gradients, workspace[, policy])");
+}
+
+/// Rejects the weights of the forward pass.
+template <class Input, class Item, class... Policy>
+void rnn_backward_into(Input const&, rnn_weights<Item> const&, rnn_residuals<Item> const&,
+    std::type_identity_t<rnn_cotangents<Item>> const&, std::type_identity_t<rnn_gradients<Item>> const&,
+    recurrent_workspace<Item>&, Policy const&...)
+{
+    static_assert(detail::never<Item>, "xloom::rnn_backward_into: the weights must be rnn_backward_weights, "
+                                       "constructed from the constants and options of rnn_weights");
 }
 
 } // namespace xloom
@@ -24426,6 +24558,166 @@ private:
         is_recording_ = false;
     }
 
+    bool is_recording_ = true;
+};
+
+} // namespace xloom
+#endif
+#ifdef XLOOM_USE_SACADO
+
+// ==== xloom/sacado.hpp ====
+// Recordings by Sacado, a part of Trilinos, for recorded_with. Nothing is to be linked; Debian's headers of
+// Sacado include one of libtrilinos-kokkos-dev.
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <Sacado_trad.hpp>
+
+namespace xloom {
+
+/// A recording_tape on the memory of Sacado::Rad: recorded_with<sacado_tape>().
+///
+/// Errors    body_error: a recording begins before another one has ended, of the same thread or of another.
+/// Threads   a program makes one recording at a time, because Sacado::Rad has one memory for all threads.
+/// Aliasing  the end of a recording also ends all Sacado::Rad::ADvar<double> of the caller.
+/// Differs   the derivatives of pow are exact where the base is 0; those of Sacado are NaN.
+/// Source    R. A. Bartlett, D. M. Gay, E. T. Phipps, Automatic Differentiation of C++ Codes for Large-Scale
+///           Scientific Computing, ICCS 2006, https://github.com/trilinos/Trilinos.
+/// Example   tests/sacado.test.cpp
+class sacado_tape {
+    using node = Sacado::Rad::ADvari<double>; // the result of an operation, in the memory of Sacado::Rad
+    using variable = Sacado::Rad::ADvar<double>;
+
+public:
+    /// A number that records its operations. It is valid as long as the recording.
+    ///
+    /// It is the address of a node. ADvar of Sacado::Rad would not do: its operations return nodes, so that
+    /// `auto y = a * b;` copies a node, and no derivative passes through the copy.
+    class scalar {
+    public:
+        scalar() = default; ///< the constant 0
+        scalar(double constant) : value_(constant) {}
+
+        double value() const { return value_; }
+
+        friend bool operator==(scalar const& a, scalar const& b) { return a.value_ == b.value_; }
+        friend auto operator<=>(scalar const& a, scalar const& b) { return a.value_ <=> b.value_; }
+
+        scalar operator+() const { return *this; }
+        scalar operator-() const { return -get(); }
+        friend scalar operator+(scalar const& a, scalar const& b) { return a.get() + b.get(); }
+        friend scalar operator-(scalar const& a, scalar const& b) { return a.get() - b.get(); }
+        friend scalar operator*(scalar const& a, scalar const& b) { return a.get() * b.get(); }
+        friend scalar operator/(scalar const& a, scalar const& b) { return a.get() / b.get(); }
+        scalar& operator+=(scalar const& other) { return *this = *this + other; }
+        scalar& operator-=(scalar const& other) { return *this = *this - other; }
+        scalar& operator*=(scalar const& other) { return *this = *this * other; }
+        scalar& operator/=(scalar const& other) { return *this = *this / other; }
+
+        friend scalar abs(scalar const& x) { return abs(x.get()); }
+        friend scalar fabs(scalar const& x) { return fabs(x.get()); }
+        friend scalar(max)(scalar const& a, scalar const& b) { return a < b ? b : a; }
+        friend scalar(min)(scalar const& a, scalar const& b) { return b < a ? b : a; }
+
+        friend scalar sqrt(scalar const& x) { return sqrt(x.get()); }
+        friend scalar cbrt(scalar const& x) { return cbrt(x.get()); }
+        friend scalar exp(scalar const& x) { return exp(x.get()); }
+        friend scalar log(scalar const& x) { return log(x.get()); }
+        friend scalar log10(scalar const& x) { return log10(x.get()); }
+        friend scalar sin(scalar const& x) { return sin(x.get()); }
+        friend scalar cos(scalar const& x) { return cos(x.get()); }
+        friend scalar tan(scalar const& x) { return tan(x.get()); }
+        friend scalar asin(scalar const& x) { return asin(x.get()); }
+        friend scalar acos(scalar const& x) { return acos(x.get()); }
+        friend scalar atan(scalar const& x) { return atan(x.get()); }
+        friend scalar atan2(scalar const& y, scalar const& x) { return atan2(y.get(), x.get()); }
+        friend scalar sinh(scalar const& x) { return sinh(x.get()); }
+        friend scalar cosh(scalar const& x) { return cosh(x.get()); }
+        friend scalar tanh(scalar const& x) { return tanh(x.get()); }
+        friend scalar asinh(scalar const& x) { return asinh(x.get()); }
+        friend scalar acosh(scalar const& x) { return acosh(x.get()); }
+        friend scalar atanh(scalar const& x) { return atanh(x.get()); }
+
+        friend scalar pow(scalar const& x, scalar const& y)
+        {
+            double const power = std::pow(x.value_, y.value_);
+            double const by_x = y.value_ == 0 ? 0 : y.value_ * std::pow(x.value_, y.value_ - 1);
+            double const by_y = power == 0 ? 0 : power * std::log(x.value_);
+            return Sacado::Rad::ADf2(power, by_x, by_y, x.get(), y.get());
+        }
+
+    private:
+        friend class sacado_tape;
+
+        scalar(node& result) : value_(result.Val), node_(&result) {}
+
+        node& get() const { return node_ ? *node_ : *new node(value_); } // Sacado::Rad frees it
+
+        double value_ = 0;
+        node* node_ = nullptr; // of a constant: none
+    };
+
+    sacado_tape()
+    {
+        if (is_memory_used().exchange(true))
+            detail::fail<body_error>(
+                "xloom::sacado_tape: a recording must end before the next one begins, but "
+                "another one lasts. Sacado::Rad has one memory for all threads: record in "
+                "one thread at a time, and not within a body that is recorded.");
+    }
+    sacado_tape(sacado_tape const&) = delete;
+    sacado_tape& operator=(sacado_tape const&) = delete;
+    ~sacado_tape() { stop(); }
+
+    scalar input(double value)
+    {
+        inputs_.push_back(new node(value));
+        return *inputs_.back();
+    }
+
+    void output(scalar const& value) { outputs_.push_back(value); }
+
+    void reverse(std::span<double const> ct_outputs, std::span<double> ct_inputs)
+    {
+        std::vector<variable> results; // each a node of its own, though the same may be output twice
+        results.reserve(outputs_.size());
+        for (scalar const& output : outputs_)
+            results.emplace_back(output.get());
+        std::vector<variable*> addresses;
+        for (variable& result : results)
+            addresses.push_back(&result);
+        std::vector<double> weights(ct_outputs.begin(), ct_outputs.end());
+        if (!results.empty())
+            variable::Weighted_Gradcomp(results.size(), addresses.data(), weights.data());
+        std::transform(
+            inputs_.begin(), inputs_.end(), ct_inputs.begin(), [](node* input) { return input->aval; });
+        stop();
+    }
+
+private:
+    /// True while a recording lasts.
+    static std::atomic<bool>& is_memory_used()
+    {
+        static std::atomic<bool> used = false;
+        return used;
+    }
+
+    void stop()
+    {
+        if (!is_recording_)
+            return;
+        variable::Gradcomp(0); // computes nothing: the next node begins the memory anew
+        is_recording_ = false;
+        is_memory_used() = false;
+    }
+
+    std::vector<node*> inputs_{};
+    std::vector<scalar> outputs_{};
     bool is_recording_ = true;
 };
 
