@@ -43,9 +43,7 @@ public:
     explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
         : weights_(std::move(weights)), N_(N), d_(d)
     {
-        if (d >= weights_.sizes().D)
-            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
-                d, ". Choose one of the weights' directions.");
+        detail::check_direction(name, weights_.sizes(), d);
         detail::check_rows(name, weights_.sizes(), N);
         kernel::arena<T> size;
         take_memory(size);

@@ -12,6 +12,7 @@
 #include <xloom/gather_nd_vjp.hpp>
 #include <xloom/gru.hpp>
 #include <xloom/gru_backward.hpp>
+#include <xloom/gru_cell.hpp>
 #include <xloom/if.hpp>
 #include <xloom/if_vjp.hpp>
 #include <xloom/infer/attn_lstm.hpp>
@@ -33,6 +34,7 @@
 #include <xloom/packed_matrix.hpp>
 #include <xloom/rnn.hpp>
 #include <xloom/rnn_backward.hpp>
+#include <xloom/rnn_cell.hpp>
 #include <xloom/scan.hpp>
 #include <xloom/scan_list.hpp>
 #include <xloom/scan_vjp.hpp>

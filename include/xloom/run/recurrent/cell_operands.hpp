@@ -59,6 +59,15 @@ XLOOM_CELL_OPERAND(y_t, "output", mutable_items_of, "in memory that can be writt
 
 #undef XLOOM_CELL_OPERAND
 
+/// Requires a direction of the weights.
+template <class Sizes>
+void check_direction(std::string_view op, Sizes const& sizes, std::size_t d)
+{
+    if (d >= sizes.D)
+        fail<option_error>(op, ": d must be less than D = ", sizes.D, ", but d is ", d,
+            ". Choose one of the weights' directions.");
+}
+
 /// The number of a cell's rows: 0 for a moved-from cell, which has no memory.
 class row_count {
 public:

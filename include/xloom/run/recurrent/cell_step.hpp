@@ -19,24 +19,27 @@ struct cell_scratch {
     {}
 };
 
-/// Performs a step of N rows: h and c [N, H] become the next states, which are also written to y_t [N, H] if
-/// it is not null.
+/// Performs a step of N rows: h [N, H], and c [N, H] of rows that have it, become the next states; h is also
+/// written to y_t [N, H] if it is not null.
 template <class T, class Rows, class Item>
 void run_step(
     cell_scratch<T, Rows> const& scratch, std::size_t N, Item* h, Item* c, Item const* x_t, Item* y_t)
 {
+    constexpr bool has_c = requires { scratch.rows.c(0); };
     auto const& [rows, x, sums] = scratch;
     std::size_t const I = rows.W().depth, H = rows.H();
     for (std::size_t n = 0; n < N; ++n) {
         kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
-        kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+        if constexpr (has_c)
+            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
     }
     kernel::copy_row<Item, T>({x_t}, N * I, {x});
     kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
     rows.step(N, N, 0, sums);
     for (std::size_t n = 0; n < N; ++n) {
         kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
-        kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+        if constexpr (has_c)
+            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
         if (y_t != nullptr)
             kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
     }
