@@ -1,8 +1,10 @@
 #pragma once
 // One step of the LSTM, for streams and as a scan's body.
 
+#include <type_traits>
 #include <utility>
 
+#include <xloom/kernel/small_cells.hpp>
 #include <xloom/lstm.hpp>
 #include <xloom/run/recurrent/cell_operands.hpp>
 #include <xloom/run/recurrent/cell_step.hpp>
@@ -48,6 +50,8 @@ public:
         kernel::arena<T> size;
         take_memory(size);
         numbers_.resize(size.used() + 1);
+        if constexpr (std::is_same_v<T, Item>)
+            small_step_ = kernel::small_step_of(detail::parameters_of(weights_, d_));
     }
 
     lstm_cell(lstm_cell const&) = default;
@@ -97,6 +101,9 @@ private:
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
+        if constexpr (std::is_same_v<T, Item>)
+            if (small_step_ != nullptr && N_ == 1)
+                return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
         kernel::arena<T> memory(numbers_.data());
         detail::run_step(take_memory(memory), N_, h, c, x_t, y_t);
     }
@@ -105,6 +112,8 @@ private:
     detail::row_count N_;
     std::size_t d_;
     detail::aligned_vector<T> numbers_;
+    kernel::small_step<kernel::lstm_parameters<T>> small_step_ =
+        nullptr; ///< for N = 1; null: the general one
 };
 
 } // namespace xloom

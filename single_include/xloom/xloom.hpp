@@ -1464,6 +1464,13 @@ inline __m512 lesser(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
 inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
 #endif
 
+/// Returns a mask of the first `count` items. Requires count < the number of bits.
+template <class Mask>
+Mask mask_of_first(std::size_t count)
+{
+    return static_cast<Mask>((1U << count) - 1);
+}
+
 } // namespace detail
 
 /// Returns min(x, limit); NaN stays NaN. One instruction on x86.
@@ -1508,6 +1515,12 @@ T sum_of(batch_t<T> const& batch)
 template <class T>
 batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
 {
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    if constexpr (sizeof(batch_t<T>) == 64 && std::is_same_v<T, float>)
+        return _mm512_mask_loadu_ps(_mm512_set1_ps(fill), detail::mask_of_first<__mmask16>(count), from);
+    else if constexpr (sizeof(batch_t<T>) == 64 && std::is_same_v<T, double>)
+        return _mm512_mask_loadu_pd(_mm512_set1_pd(fill), detail::mask_of_first<__mmask8>(count), from);
+#endif
     T items[batch_size<T>];
     std::fill(std::copy_n(from, count, items), std::end(items), fill);
     return load_batch(items);
@@ -1516,6 +1529,12 @@ batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
 template <class T>
 void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size_t count)
 {
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    if constexpr (sizeof(batch_t<T>) == 64 && std::is_same_v<T, float>)
+        return _mm512_mask_storeu_ps(to, detail::mask_of_first<__mmask16>(count), batch);
+    else if constexpr (sizeof(batch_t<T>) == 64 && std::is_same_v<T, double>)
+        return _mm512_mask_storeu_pd(to, detail::mask_of_first<__mmask8>(count), batch);
+#endif
     T items[batch_size<T>];
     store_batch(items, batch);
     std::copy_n(items, count, to);
@@ -9513,6 +9532,15 @@ XLOOM_CELL_OPERAND(y_t, "output", mutable_items_of, "in memory that can be writt
 
 #undef XLOOM_CELL_OPERAND
 
+/// Requires a direction of the weights.
+template <class Sizes>
+void check_direction(std::string_view op, Sizes const& sizes, std::size_t d)
+{
+    if (d >= sizes.D)
+        fail<option_error>(op, ": d must be less than D = ", sizes.D, ", but d is ", d,
+            ". Choose one of the weights' directions.");
+}
+
 /// The number of a cell's rows: 0 for a moved-from cell, which has no memory.
 class row_count {
 public:
@@ -9603,24 +9631,27 @@ struct cell_scratch {
     {}
 };
 
-/// Performs a step of N rows: h and c [N, H] become the next states, which are also written to y_t [N, H] if
-/// it is not null.
+/// Performs a step of N rows: h [N, H], and c [N, H] of rows that have it, become the next states; h is also
+/// written to y_t [N, H] if it is not null.
 template <class T, class Rows, class Item>
 void run_step(
     cell_scratch<T, Rows> const& scratch, std::size_t N, Item* h, Item* c, Item const* x_t, Item* y_t)
 {
+    constexpr bool has_c = requires { scratch.rows.c(0); };
     auto const& [rows, x, sums] = scratch;
     std::size_t const I = rows.W().depth, H = rows.H();
     for (std::size_t n = 0; n < N; ++n) {
         kernel::copy_row<Item, T>({h + n * H}, H, {rows.h(n)});
-        kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
+        if constexpr (has_c)
+            kernel::copy_row<Item, T>({c + n * H}, H, {rows.c(n)});
     }
     kernel::copy_row<Item, T>({x_t}, N * I, {x});
     kernel::multiply<T>(N, {x, I}, rows.W(), {rows.bias(), 0}, {sums, rows.sums_step()});
     rows.step(N, N, 0, sums);
     for (std::size_t n = 0; n < N; ++n) {
         kernel::copy_row<T, Item>({rows.h(n)}, H, {h + n * H});
-        kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
+        if constexpr (has_c)
+            kernel::copy_row<T, Item>({rows.c(n)}, H, {c + n * H});
         if (y_t != nullptr)
             kernel::copy_row<T, Item>({rows.h(n)}, H, {y_t + n * H});
     }
@@ -14447,6 +14478,8 @@ struct no_gru_recorder {
 template <class T>
 class gru_rows {
 public:
+    using parameters = gru_parameters<T>;
+
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
           h_(memory.take(rows * p.gate_step)),
@@ -15372,6 +15405,419 @@ void gru_backward_into(Input const&, gru_weights<Item> const&, gru_residuals<Ite
     static_assert(detail::never<Item>, "xloom::gru_backward_into: the weights must be gru_backward_weights, "
                                        "constructed from the constants and options of gru_weights");
 }
+
+} // namespace xloom
+
+// ==== xloom/gru_cell.hpp ====
+// One step of the GRU, for streams and as a scan's body.
+
+// ==== xloom/run/recurrent/hidden_cell.hpp ====
+// The cells of the operators with one state, GRU and RNN.
+
+// ==== xloom/kernel/small_cells.hpp ====
+// Steps of one row of a few units, with the sums of all gates in registers.
+//
+// Why: a step of 8 to 64 units takes as long as writing its sums to memory, and the general products prepare
+// tiles for more. The sums are added in the same order, so that a step has the same bits.
+
+// ==== xloom/kernel/rnn.hpp ====
+// A time step of the simple recurrent network for a batch of rows, on raw data.
+
+namespace xloom::kernel {
+
+template <class T>
+struct rnn_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    panels<T> W;           ///< [I, gate_step]
+    panels<T> R;           ///< [H, gate_step]
+    T const* bias;         ///< laid out as a row of sums
+    gate<T> f;
+
+    std::size_t sums_step() const noexcept { return row_step<T>(gate_step); }
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
+};
+
+template <class T>
+class rnn_rows {
+public:
+    using parameters = rnn_parameters<T>;
+
+    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
+    {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    {
+        multiply_R(rows, t, sums);
+        for (std::size_t row = 0; row < rows; ++row)
+            finish(sums + row * sums_step(), row);
+    }
+
+protected:
+    /// Adds R h to the sums of the first `rows` rows.
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
+    {
+        auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
+        multiply<T>(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+    }
+    /// Computes the next h of a row from its sums, which it overwrites.
+    void finish(T* sums, std::size_t row) const noexcept
+    {
+        p_.f(sums, p_.H);
+        std::copy_n(sums, p_.gate_step, h(row));
+    }
+
+private:
+    rnn_parameters<T> const& p_;
+    T* h_;
+    T* interleaved_;
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The maximum number of batches of sums that a step keeps in registers.
+template <class T>
+inline constexpr std::size_t max_small_sums = !has_simd<T>               ? 0
+                                              : sizeof(batch_t<T>) >= 64 ? 16
+                                                                         : 12;
+
+/// A step of one row: h, and c of an LSTM, become the next states; h is also written to y unless it is null.
+/// All are contiguous.
+template <class Parameters, class T = typename Parameters::number>
+using small_step = void (*)(Parameters const& p, T* h, T* c, T const* x, T* y) noexcept;
+
+namespace detail {
+
+/// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
+template <std::size_t Batches, class T>
+[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> products_of(
+    T const* row, panels<T> const& b) noexcept
+{
+    std::array<batch_t<T>, Batches> sums;
+    sums.fill(batch_t<T>(T(0)));
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < b.depth; ++k)
+        add_row<T>(batch_t<T>(row[k]), load_batches<Batches>(b.items, b.depth * panel_width<T>, k), sums);
+    return sums;
+}
+
+/// Returns the products of a row with the panels of z and r and with those of h, in one loop.
+template <std::size_t N, class T>
+[[gnu::always_inline]] inline std::array<batch_t<T>, 3 * N> products_of_gru(
+    T const* row, panels<T> const& R_zr, panels<T> const& R_h) noexcept
+{
+    std::array<batch_t<T>, 2 * N> gates;
+    std::array<batch_t<T>, N> next;
+    gates.fill(batch_t<T>(T(0)));
+    next.fill(batch_t<T>(T(0)));
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < R_zr.depth; ++k) {
+        batch_t<T> const factor(row[k]);
+        add_row<T>(factor, load_batches<2 * N>(R_zr.items, R_zr.depth * panel_width<T>, k), gates);
+        add_row<T>(factor, load_batches<N>(R_h.items, R_h.depth * panel_width<T>, k), next);
+    }
+    std::array<batch_t<T>, 3 * N> all;
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < 3 * N; ++i)
+        all[i] = i < 2 * N ? gates[i] : next[i - 2 * N];
+    return all;
+}
+
+/// Returns bias + products of x.
+template <std::size_t Batches, class T>
+[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> sums_of_x(
+    T const* bias, T const* x, panels<T> const& W) noexcept
+{
+    auto sums = products_of<Batches>(x, W);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < Batches; ++i)
+        sums[i] = load_batch(bias + i * batch_size<T>) + sums[i];
+    return sums;
+}
+
+/// Loads a row of units, padded with zeros.
+template <std::size_t Batches, class T>
+[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> load_units(
+    T const* from, std::size_t units) noexcept
+{
+    std::array<batch_t<T>, Batches> row;
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i + 1 < Batches; ++i)
+        row[i] = load_batch(from + i * batch_size<T>);
+    constexpr std::size_t last = (Batches - 1) * batch_size<T>;
+    row[Batches - 1] =
+        units == last + batch_size<T> ? load_batch(from + last) : load_first(from + last, units - last);
+    return row;
+}
+
+/// Stores a row of units.
+template <std::size_t Batches, class T>
+[[gnu::always_inline]] inline void store_units(
+    std::array<batch_t<T>, Batches> const& row, T* to, std::size_t units) noexcept
+{
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i + 1 < Batches; ++i)
+        store_batch(to + i * batch_size<T>, row[i]);
+    constexpr std::size_t last = (Batches - 1) * batch_size<T>;
+    if (units == last + batch_size<T>)
+        store_batch(to + last, row[Batches - 1]);
+    else
+        store_first<T>(row[Batches - 1], to + last, units - last);
+}
+
+template <std::size_t N, class T>
+[[gnu::flatten]] void small_lstm_step(lstm_parameters<T> const& p, T* h, T* c, T const* x, T* y) noexcept
+{
+    auto sums = products_of<4 * N>(h, p.R);
+    auto const of_x = sums_of_x<4 * N>(p.bias, x, p.W);
+    auto state = load_units<N>(c, p.H);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < 4 * N; ++i)
+        sums[i] = of_x[i] + sums[i];
+    std::array<batch_t<T>, N> next;
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < N; ++i)
+        state[i] =
+            multiply_add(sigmoid()(sums[2 * N + i]), state[i], sigmoid_times_tanh(sums[i], sums[3 * N + i]));
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < N; ++i)
+        next[i] = sigmoid_times_tanh(sums[N + i], state[i]);
+    store_units<N, T>(state, c, p.H);
+    store_units<N, T>(next, h, p.H);
+    if (y != nullptr)
+        store_units<N, T>(next, y, p.H);
+}
+
+template <std::size_t N, class T>
+[[gnu::flatten]] void small_gru_step(gru_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
+{
+    auto const sums = sums_of_x<3 * N>(p.bias, x, p.W);
+    std::array<batch_t<T>, N> z, r, next, state = load_units<N>(h, p.H);
+    auto const set_gates = [&](auto const& products) {
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < N; ++i) {
+            z[i] = sigmoid()(sums[i] + products[i]);
+            r[i] = sigmoid()(sums[N + i] + products[N + i]);
+        }
+    };
+    if (p.linear_before_reset) {
+        auto const products = products_of_gru<N>(h, p.R_zr, p.R_h);
+        set_gates(products);
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < N; ++i)
+            next[i] = multiply_add(
+                r[i], load_batch(p.Rb_h + i * batch_size<T>) + products[2 * N + i], sums[2 * N + i]);
+    } else {
+        set_gates(products_of<2 * N>(h, p.R_zr));
+        T reset[N * batch_size<T>];
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < N; ++i)
+            store_batch(reset + i * batch_size<T>, r[i] * state[i]);
+        auto const products = products_of<N>(reset, p.R_h);
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < N; ++i)
+            next[i] = sums[2 * N + i] + products[i];
+    }
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < N; ++i)
+        next[i] = multiply_add(z[i], state[i], (batch_t<T>(1) - z[i]) * kernel::tanh()(next[i]));
+    store_units<N, T>(next, h, p.H);
+    if (y != nullptr)
+        store_units<N, T>(next, y, p.H);
+}
+
+template <std::size_t N, class T>
+[[gnu::flatten]] void small_rnn_step(rnn_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
+{
+    auto sums = sums_of_x<N>(p.bias, x, p.W);
+    auto const products = products_of<N>(h, p.R);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < N; ++i)
+        sums[i] = kernel::tanh()(sums[i] + products[i]);
+    store_units<N, T>(sums, h, p.H);
+    if (y != nullptr)
+        store_units<N, T>(sums, y, p.H);
+}
+
+/// Calls f with the number of batches of units as a constant, and returns its result; nullptr if a step does
+/// not fit in registers.
+template <std::size_t Sums, class Parameters, class F>
+small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexcept
+{
+    using T = typename Parameters::number;
+    constexpr std::size_t most = max_small_sums<T> / Sums;
+    std::size_t const batches = p.gate_step / batch_size<T>;
+    small_step<Parameters> step = nullptr;
+    if constexpr (most != 0)
+        if (batches >= 1 && batches <= most && p.W.depth >= 1 && p.W.depth <= chain_length)
+            with_count<1, most>(batches, [&](auto count) { step = f(count); });
+    return step;
+}
+
+} // namespace detail
+
+/// Returns the step of one row that these weights permit; nullptr: only the general one.
+template <class T>
+small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
+{
+    if (!is_plain(p))
+        return nullptr;
+    return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
+}
+template <class T>
+small_step<gru_parameters<T>> small_step_of(gru_parameters<T> const& p) noexcept
+{
+    if (p.f.function.kind != activation::sigmoid || p.g.function.kind != activation::tanh || p.f.is_clipped)
+        return nullptr;
+    return detail::step_in_registers<3>(p, [](auto count) { return &detail::small_gru_step<count, T>; });
+}
+template <class T>
+small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
+{
+    if (p.f.function.kind != activation::tanh || p.f.is_clipped)
+        return nullptr;
+    return detail::step_in_registers<2>(p, [](auto count) { return &detail::small_rnn_step<count, T>; });
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// One step of one direction for N rows. Rows is the kernel; Name::text is the name in errors.
+template <class Item, class Weights, class Rows, class Name>
+class hidden_cell {
+    using T = compute_t<Item>;
+
+public:
+    explicit hidden_cell(Weights weights, std::size_t N, std::size_t d)
+        : weights_(std::move(weights)), N_(N), d_(d)
+    {
+        check_direction(Name::text, weights_.sizes(), d);
+        check_rows(Name::text, weights_.sizes(), N);
+        kernel::arena<T> size;
+        take_memory(size);
+        numbers_.resize(size.used() + 1);
+        if constexpr (std::is_same_v<T, Item>)
+            small_step_ = kernel::small_step_of(detail::parameters_of(weights_, d_));
+    }
+
+    hidden_cell(hidden_cell const&) = default;
+    hidden_cell(hidden_cell&&) = default;
+    hidden_cell& operator=(hidden_cell&&) = default;
+    /// Copies `other` first, so that the cell is unchanged if allocation fails.
+    hidden_cell& operator=(hidden_cell const& other) { return *this = hidden_cell(other); }
+
+    /// Updates h to the next state.
+    template <class Hidden, class Element>
+    void operator()(Hidden&& h, Element const& x_t)
+    {
+        if constexpr (is_cell_h<Item, Hidden>() && is_cell_x_t<Item, Element>()) {
+            auto const& [D, I, H] = weights_.sizes();
+            check_step(
+                Name::text, {detail::sized("h", "N H", N_ * H, h), detail::sized("x_t", "N I", N_ * I, x_t)});
+            step(detail::first_item(h), detail::first_item(x_t), nullptr);
+        }
+    }
+
+    /// Updates h to the next state and writes y_t = h: the body of a scan over x_t.
+    template <class Hidden, class Element, class Output>
+    void operator()(Hidden&& h, Element const& x_t, Output&& y_t)
+    {
+        if constexpr (is_cell_h<Item, Hidden>() && is_cell_x_t<Item, Element>() &&
+                      is_cell_y_t<Item, Output>()) {
+            auto const& [D, I, H] = weights_.sizes();
+            check_step(
+                Name::text, {detail::sized("h", "N H", N_ * H, h), detail::sized("x_t", "N I", N_ * I, x_t),
+                                detail::sized("y_t", "N H", N_ * H, y_t)});
+            step(detail::first_item(h), detail::first_item(x_t), detail::first_item(y_t));
+        }
+    }
+
+private:
+    cell_scratch<T, Rows> take_memory(kernel::arena<T>& memory) const
+    {
+        Rows const rows(detail::parameters_of(weights_, d_), N_, memory);
+        return {rows, N_, memory};
+    }
+
+    void step(Item* h, Item const* x_t, Item* y_t)
+    {
+        if constexpr (std::is_same_v<T, Item>)
+            if (small_step_ != nullptr && N_ == 1)
+                return small_step_(detail::parameters_of(weights_, d_), h, nullptr, x_t, y_t);
+        kernel::arena<T> memory(numbers_.data());
+        detail::run_step<T, Rows, Item>(take_memory(memory), N_, h, nullptr, x_t, y_t);
+    }
+
+    Weights weights_;
+    row_count N_;
+    std::size_t d_;
+    aligned_vector<T> numbers_;
+    kernel::small_step<typename Rows::parameters> small_step_ = nullptr; ///< for N = 1; null: the general one
+};
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+struct gru_cell_name {
+    static constexpr std::string_view text = "xloom::gru_cell";
+};
+
+template <class Item>
+using gru_cell_base = hidden_cell<Item, gru_weights<Item>, kernel::gru_rows<compute_t<Item>>, gru_cell_name>;
+
+} // namespace detail
+
+/// One step of one direction of ONNX's GRU for N rows, bitwise equal to a step of gru.
+///
+///     z, r = act_f(split(Wzr x_t + Wbzr + Rzr h + Rbzr, 2))
+///     g = act_g(Wh x_t + Wbh + Rh (r * h) + Rbh)    # linear_before_reset: ... + r * (Rh h + Rbh)
+///     h = (1 - z) * g + z * h
+///     y_t = h
+///
+/// Shapes    h and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
+///           contiguous.
+/// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
+///           moved-from cell has N = 0 rows.
+/// Cost      N 3H (I + H) multiply-adds a step. A step allocates nothing.
+/// Aliasing  x_t and y_t may be h.
+/// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
+/// Source    ONNX GRU-22.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const W = {{{0.5f}, {0.5f}, {0.5f}}}, R = xt::zeros<float>({1, 3, 1});
+/// xloom::gru_cell<float> cell(xloom::gru_weights<float>({.W = W, .R = R}));
+/// xt::xtensor<float, 1> h = {0};
+/// cell(h, xt::xtensor<float, 1>{1});
+/// cell(h, xt::xtensor<float, 1>{3});
+/// h; // = [0.307763]
+/// ```
+template <class Item>
+class gru_cell : public detail::gru_cell_base<Item> {
+public:
+    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
+    /// a shape_error, a d that is no direction of the weights an option_error.
+    explicit gru_cell(gru_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
+        : detail::gru_cell_base<Item>(std::move(weights), N, d)
+    {}
+};
 
 } // namespace xloom
 
@@ -20475,13 +20921,13 @@ public:
     explicit lstm_cell(lstm_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
         : weights_(std::move(weights)), N_(N), d_(d)
     {
-        if (d >= weights_.sizes().D)
-            detail::fail<option_error>(name, ": d must be less than D = ", weights_.sizes().D, ", but d is ",
-                d, ". Choose one of the weights' directions.");
+        detail::check_direction(name, weights_.sizes(), d);
         detail::check_rows(name, weights_.sizes(), N);
         kernel::arena<T> size;
         take_memory(size);
         numbers_.resize(size.used() + 1);
+        if constexpr (std::is_same_v<T, Item>)
+            small_step_ = kernel::small_step_of(detail::parameters_of(weights_, d_));
     }
 
     lstm_cell(lstm_cell const&) = default;
@@ -20531,6 +20977,9 @@ private:
 
     void step(Item* h, Item* c, Item const* x_t, Item* y_t)
     {
+        if constexpr (std::is_same_v<T, Item>)
+            if (small_step_ != nullptr && N_ == 1)
+                return small_step_(detail::parameters_of(weights_, d_), h, c, x_t, y_t);
         kernel::arena<T> memory(numbers_.data());
         detail::run_step(take_memory(memory), N_, h, c, x_t, y_t);
     }
@@ -20539,6 +20988,8 @@ private:
     detail::row_count N_;
     std::size_t d_;
     detail::aligned_vector<T> numbers_;
+    kernel::small_step<kernel::lstm_parameters<T>> small_step_ =
+        nullptr; ///< for N = 1; null: the general one
 };
 
 } // namespace xloom
@@ -20650,71 +21101,6 @@ private:
 
 // ==== xloom/run/recurrent/rnn_weights.hpp ====
 // The constants of an RNN: checked, and packed for its kernel.
-
-// ==== xloom/kernel/rnn.hpp ====
-// A time step of the simple recurrent network for a batch of rows, on raw data.
-
-namespace xloom::kernel {
-
-template <class T>
-struct rnn_parameters {
-    using number = T;
-
-    std::size_t I, H;
-    std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [I, gate_step]
-    panels<T> R;           ///< [H, gate_step]
-    T const* bias;         ///< laid out as a row of sums
-    gate<T> f;
-
-    std::size_t sums_step() const noexcept { return row_step<T>(gate_step); }
-    /// Returns the multiply-adds of a row and a step.
-    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
-};
-
-template <class T>
-class rnn_rows {
-public:
-    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
-    {}
-
-    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
-
-    panels<T> const& W() const noexcept { return p_.W; }
-    std::size_t H() const noexcept { return p_.H; }
-    T const* bias() const noexcept { return p_.bias; }
-    std::size_t sums_step() const noexcept { return p_.sums_step(); }
-
-    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
-    {
-        multiply_R(rows, t, sums);
-        for (std::size_t row = 0; row < rows; ++row)
-            finish(sums + row * sums_step(), row);
-    }
-
-protected:
-    /// Adds R h to the sums of the first `rows` rows.
-    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
-    {
-        auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
-        multiply<T>(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
-    }
-    /// Computes the next h of a row from its sums, which it overwrites.
-    void finish(T* sums, std::size_t row) const noexcept
-    {
-        p_.f(sums, p_.H);
-        std::copy_n(sums, p_.gate_step, h(row));
-    }
-
-private:
-    rnn_parameters<T> const& p_;
-    T* h_;
-    T* interleaved_;
-};
-
-} // namespace xloom::kernel
 
 namespace xloom::detail {
 
@@ -21281,6 +21667,56 @@ void rnn_backward_into(Input const&, rnn_weights<Item> const&, rnn_residuals<Ite
     static_assert(detail::never<Item>, "xloom::rnn_backward_into: the weights must be rnn_backward_weights, "
                                        "constructed from the constants and options of rnn_weights");
 }
+
+} // namespace xloom
+
+// ==== xloom/rnn_cell.hpp ====
+// One step of the RNN, for streams and as a scan's body.
+
+namespace xloom {
+
+namespace detail {
+
+struct rnn_cell_name {
+    static constexpr std::string_view text = "xloom::rnn_cell";
+};
+
+template <class Item>
+using rnn_cell_base = hidden_cell<Item, rnn_weights<Item>, kernel::rnn_rows<compute_t<Item>>, rnn_cell_name>;
+
+} // namespace detail
+
+/// One step of one direction of ONNX's RNN for N rows, bitwise equal to a step of rnn.
+///
+///     h = act_f(W x_t + Wb + R h + Rb)
+///     y_t = h
+///
+/// Shapes    h and y_t [N, H], x_t [N, I]: spans, containers, row-major tensors and views whose items are
+///           contiguous.
+/// Errors    shape_error: other sizes, or items that are not contiguous; before anything is written. A
+///           moved-from cell has N = 0 rows.
+/// Cost      N H (I + H) multiply-adds a step. A step allocates nothing.
+/// Aliasing  x_t and y_t may be h.
+/// Threads   a step writes to scratch inside the cell: use one cell per thread. Cells share their weights.
+/// Source    ONNX RNN-22.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 3> const W = {{{0.5f}}}, R = xt::zeros<float>({1, 1, 1});
+/// xloom::rnn_cell<float> cell(xloom::rnn_weights<float>({.W = W, .R = R}));
+/// xt::xtensor<float, 1> h = {0};
+/// cell(h, xt::xtensor<float, 1>{1});
+/// cell(h, xt::xtensor<float, 1>{3});
+/// h; // = [0.905148]
+/// ```
+template <class Item>
+class rnn_cell : public detail::rnn_cell_base<Item> {
+public:
+    /// Constructs a cell for N rows with the weights of direction d. An N that cannot be counted in bytes is
+    /// a shape_error, a d that is no direction of the weights an option_error.
+    explicit rnn_cell(rnn_weights<Item> weights, std::size_t N = 1, std::size_t d = 0)
+        : detail::rnn_cell_base<Item>(std::move(weights), N, d)
+    {}
+};
 
 } // namespace xloom
 

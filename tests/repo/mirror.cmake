@@ -12,12 +12,14 @@ cmake_minimum_required(VERSION 3.22)
 set(elsewhere
   "test tbb | tests/scatter_nd_threads.test.cpp | tbb_policy"
   "test xloom | tests/consumers/main.cpp | xloom/xloom.hpp"
+  "benchmark gru_cell | benchmarks/small_cells.bench.cpp | gru_cell"
   "benchmark loop_into | benchmarks/loop.bench.cpp | loop_into"
   "benchmark loop_vjp_into | benchmarks/scan_vjp.bench.cpp | loop_forward_into"
   "benchmark loop_vjp | benchmarks/scan_vjp.bench.cpp | loop_vjp"
   "benchmark lstm_cell | benchmarks/voice_activity.bench.cpp | detector" # whose network is a scan_into of lstm_cell
   "benchmark packed_matrix | benchmarks/scan_cell.bench.cpp | packed_matrix"
   "benchmark rnn | benchmarks/scan_cell.bench.cpp | xloom::rnn"
+  "benchmark rnn_cell | benchmarks/small_cells.bench.cpp | rnn_cell"
   "benchmark scan_into | benchmarks/scan.bench.cpp | scan_into"
   "benchmark scan_vjp_into | benchmarks/scan_vjp.bench.cpp | scan_backward_into"
   "benchmark tbb | benchmarks/scatter_nd.bench.cpp | tbb_policy"
@@ -33,8 +35,10 @@ set(exceptions
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
   "example adolc | the examples do without ADOL-C"
+  "example gru_cell | as lstm_cell in examples/voice_activity, with one state"
   "example gru_backward | as examples/delayed_echo, with other names"
   "example loop_vjp_into | kepler_orbit shows loop_vjp, which is the same in memory of its own"
+  "example rnn_cell | as lstm_cell in examples/voice_activity, with one state"
   "example rnn_backward | as examples/delayed_echo, with other names"
   "example sacado | the examples do without Sacado"
   "example xloom | includes only")

@@ -1,6 +1,6 @@
 #pragma once
-// The cases that the cells with one state pass. A Family is the operator, gru_family or rnn_family; Cell<T> its
-// cell.
+// The cases that the cells with one state pass. A Family is the operator, gru_family or rnn_family; Cell<T>
+// is its cell.
 
 #include <doctest/doctest.h>
 
@@ -58,10 +58,11 @@ void check_cell_steps(
 template <class Family, class T, template <class> class Cell>
 void check_every_size(typename Family::options const& options, double tolerance)
 {
-    for (std::size_t const I : {0, 1, 5, 40, 130})
-        for (std::size_t const H : {1, 4, 7, 8, 9, 16, 17, 20, 32, 33, 40, 64, 65})
+    for (std::size_t const I : std::initializer_list<std::size_t>{0, 1, 5, 40, 130})
+        for (std::size_t const H :
+            std::initializer_list<std::size_t>{1, 4, 7, 8, 9, 16, 17, 20, 32, 33, 40, 64, 65})
             check_cell_steps<Family, T, Cell>({1, 1, I, H}, 0, options, tolerance);
-    for (std::size_t const N : {2, 7})
+    for (std::size_t const N : std::initializer_list<std::size_t>{2, 7})
         check_cell_steps<Family, T, Cell>({1, N, 3, 9}, 1, options, tolerance);
 }
 

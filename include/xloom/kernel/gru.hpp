@@ -45,6 +45,8 @@ struct no_gru_recorder {
 template <class T>
 class gru_rows {
 public:
+    using parameters = gru_parameters<T>;
+
     gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p),
           h_(memory.take(rows * p.gate_step)),

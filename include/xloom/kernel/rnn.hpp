@@ -29,6 +29,8 @@ struct rnn_parameters {
 template <class T>
 class rnn_rows {
 public:
+    using parameters = rnn_parameters<T>;
+
     rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
         : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
     {}

@@ -163,6 +163,13 @@ inline __m512 lesser(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
 inline __m512 greater(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
 #endif
 
+/// Returns a mask of the first `count` items. Requires count < the number of bits.
+template <class Mask>
+Mask mask_of_first(std::size_t count)
+{
+    return static_cast<Mask>((1U << count) - 1);
+}
+
 } // namespace detail
 
 /// Returns min(x, limit); NaN stays NaN. One instruction on x86.
@@ -207,6 +214,12 @@ T sum_of(batch_t<T> const& batch)
 template <class T>
 batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
 {
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    if constexpr (sizeof(batch_t<T>) == 64 && std::is_same_v<T, float>)
+        return _mm512_mask_loadu_ps(_mm512_set1_ps(fill), detail::mask_of_first<__mmask16>(count), from);
+    else if constexpr (sizeof(batch_t<T>) == 64 && std::is_same_v<T, double>)
+        return _mm512_mask_loadu_pd(_mm512_set1_pd(fill), detail::mask_of_first<__mmask8>(count), from);
+#endif
     T items[batch_size<T>];
     std::fill(std::copy_n(from, count, items), std::end(items), fill);
     return load_batch(items);
@@ -215,6 +228,12 @@ batch_t<T> load_first(T const* from, std::size_t count, T fill = T(0))
 template <class T>
 void store_first(std::type_identity_t<batch_t<T>> const& batch, T* to, std::size_t count)
 {
+#if defined(__AVX512F__) && !defined(XLOOM_NO_SIMD)
+    if constexpr (sizeof(batch_t<T>) == 64 && std::is_same_v<T, float>)
+        return _mm512_mask_storeu_ps(to, detail::mask_of_first<__mmask16>(count), batch);
+    else if constexpr (sizeof(batch_t<T>) == 64 && std::is_same_v<T, double>)
+        return _mm512_mask_storeu_pd(to, detail::mask_of_first<__mmask8>(count), batch);
+#endif
     T items[batch_size<T>];
     store_batch(items, batch);
     std::copy_n(items, count, to);

@@ -2,8 +2,10 @@
 // The cells of the operators with one state, GRU and RNN.
 
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include <xloom/kernel/small_cells.hpp>
 #include <xloom/run/recurrent/cell_operands.hpp>
 #include <xloom/run/recurrent/cell_step.hpp>
 #include <xloom/run/recurrent/packed_weights.hpp>
@@ -24,6 +26,8 @@ public:
         kernel::arena<T> size;
         take_memory(size);
         numbers_.resize(size.used() + 1);
+        if constexpr (std::is_same_v<T, Item>)
+            small_step_ = kernel::small_step_of(detail::parameters_of(weights_, d_));
     }
 
     hidden_cell(hidden_cell const&) = default;
@@ -67,6 +71,9 @@ private:
 
     void step(Item* h, Item const* x_t, Item* y_t)
     {
+        if constexpr (std::is_same_v<T, Item>)
+            if (small_step_ != nullptr && N_ == 1)
+                return small_step_(detail::parameters_of(weights_, d_), h, nullptr, x_t, y_t);
         kernel::arena<T> memory(numbers_.data());
         detail::run_step<T, Rows, Item>(take_memory(memory), N_, h, nullptr, x_t, y_t);
     }
@@ -75,6 +82,7 @@ private:
     row_count N_;
     std::size_t d_;
     aligned_vector<T> numbers_;
+    kernel::small_step<typename Rows::parameters> small_step_ = nullptr; ///< for N = 1; null: the general one
 };
 
 } // namespace xloom::detail

@@ -1,0 +1,196 @@
+// Compares a step of lstm_cell, gru_cell and rnn_cell of few units with a hand-written loop: one row, one
+// number in.
+
+#include <xloom/gru_cell.hpp>
+#include <xloom/lstm_cell.hpp>
+#include <xloom/rnn_cell.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "recurrent_operands.hpp"
+
+namespace {
+
+using namespace bench;
+
+constexpr std::size_t steps = 200;
+
+float logistic(float x) { return 1 / (1 + std::exp(-x)); }
+
+/// Adds, for each of `count` sums, the products of its row of R [count, H] with h.
+void add_products_of_h(
+    float const* __restrict R, float const* __restrict h, std::size_t count, std::size_t H, float* sums)
+{
+    for (std::size_t k = 0; k < H; ++k)
+        add_product(sums, h[k], R + k * count, count);
+}
+
+struct lstm_network {
+    static constexpr auto name = "lstm_cell";
+    static constexpr std::size_t gates = 4;
+    using cell = xloom::lstm_cell<float>;
+
+    static cell make(cube const& W, cube const& R, matrix const& B)
+    {
+        return cell(xloom::lstm_weights<float>({.W = W, .R = R, .B = B}));
+    }
+    static void step(cell& with, std::vector<float>& h, std::vector<float>& c, std::vector<float> const& x)
+    {
+        with(h, c, x);
+    }
+    /// The sums are those of x and of the biases, and become those of h too.
+    static void finish(std::size_t H, float const* R, float* sums, float* h, float* c)
+    {
+        add_products_of_h(R, h, 4 * H, H, sums);
+        for (std::size_t j = 0; j < H; ++j) {
+            c[j] = logistic(sums[2 * H + j]) * c[j] + logistic(sums[j]) * std::tanh(sums[3 * H + j]);
+            h[j] = logistic(sums[H + j]) * std::tanh(c[j]);
+        }
+    }
+};
+
+struct gru_network {
+    static constexpr auto name = "gru_cell";
+    static constexpr std::size_t gates = 3;
+    using cell = xloom::gru_cell<float>;
+
+    static cell make(cube const& W, cube const& R, matrix const& B)
+    {
+        return cell(xloom::gru_weights<float>({.W = W, .R = R, .B = B}, {.linear_before_reset = true}));
+    }
+    static void step(cell& with, std::vector<float>& h, std::vector<float>&, std::vector<float> const& x)
+    {
+        with(h, x);
+    }
+    static void finish(std::size_t H, float const* R, float* sums, float* h, float* products)
+    {
+        std::fill_n(products, 3 * H, 0.0f);
+        add_products_of_h(R, h, 3 * H, H, products);
+        for (std::size_t j = 0; j < H; ++j) {
+            float const z = logistic(sums[j] + products[j]), r = logistic(sums[H + j] + products[H + j]),
+                        next = std::tanh(sums[2 * H + j] + r * products[2 * H + j]);
+            h[j] = (1 - z) * next + z * h[j];
+        }
+    }
+};
+
+struct rnn_network {
+    static constexpr auto name = "rnn_cell";
+    static constexpr std::size_t gates = 1;
+    using cell = xloom::rnn_cell<float>;
+
+    static cell make(cube const& W, cube const& R, matrix const& B)
+    {
+        return cell(xloom::rnn_weights<float>({.W = W, .R = R, .B = B}));
+    }
+    static void step(cell& with, std::vector<float>& h, std::vector<float>&, std::vector<float> const& x)
+    {
+        with(h, x);
+    }
+    static void finish(std::size_t H, float const* R, float* sums, float* h, float*)
+    {
+        add_products_of_h(R, h, H, H, sums);
+        for (std::size_t j = 0; j < H; ++j)
+            h[j] = std::tanh(sums[j]);
+    }
+};
+
+/// Steps of one row; states begin with zeros.
+template <class Network>
+struct cell_operands {
+    static constexpr std::size_t gates = Network::gates;
+
+    std::size_t H;
+    cube W, R;
+    matrix B;
+    typename Network::cell cell;
+    std::vector<float> R_by_column; ///< [H, gates H], for the hand-written loop
+    std::vector<float> inputs, bias, sums, h, c;
+
+    explicit cell_operands(std::size_t H_)
+        : H(H_),
+          W(uniform<cube>({1, gates * H, std::size_t{1}}, 1, weight_limit(H))),
+          R(uniform<cube>({1, gates * H, H}, 2, weight_limit(H))),
+          B(uniform<matrix>({1, gates * H}, 3, weight_limit(H))),
+          cell(Network::make(W, R, both_biases())),
+          R_by_column(gates * H * H),
+          bias(gates * H),
+          sums(gates * H),
+          h(H),
+          c(gates * H)
+    {
+        for (std::size_t row = 0; row < gates * H; ++row) {
+            bias[row] = B(0, row);
+            for (std::size_t k = 0; k < H; ++k)
+                R_by_column[k * gates * H + row] = R(0, row, k);
+        }
+        auto const x = uniform<matrix>({steps, std::size_t{1}}, 4, 1.0);
+        inputs.assign(x.storage().begin(), x.storage().end());
+    }
+
+    /// Those of x, and zeros for those of h.
+    matrix both_biases() const
+    {
+        matrix both = xt::zeros<float>({std::size_t{1}, 2 * gates * H});
+        std::copy(B.storage().begin(), B.storage().end(), both.storage().begin());
+        return both;
+    }
+
+    std::vector<float> const& results() const { return h; }
+    void clear()
+    {
+        std::fill(h.begin(), h.end(), 0.0f);
+        std::fill(c.begin(), c.end(), 0.0f);
+    }
+    bool is_close_to(std::vector<float> const& expected) const
+    {
+        return std::equal(h.begin(), h.end(), expected.begin(),
+            [](float a, float b) { return std::abs(a - b) <= tolerance; });
+    }
+    benchmark::UserCounters counters() const { return {{"ns/step", seconds_each(steps * 1e-9)}}; }
+};
+
+template <class Network>
+void xloom_cell(cell_operands<Network>& o)
+{
+    o.clear();
+    std::vector<float> x(1), c(o.H);
+    for (float const item : o.inputs) {
+        x[0] = item;
+        Network::step(o.cell, o.h, c, x);
+    }
+}
+
+template <class Network>
+void hand(cell_operands<Network>& o)
+{
+    o.clear();
+    for (float const x : o.inputs) {
+        for (std::size_t row = 0; row < o.sums.size(); ++row)
+            o.sums[row] = o.bias[row] + o.W.storage()[row] * x;
+        Network::finish(o.H, o.R_by_column.data(), o.sums.data(), o.h.data(), o.c.data());
+    }
+}
+
+template <class Network>
+void add_cells()
+{
+    for (std::size_t const H : std::initializer_list<std::size_t>{8, 16, 20, 32, 40, 64, 128})
+        add_case(
+            Network::name + text_of({{"N", 1}, {"I", 1}, {"H", H}}),
+            [=] { return cell_operands<Network>(H); },
+            std::vector<series<cell_operands<Network>>>{
+                {"hand", hand<Network>}, {"xloom", xloom_cell<Network>}});
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    add_cells<lstm_network>();
+    add_cells<gru_network>();
+    add_cells<rnn_network>();
+    return run_cases(argc, argv);
+}
