@@ -129,4 +129,23 @@ TEST_CASE("the caller's tensors are left alone")
     CHECK(x(0, 1, 1) == 4);
 }
 
+TEST_CASE("scan_batched sets to zeros what no iteration writes: rows of length 0, first and last, and tails")
+{
+    xt::xtensor<float, 2> const x = xt::ones<float>({4, 3}), first = xt::zeros<float>({4, 2});
+    xt::xtensor<int, 1> const lens = {0, 2, 3, 0};
+    auto const body = [](xt::xtensor<float, 1> const& h, float x_t) {
+        xt::xtensor<float, 1> const next = h + x_t;
+        return xloom::scan_step{next, std::tuple(next, x_t)};
+    };
+    auto const [state, outputs] = xloom::scan_batched(body, first, x, lens);
+    auto const& [by_element, by_item] = outputs;
+    CHECK(by_item == xt::xtensor<float, 2>{{0, 0, 0}, {1, 1, 0}, {1, 1, 1}, {0, 0, 0}});
+    CHECK(by_element == xt::xtensor<float, 3>{{{0, 0}, {0, 0}, {0, 0}}, {{1, 1}, {2, 2}, {0, 0}},
+                            {{1, 1}, {2, 2}, {3, 3}}, {{0, 0}, {0, 0}, {0, 0}}});
+
+    xt::xtensor<int, 1> const none = {0, 0, 0, 0};
+    CHECK(std::get<1>(xloom::scan_batched(body, first, x, none).scan_outputs) ==
+          xt::xtensor<float, 2>(xt::zeros<float>({4, 3})));
+}
+
 } // namespace scan_batched_test

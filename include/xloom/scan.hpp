@@ -38,7 +38,7 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
     stack outputs;
     step_memory_pool recycled;
     detail::iterate<Step>(
-        op, body, detail::leaves(state), elements, length, [&](auto const& values, std::size_t t) {
+        op, body, detail::leaves(state), elements, 0, length, [&](auto const& values, std::size_t t) {
             if (t == 0)
                 outputs.open(op, values, length, options);
             outputs.push(op, values, t);

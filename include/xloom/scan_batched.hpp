@@ -1,6 +1,7 @@
 #pragma once
 // Scan-8: a batch of scans, each row with its own states and its own length.
 
+#include <algorithm>
 #include <utility>
 
 #include <xloom/check/lengths.hpp>
@@ -61,9 +62,21 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
         auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.directions);
-        outputs.start_row(b);
-        auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
-        detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
+        // The first iteration of all gives the shapes of the outputs. The others write through writers of
+        // their own, which stay in registers.
+        std::size_t const opening = outputs.is_open() ? 0 : (std::min)(length, std::size_t{1});
+        detail::iterate<Step>(
+            op, body, detail::leaves(row), elements, 0, opening,
+            [&](auto const& values, std::size_t) {
+                outputs.open(values, b);
+                outputs.row(b).push(op, values, 0, b);
+            },
+            b);
+        auto writers = outputs.row(b, opening);
+        detail::iterate<Step>(
+            op, body, detail::leaves(row), elements, opening, length,
+            [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
+        outputs.end_row(b, length);
         detail::for_each_leaf(
             states, [&](auto i, auto& each) { detail::store_row(each, b, std::get<i>(row)); });
     }

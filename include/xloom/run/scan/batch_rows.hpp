@@ -99,62 +99,94 @@ class batch_outputs<std::tuple<Ys...>> {
 public:
     using type = std::tuple<stacked_t<stacked_t<Ys, dynamic_length>, dynamic_length>...>;
 
+    /// The writers of one row.
+    struct row_writers {
+        std::tuple<output_writer<item_t<stacked_t<Ys, dynamic_length>>>...> each{};
+
+        template <class Values>
+        void push(std::string_view op, Values const& values, std::size_t t, std::size_t b)
+        {
+            detail::for_each_leaf(values, [&](auto k, auto const& value) {
+                auto const& writer = std::get<k>(each);
+                if (!detail::is_shaped_like(value, writer.element_shape()))
+                    detail::fail_reshaped(
+                        op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, b);
+            });
+            detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(each).push(value); });
+        }
+    };
+
     batch_outputs(std::string_view op, batch_extent extent) : op_(op), extent_(extent) {}
 
-    void start_row(std::size_t b)
+    bool is_open() const { return is_open_; }
+
+    /// Allocates outputs of the shapes of `values`, a tuple of references. The first `rows` rows are empty.
+    template <class Values>
+    void open(Values const& values, std::size_t rows)
     {
-        row_ = b;
+        detail::for_each_leaf(
+            values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
+        is_open_ = true;
+        for (std::size_t b = 0; b < rows; ++b)
+            end_row(b, 0);
+    }
+
+    /// Returns writers of row b that continue after the first `begin` elements.
+    row_writers row(std::size_t b, std::size_t begin = 0)
+    {
+        row_writers writers;
         if (is_open_)
             detail::for_each_leaf(results_, [&](auto k, auto& result) {
                 auto const [first, rows] = detail::row_of(result, b);
-                std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
+                std::get<k>(writers.each) = {
+                    first, kernel::time_axis(rows.element, 0, extent_.length, false)};
+                std::get<k>(writers.each).skip(begin);
             });
+        return writers;
     }
 
-    template <class Values>
-    void push(Values const& values, std::size_t t)
+    /// Sets the elements of row b from `length` on to zeros.
+    void end_row(std::size_t b, std::size_t length)
     {
-        if (!is_open_) {
-            detail::for_each_leaf(
-                values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
-            is_open_ = true;
-            start_row(row_);
-        }
-        detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            auto const& writer = std::get<k>(writers_);
-            if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(
-                    op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
-        });
-        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+        if (is_open_ && length < extent_.length)
+            detail::for_each_leaf(results_, [&](auto, auto& result) {
+                using stacked = bare<decltype(result)>;
+                strided_layout const layout = detail::layout_of(result);
+                if (!is_row_major(layout))
+                    return; // zeros from the beginning
+                std::size_t const count = element_count(layout.dims) / extent_.batch / extent_.length;
+                std::fill_n(enable_tensor<stacked>::data(result) + (b * extent_.length + length) * count,
+                    (extent_.length - length) * count, item_t<stacked>{});
+            });
     }
 
     type&& finish() &&
     {
         if (!is_open_)
-            detail::for_each_leaf(results_,
-                [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
+            detail::for_each_leaf(results_, [&](auto k, auto&) {
+                open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>(), true);
+            });
         return std::move(results_);
     }
 
 private:
     template <std::size_t K>
-    void open(std::integral_constant<std::size_t, K>, shape const& element)
+    void open(std::integral_constant<std::size_t, K>, shape const& element, bool has_no_rows = false)
     {
         auto& result = std::get<K>(results_);
         using stacked = bare<decltype(result)>;
         using item = item_t<stacked>;
         shape const row = stacked_shape(op_, K, element, extent_.length, sizeof(item), {});
         result = enable_tensor<stacked>::make(stacked_shape(op_, K, row, extent_.batch, sizeof(item), {}));
-        std::fill_n(enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
+        if (has_no_rows || !is_row_major(detail::layout_of(result)))
+            std::fill_n(
+                enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
     }
 
     std::string_view op_;
     batch_extent extent_;
-    std::size_t row_ = 0;
     bool is_open_ = false;
     type results_{};
-    std::tuple<output_writer<item_t<stacked_t<Ys, dynamic_length>>>...> writers_{};
 };
 
 } // namespace xloom::detail

@@ -54,13 +54,13 @@ void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan
     }
 }
 
-/// Runs the iterations of a pure scan over cursors; `push` receives the outputs of each. The final states are
-/// left in `states`.
+/// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each. The final
+/// states are left in `states`.
 template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
-    Push&& push, std::optional<std::size_t> row = {})
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t begin,
+    std::size_t end, Push&& push, std::optional<std::size_t> row = {})
 {
-    for (std::size_t t = 0; t < length; ++t) {
+    for (std::size_t t = begin; t < end; ++t) {
         detail::enter_all(elements);
         Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
         detail::leave_all(elements);
