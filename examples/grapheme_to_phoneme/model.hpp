@@ -1,0 +1,143 @@
+#pragma once
+// A bidirectional LSTM reads the letters of a word; an LSTM with attention to them says its phonemes.
+//
+//     memory, h, c = lstm(letters[word])                          # bidirectional; both last states
+//     states = attn_lstm(phonemes[symbols before], h, c, memory)  # where the attention looks, is learnt
+//     p = softmax(states output_W + output_B)
+
+#include <xloom/attn_lstm_backward.hpp>
+#include <xloom/gather_nd.hpp>
+#include <xloom/gather_nd_vjp.hpp>
+#include <xloom/lstm_backward.hpp>
+
+#include "batches.hpp"
+#include "buffer.hpp"
+#include "cross_entropy.hpp"
+#include "networks.hpp"
+#include "parameters.hpp"
+
+namespace g2p {
+
+/// The loss of a batch by the parameters, and its gradient. Holds the memory of its calls, so that they
+/// allocate for packed weights only.
+template <class Item, class Policy>
+class model {
+public:
+    explicit model(Policy policy) : policy_(std::move(policy)) {}
+
+    /// Returns the mean of -log p over all symbols of the batch, each known those before it, and writes its
+    /// derivatives.
+    double gradient(parameters<Item> const& p, batch const& words, parameters<Item>& ct)
+    {
+        double const loss = forward(p, words);
+        backward(p, words, ct);
+        return loss;
+    }
+
+    /// Returns the mean of -log p over all symbols of the batch.
+    double loss(parameters<Item> const& p, batch const& words) { return forward(p, words); }
+
+private:
+    /// Tensors of a batch, in shared memory: E is the width of the encoder's two directions.
+    struct shapes {
+        std::size_t N, S, T, I, E;
+
+        shapes(parameters<Item> const& p, batch const& words)
+            : N(words.size()),
+              S(words.letters.shape()[1]),
+              T(words.targets.shape()[0]),
+              I(p.letters.shape()[1]),
+              E(p.decoder_R.shape()[2])
+        {}
+        std::array<std::size_t, 3> spelling() const { return {N, S, I}; }
+        std::array<std::size_t, 4> encoded() const { return {N, S, 2, E / 2}; }
+        std::array<std::size_t, 3> memory() const { return {N, S, E}; }
+        std::array<std::size_t, 3> encoder_state() const { return {N, 2, E / 2}; }
+        std::array<std::size_t, 3> decoder_state() const { return {1, N, E}; }
+        std::array<std::size_t, 3> sounds() const { return {T, N, I}; }
+        std::array<std::size_t, 4> states() const { return {T, 1, N, E}; }
+    };
+
+    double forward(parameters<Item> const& p, batch const& words)
+    {
+        shapes const of(p, words);
+        auto spelling = spelling_.as(of.spelling());
+        xloom::gather_nd_into(p.letters, words.letters, spelling, {}, policy_);
+        {
+            auto Y = memory_.as(of.encoded());
+            auto Y_h = h_.as(of.encoder_state()), Y_c = c_.as(of.encoder_state());
+            xloom::lstm_weights<Item> const weights(encoder_constants(p), encoder_options());
+            xloom::lstm_forward_into(spelling, weights, {.sequence_lens = words.letter_counts},
+                {.Y = Y, .Y_h = Y_h, .Y_c = Y_c}, encoder_residuals_, encoder_workspace_, policy_);
+        }
+        // The two directions side by side are a row of the memory, and the decoder's first state.
+        auto memory = memory_.as(of.memory());
+        auto h = h_.as(of.decoder_state()), c = c_.as(of.decoder_state());
+        auto sounds = sounds_.as(of.sounds());
+        auto Y = states_.as(of.states());
+        xloom::gather_nd_into(p.phonemes, words.inputs, sounds, {}, policy_);
+        xloom::attn_lstm_weights<Item> const weights(decoder_constants(p));
+        xloom::attn_lstm_forward_into(sounds, weights,
+            {.sequence_lens = words.symbol_counts,
+                .initial_h = h,
+                .initial_c = c,
+                .M = memory,
+                .memory_seq_lens = words.letter_counts},
+            {.Y = Y}, decoder_residuals_, decoder_workspace_, policy_);
+        Item const scale = 1 / static_cast<Item>(words.symbols());
+        return output_(Y.data(), words.targets, words.symbol_counts, p, scale, policy_) *
+               static_cast<double>(scale);
+    }
+
+    void backward(parameters<Item> const& p, batch const& words, parameters<Item>& ct)
+    {
+        shapes const of(p, words);
+        auto Y = states_.as(of.states()), ct_Y = ct_states_.as(of.states());
+        output_.gradient(Y.data(), p, ct_Y.data(), ct, policy_);
+
+        auto const sounds = sounds_.as(of.sounds());
+        auto const memory = memory_.as(of.memory());
+        auto ct_sounds = ct_sounds_.as(of.sounds());
+        {
+            auto ct_memory = ct_memory_.as(of.memory());
+            auto ct_h = ct_h_.as(of.decoder_state()), ct_c = ct_c_.as(of.decoder_state());
+            xloom::attn_lstm_backward_weights<Item> const weights(decoder_constants(p));
+            xloom::attn_lstm_backward_into(sounds, memory, weights, decoder_residuals_, {.Y = ct_Y},
+                {.X = ct_sounds,
+                    .W = ct.decoder_W,
+                    .R = ct.decoder_R,
+                    .B = ct.decoder_B,
+                    .initial_h = ct_h,
+                    .initial_c = ct_c,
+                    .QW = ct.decoder_QW,
+                    .MW = ct.decoder_MW,
+                    .V = ct.decoder_V,
+                    .M = ct_memory,
+                    .AW = ct.decoder_AW},
+                decoder_workspace_, policy_);
+        }
+        xloom::gather_nd_vjp_into(ct_sounds, words.inputs, ct.phonemes, {}, policy_);
+
+        auto const spelling = spelling_.as(of.spelling());
+        auto const ct_encoded = ct_memory_.as(of.encoded());
+        auto const ct_h = ct_h_.as(of.encoder_state()), ct_c = ct_c_.as(of.encoder_state());
+        auto ct_spelling = ct_spelling_.as(of.spelling());
+        xloom::lstm_backward_weights<Item> const weights(encoder_constants(p), encoder_options());
+        xloom::lstm_backward_into(spelling, weights, encoder_residuals_,
+            {.Y = ct_encoded, .Y_h = ct_h, .Y_c = ct_c},
+            {.X = ct_spelling, .W = ct.encoder_W, .R = ct.encoder_R, .B = ct.encoder_B}, encoder_workspace_,
+            policy_);
+        xloom::gather_nd_vjp_into(ct_spelling, words.letters, ct.letters, {}, policy_);
+    }
+
+    Policy policy_;
+    buffer<Item> spelling_, memory_, h_, c_, sounds_, states_;
+    buffer<Item> ct_spelling_, ct_memory_, ct_h_, ct_c_, ct_sounds_, ct_states_;
+    cross_entropy<Item> output_;
+    xloom::lstm_residuals<Item> encoder_residuals_;
+    xloom::recurrent_workspace<Item> encoder_workspace_;
+    xloom::attn_lstm_residuals<Item> decoder_residuals_;
+    xloom::attention_workspace<Item> decoder_workspace_;
+};
+
+} // namespace g2p
