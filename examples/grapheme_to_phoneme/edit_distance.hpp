@@ -44,6 +44,14 @@ struct error_counts {
         phonemes += allowed[nearest].size();
         wrong_phonemes += distance;
     }
+    error_counts& operator+=(error_counts const& other)
+    {
+        words += other.words;
+        wrong_words += other.wrong_words;
+        phonemes += other.phonemes;
+        wrong_phonemes += other.wrong_phonemes;
+        return *this;
+    }
     /// Returns the phonemes to insert, omit or replace, in percent of those of the dictionary.
     double phoneme_error() const { return percent(wrong_phonemes, phonemes); }
     /// Returns the words that equal none of their pronunciations, in percent.

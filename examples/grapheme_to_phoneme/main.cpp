@@ -1,0 +1,96 @@
+// Learns from CMUdict how words are pronounced, and pronounces words that are in no dictionary.
+//
+//   read_dictionary -> split -> train -> evaluate -> save_weights
+//   load_weights -> pronouncer -> print
+//
+// The model is in model.hpp: a bidirectional LSTM (lstm_forward_into, lstm_backward_into) reads the letters, an
+// AttnLSTM (attn_lstm_forward_into, attn_lstm_backward_into) says the phonemes, gather_nd and gather_nd_vjp
+// look symbols up. pronouncer.cpp runs attn_lstm_cell in xloom::loop until a word has ended.
+//
+//   scripts/fetch-data                                       # build/data/cmudict.txt
+//   grapheme_to_phoneme                                      # trains on it; build/data/grapheme_to_phoneme.h5
+//   grapheme_to_phoneme pronounce scatter gather
+//   grapheme_to_phoneme pronounce recurrences --plot .       # alignments.dat, letters.dat, phonemes.dat
+//   gnuplot -e "folder='.'" examples/grapheme_to_phoneme/alignments.gnuplot      # alignments.svg
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+
+#include "command_line.hpp"
+#include "evaluation.hpp"
+#include "interrupt.hpp"
+#include "plots.hpp"
+#include "progress_bar.hpp"
+#include "weights_file.hpp"
+
+namespace {
+
+using namespace g2p;
+
+void run_training(command_line const& asked)
+{
+    auto const begin = std::chrono::steady_clock::now();
+    xloom::tbb_policy const threads(asked.threads);
+    split_dictionary const words = split(read_dictionary(asked.dictionary), asked.most);
+    std::printf("%zu words to learn, %zu to choose the weights, %zu held out\n", words.training.size(),
+        words.validation.size(), words.test.size());
+    std::fflush(stdout);
+
+    progress_bar bar(asked.training.epochs);
+    expect_interrupt();
+    trained const best = train(words, asked.training, threads,
+        {.after_batch = [&](progress const& now) { bar.after_batch(now); },
+            .after_epoch = [&](progress const& now) { bar.after_epoch(now); },
+            .is_over = [] { return interrupted.load(); }});
+    if (interrupted)
+        std::fprintf(stderr, "\ninterrupted: the weights of %s are kept\n",
+            best.epoch == 0 ? "this moment" : ("epoch " + std::to_string(best.epoch)).c_str());
+    save_weights(asked.weights, best.weights);
+    if (!asked.plot.empty())
+        write_learning_curve(asked.plot, best.curve);
+    error_counts const errors = evaluate(pronouncer(best.weights), words.test, threads);
+    double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::printf("weights: %s\n", asked.weights.c_str());
+    std::printf("phoneme error %.2f %%, word error %.1f %%, %.0f s\n", errors.phoneme_error(),
+        errors.word_error(), seconds);
+}
+
+void run_pronouncing(command_line const& asked)
+{
+    pronouncer const model(load_weights(asked.weights));
+    for (std::string const& word : asked.words) {
+        transcription const greedy = model.greedy({word})[0];
+        std::printf("%s: %s\n", word.c_str(), to_text(greedy.sounds).c_str());
+        auto const found = model.beam(word, asked.beam);
+        for (std::size_t i = 0; i < std::min<std::size_t>(3, found.size()); ++i)
+            std::printf("  %5.1f %%  %s\n", 100 * std::exp(found[i].log_probability),
+                to_text(found[i].sounds).c_str());
+        if (!asked.plot.empty() && &word == &asked.words.front())
+            write_alignments(asked.plot, word, found[0]);
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+try {
+    command_line const asked = read_command_line(argc, argv);
+    switch (asked.asked) {
+    case command_line::task::help:
+        std::printf("%s", asked.help.c_str());
+        break;
+    case command_line::task::train:
+        run_training(asked);
+        break;
+    case command_line::task::pronounce:
+        run_pronouncing(asked);
+        break;
+    }
+    return 0;
+} catch (std::exception const& error) {
+    std::fprintf(stderr, "grapheme_to_phoneme: %s\n", error.what());
+    return 1;
+}
