@@ -80,13 +80,18 @@ try {
     H5::Exception::dontPrint(); // the sentence below is enough
     std::string const unfinished = path + ".part";
     {
-        H5::H5File file(unfinished, H5F_ACC_TRUNC);
-        H5::DSetCreatPropList const properties;
-        H5Pset_obj_track_times(properties.getId(), false); // else the bytes would depend on the clock
+        H5::FileAccPropList access;
+        access.setLibverBounds(H5F_LIBVER_V110, H5F_LIBVER_V110); // whose metadata have checksums
+        H5::H5File file(unfinished, H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT, access);
         weights.for_each([&](char const* name, auto const& tensor) {
             std::array<hsize_t, std::decay_t<decltype(tensor)>::rank> shape{};
             std::copy(tensor.shape().begin(), tensor.shape().end(), shape.begin());
-            H5::DataSpace const space(static_cast<int>(shape.size()), shape.data());
+            int const rank = static_cast<int>(shape.size());
+            H5::DataSpace const space(rank, shape.data());
+            H5::DSetCreatPropList properties;
+            H5Pset_obj_track_times(properties.getId(), false); // else the bytes would depend on the clock
+            properties.setChunk(rank, shape.data());
+            properties.setFletcher32(); // a checksum, which reading compares
             file.createDataSet(name, H5::PredType::IEEE_F32LE, space, properties)
                 .write(tensor.data(), H5::PredType::NATIVE_FLOAT);
         });

@@ -1,0 +1,60 @@
+// The gradient of the whole model's loss against differences of the loss.
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include <xloom/core/policy.hpp>
+
+#include "model.hpp"
+
+namespace {
+
+using namespace g2p;
+
+/// Weights that are large enough for every part of the model to matter.
+parameters<double> large_parameters(model_sizes const& sizes)
+{
+    random_bits random(3);
+    auto weights = initial_parameters<double>(sizes, random);
+    weights.for_each([&](char const*, auto& tensor) {
+        for (double& item : tensor)
+            item = 2 * uniform(random) - 1;
+    });
+    return weights;
+}
+
+} // namespace
+
+TEST_CASE("the gradient is that of the loss")
+{
+    constexpr model_sizes sizes{3, 2, 3, 5};
+    std::vector<entry> const words{{"ab", {{1, 2, 3}, {1, 3}}}, {"c", {{4}}}, {"xyz'", {{5, 6}}}};
+    batch const some = batch_of(examples_of(words));
+    auto weights = large_parameters(sizes);
+    parameters<double> gradient(sizes);
+    model<double, xloom::serial_policy> of(xloom::serial);
+    double const loss = of.gradient(weights, some, gradient);
+    CHECK(of.loss(weights, some) == loss);
+    CHECK(std::abs(loss - std::log(40.0)) < 1); // they guess
+
+    weights.for_each(
+        [&](char const* name, auto& tensor, auto const& derivative) {
+            constexpr double step = 1e-5;
+            double error = 0, largest = 0;
+            for (std::size_t i = 0; i < tensor.size(); ++i) {
+                double& item = tensor.data()[i];
+                double const middle = item;
+                item = middle + step;
+                double const above = of.loss(weights, some);
+                item = middle - step;
+                double const below = of.loss(weights, some);
+                item = middle;
+                error = std::fmax(error, std::abs((above - below) / (2 * step) - derivative.data()[i]));
+                largest = std::fmax(largest, std::abs(derivative.data()[i]));
+            }
+            CHECK_MESSAGE(error < 1e-9, name);
+            CHECK_MESSAGE(largest > 1e-4, name); // the difference is not that of rounding
+        },
+        gradient);
+}
