@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../program_under_test.hpp"
 
