@@ -1,6 +1,7 @@
 // The gradient of the whole model's loss against differences of the loss.
 
 #include <cmath>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -19,7 +20,7 @@ parameters<double> large_parameters(model_sizes const& sizes)
     auto weights = initial_parameters<double>(sizes, random);
     weights.for_each([&](char const*, auto& tensor) {
         for (double& item : tensor)
-            item = 2 * uniform(random) - 1;
+            item = 4 * uniform(random) - 2;
     });
     return weights;
 }
@@ -36,7 +37,7 @@ TEST_CASE("the gradient is that of the loss")
     model<double, xloom::serial_policy> of(xloom::serial);
     double const loss = of.gradient(weights, some, gradient);
     CHECK(of.loss(weights, some) == loss);
-    CHECK(std::abs(loss - std::log(40.0)) < 1); // they guess
+    CHECK(std::abs(loss - std::log(40.0)) < 3);
 
     weights.for_each(
         [&](char const* name, auto& tensor, auto const& derivative) {
@@ -53,8 +54,8 @@ TEST_CASE("the gradient is that of the loss")
                 error = std::fmax(error, std::abs((above - below) / (2 * step) - derivative.data()[i]));
                 largest = std::fmax(largest, std::abs(derivative.data()[i]));
             }
-            CHECK_MESSAGE(error < 1e-9, name);
-            CHECK_MESSAGE(largest > 1e-4, name); // the difference is not that of rounding
+            CHECK_MESSAGE(error < 1e-9, std::string(name));
+            CHECK_MESSAGE(largest > 1e-3, std::string(name)); // the difference is not that of rounding
         },
         gradient);
 }

@@ -16,7 +16,7 @@ namespace g2p {
 /// The widths of a model. The decoder's state begins as the encoder's last, so it is twice as wide.
 struct model_sizes {
     std::size_t embedding = 32;
-    std::size_t encoder = 64;   ///< units of each direction
+    std::size_t encoder = 96;   ///< units of each direction
     std::size_t attention = 64; ///< units that compare a state with the memory
     std::size_t context = 128;  ///< what the attention hands to the next step
 

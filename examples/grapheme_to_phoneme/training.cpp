@@ -72,9 +72,9 @@ trained train(split_dictionary const& words, training_options const& options, xl
         ++now.epoch;
         double sum = 0, count = 0;
         for (batch const& each : shuffled_batches(examples, options.batch_size, random)) {
-            double const symbols = static_cast<double>(each.symbols());
-            sum += model.learn(each) * symbols;
-            count += symbols;
+            double const targets = static_cast<double>(each.symbols());
+            sum += model.learn(each) * targets;
+            count += targets;
             now.loss = sum / count;
             update(who.after_batch);
             if (who.is_over()) {

@@ -14,8 +14,8 @@ namespace g2p {
 
 struct training_options {
     model_sizes sizes{};
-    std::size_t epochs = 8;
-    std::size_t batch_size = 128;
+    std::size_t epochs = 7;
+    std::size_t batch_size = 64;
     double rate = 0.003;         ///< the largest one
     std::size_t warm_up = 500;   ///< steps until then
     double longest_gradient = 1; ///< a longer one is scaled down

@@ -28,6 +28,12 @@ void write_text(H5::H5File& file, char const* name, std::string const& text)
     file.createAttribute(name, type, H5::DataSpace()).write(type, text.data());
 }
 
+/// Makes the bytes of an object independent of the clock.
+void omit_times(H5::PropList const& properties)
+{
+    H5Pset_obj_track_times(properties.getId(), false);
+}
+
 std::string read_text(H5::H5File const& file, char const* name)
 {
     std::string text;
@@ -82,14 +88,16 @@ try {
     {
         H5::FileAccPropList access;
         access.setLibverBounds(H5F_LIBVER_V110, H5F_LIBVER_V110); // whose metadata have checksums
-        H5::H5File file(unfinished, H5F_ACC_TRUNC, H5::FileCreatPropList::DEFAULT, access);
+        H5::FileCreatPropList creation;
+        omit_times(creation);
+        H5::H5File file(unfinished, H5F_ACC_TRUNC, creation, access);
         weights.for_each([&](char const* name, auto const& tensor) {
             std::array<hsize_t, std::decay_t<decltype(tensor)>::rank> shape{};
             std::copy(tensor.shape().begin(), tensor.shape().end(), shape.begin());
             int const rank = static_cast<int>(shape.size());
             H5::DataSpace const space(rank, shape.data());
             H5::DSetCreatPropList properties;
-            H5Pset_obj_track_times(properties.getId(), false); // else the bytes would depend on the clock
+            omit_times(properties);
             properties.setChunk(rank, shape.data());
             properties.setFletcher32(); // a checksum, which reading compares
             file.createDataSet(name, H5::PredType::IEEE_F32LE, space, properties)
