@@ -21,6 +21,12 @@ std::int64_t most_symbols(std::size_t letters)
     return 2 * static_cast<std::int64_t>(letters) + 8;
 }
 
+/// True if the last symbol was the end, which is also what stands before the first symbol.
+bool has_ended(std::int64_t step, std::int32_t last)
+{
+    return step > 0 && last == std::int32_t{end_of_word};
+}
+
 std::size_t column_of_largest(xt::xtensor<float, 2> const& rows, std::size_t row)
 {
     auto const first = rows.data() + row * rows.shape()[1];
@@ -92,8 +98,12 @@ std::vector<transcription> pronouncer::greedy(std::vector<std::string_view> cons
         matrix log_p = xt::zeros<float>({N, std::size_t{1}});
         bool goes_on = false;
         for (std::size_t n = 0; n < N; ++n) {
-            if (step > 0 && symbol(n, 0) == std::int32_t{end_of_word})
-                continue; // has ended before
+            if (has_ended(step, symbol(n, 0)))
+                continue;
+            if (step == most_symbols(words[n].size())) {
+                symbol(n, 0) = std::int32_t{end_of_word};
+                continue;
+            }
             std::size_t const said = column_of_largest(logs, n);
             symbol(n, 0) = static_cast<std::int32_t>(said);
             log_p(n, 0) = logs(n, said);
@@ -142,7 +152,7 @@ std::vector<transcription> pronouncer::beam(std::string_view word, std::size_t w
         matrix const logs = log_probabilities(h);
         candidates.clear();
         for (std::size_t k = 0; k < width; ++k) {
-            if (step > 0 && symbol(k, 0) == std::int32_t{end_of_word}) {
+            if (has_ended(step, symbol(k, 0))) {
                 candidates.push_back({scores[k], k, end_of_word});
                 continue;
             }

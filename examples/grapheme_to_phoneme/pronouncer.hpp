@@ -17,7 +17,7 @@ namespace g2p {
 /// A pronunciation, its probability, and where the model looked.
 struct transcription {
     pronunciation sounds;
-    double log_probability = 0;       ///< of the sounds and the end
+    double log_probability = 0;       ///< of the sounds and, unless they are too many, the end
     xt::xtensor<float, 2> alignments; ///< [sounds, letters]: the weights of the letters when a sound was said
 };
 
@@ -26,7 +26,7 @@ class pronouncer {
 public:
     explicit pronouncer(parameters<float> const& weights);
 
-    /// Says each word by taking the most probable symbol at each step.
+    /// Says each word by taking the most probable symbol at each step. A word is said as if it were alone.
     std::vector<transcription> greedy(std::vector<std::string_view> const& words) const;
 
     /// Returns the most probable pronunciations that a beam search finds, the best one first. `width` of them

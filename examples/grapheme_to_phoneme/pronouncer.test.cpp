@@ -16,22 +16,28 @@ using namespace g2p;
 /// Weights that say something else for each word.
 parameters<float> some_weights()
 {
-    random_bits random(11);
+    random_bits random(13);
     auto weights = initial_parameters<float>({6, 5, 4, 7}, random);
     weights.for_each([&](char const*, auto& tensor) {
         for (float& item : tensor)
-            item *= 3;
+            item *= 5;
     });
-    weights.output_B(end_of_word) = 0.5f; // so that words end, but not at once
+    weights.output_B(end_of_word) = 1; // so that words end, but not at once
     return weights;
 }
 
 /// Returns log p of a pronunciation by the forward pass of the training.
-double log_probability(parameters<float> const& weights, std::string const& word, pronunciation const& sounds)
+double log_probability(parameters<float> const& weights, std::string_view word, pronunciation const& sounds)
 {
-    std::vector<entry> const entries{{word, {sounds}}};
+    std::vector<entry> const entries{{std::string(word), {sounds}}};
     model<float, xloom::serial_policy> of(xloom::serial);
     return -of.loss(weights, batch_of(examples_of(entries))) * static_cast<double>(sounds.size() + 1);
+}
+
+/// False if the search was ended by the limit of the number of phonemes.
+bool has_end(std::string_view word, transcription const& said)
+{
+    return said.sounds.size() < 2 * word.size() + 8;
 }
 
 } // namespace
@@ -45,8 +51,11 @@ TEST_CASE("what the greedy search says has the probability that the training giv
     REQUIRE(said.size() == words.size());
     std::size_t sounds = 0;
     for (std::size_t n = 0; n < words.size(); ++n) {
-        CHECK(said[n].log_probability ==
-              doctest::Approx(log_probability(weights, std::string(words[n]), said[n].sounds)).epsilon(1e-4));
+        if (has_end(words[n], said[n])) {
+            CHECK(said[n].log_probability ==
+                  doctest::Approx(log_probability(weights, words[n], said[n].sounds)).epsilon(1e-4));
+            sounds += said[n].sounds.size();
+        }
         // Alone a word is said as among others.
         CHECK(model.greedy({words[n]})[0].sounds == said[n].sounds);
         CHECK(said[n].alignments.shape()[0] == said[n].sounds.size());
@@ -57,7 +66,6 @@ TEST_CASE("what the greedy search says has the probability that the training giv
                 sum += said[n].alignments(t, s);
             CHECK(sum == doctest::Approx(1));
         }
-        sounds += said[n].sounds.size();
     }
     CHECK(sounds > 6);
     CHECK(model.greedy({}).empty());
@@ -77,7 +85,7 @@ TEST_CASE("a beam of one is greedy, a wider one finds what is at least as probab
         REQUIRE(wide.size() == 6);
         CHECK(wide[0].log_probability >= greedy.log_probability - 1e-6);
         for (std::size_t k = 0; k < wide.size(); ++k) {
-            if (wide[k].sounds.size() < 2 * word.size() + 8) { // else it was ended by the limit
+            if (has_end(word, wide[k])) {
                 CHECK(wide[k].log_probability ==
                       doctest::Approx(log_probability(weights, word, wide[k].sounds)).epsilon(1e-4));
                 ++ended;
