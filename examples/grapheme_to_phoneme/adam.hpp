@@ -30,7 +30,8 @@ public:
     {
         ++steps_;
         auto const [beta1, beta2, epsilon] = options_;
-        auto const b1 = static_cast<Item>(beta1), b2 = static_cast<Item>(beta2), e = static_cast<Item>(epsilon);
+        auto const b1 = static_cast<Item>(beta1), b2 = static_cast<Item>(beta2),
+                   e = static_cast<Item>(epsilon);
         double const n = static_cast<double>(steps_);
         auto const s = static_cast<Item>(scale), a = static_cast<Item>(rate / (1 - std::pow(beta1, n))),
                    c = static_cast<Item>(1 / (1 - std::pow(beta2, n)));
@@ -40,7 +41,8 @@ public:
                 policy.for_each((w.size() + items - 1) / items, [&](std::size_t part) {
                     std::size_t const first = part * items, count = std::min(items, w.size() - first);
                     auto const piece = [&](auto* data) {
-                        return Eigen::Map<array<decltype(data)>>(data + first, static_cast<Eigen::Index>(count));
+                        return Eigen::Map<array<decltype(data)>>(
+                            data + first, static_cast<Eigen::Index>(count));
                     };
                     auto W = piece(w.data()), M = piece(m.data()), V = piece(v.data());
                     auto const G = piece(g.data()) * s;

@@ -30,7 +30,8 @@ parameters<double> random_parameters(std::uint64_t seed)
 std::vector<double> all_of(parameters<double> const& values)
 {
     std::vector<double> all;
-    values.for_each([&](char const*, auto const& tensor) { all.insert(all.end(), tensor.begin(), tensor.end()); });
+    values.for_each(
+        [&](char const*, auto const& tensor) { all.insert(all.end(), tensor.begin(), tensor.end()); });
     return all;
 }
 
@@ -48,7 +49,8 @@ TEST_CASE("a step of Adam is that of Kingma and Ba")
         for (std::size_t i = 0; i < g.size(); ++i) {
             m[i] = beta1 * m[i] + (1 - beta1) * scale * g[i];
             v[i] = beta2 * v[i] + (1 - beta2) * std::pow(scale * g[i], 2);
-            double const mean = m[i] / (1 - std::pow(beta1, step)), square = v[i] / (1 - std::pow(beta2, step));
+            double const mean = m[i] / (1 - std::pow(beta1, step)),
+                         square = v[i] / (1 - std::pow(beta2, step));
             expected[i] -= rate * mean / (std::sqrt(square) + epsilon);
         }
         method.step(weights, gradient, scale, rate, xloom::tbb_policy(2));

@@ -27,11 +27,11 @@ std::vector<example> examples_of(std::vector<entry> const& words);
 
 /// Numbers of a batch of N examples, in the shapes that the networks read. Items beyond a row's length are 0.
 struct batch {
-    xt::xtensor<std::int32_t, 3> letters;           ///< [N, S, 1]
-    xt::xtensor<std::int32_t, 1> letter_counts;     ///< [N]
-    xt::xtensor<std::int32_t, 3> inputs;            ///< [T, N, 1]: the symbol before that of `targets`
-    xt::xtensor<std::int32_t, 2> targets;           ///< [T, N]: the phonemes, then end_of_word
-    xt::xtensor<std::int32_t, 1> symbol_counts;     ///< [N]
+    xt::xtensor<std::int32_t, 3> letters;       ///< [N, S, 1]
+    xt::xtensor<std::int32_t, 1> letter_counts; ///< [N]
+    xt::xtensor<std::int32_t, 3> inputs;        ///< [T, N, 1]: the symbol before that of `targets`
+    xt::xtensor<std::int32_t, 2> targets;       ///< [T, N]: the phonemes, then end_of_word
+    xt::xtensor<std::int32_t, 1> symbol_counts; ///< [N]
 
     std::size_t size() const { return letter_counts.shape()[0]; }
     /// The number of targets.

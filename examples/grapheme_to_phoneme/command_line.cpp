@@ -17,8 +17,8 @@ std::size_t read_count(cxxopts::ParseResult const& given, std::string const& nam
     std::size_t count = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (error != std::errc{} || end != text.data() + text.size() || count < least || count > most)
-        throw std::runtime_error("--" + name + " must be a whole number from " + std::to_string(least) + " to " +
-                                 std::to_string(most) + ", but is " + text);
+        throw std::runtime_error("--" + name + " must be a whole number from " + std::to_string(least) +
+                                 " to " + std::to_string(most) + ", but is " + text);
     return count;
 }
 
@@ -28,7 +28,8 @@ std::string read_word(std::string word)
     if (word.empty())
         throw std::runtime_error("a word must have letters, but is empty");
     if (word.size() > 100)
-        throw std::runtime_error("a word must have at most 100 letters, but one has " + std::to_string(word.size()));
+        throw std::runtime_error(
+            "a word must have at most 100 letters, but one has " + std::to_string(word.size()));
     std::string const given = word;
     for (char& letter : word) {
         if (letter >= 'A' && letter <= 'Z')
@@ -43,9 +44,10 @@ std::string read_word(std::string word)
 
 command_line read_command_line(int argc, char const* const* argv)
 {
-    cxxopts::Options options("grapheme_to_phoneme", "Learns how words are pronounced, and pronounces words.\n\n"
-                                                    "  grapheme_to_phoneme train [DICTIONARY]\n"
-                                                    "  grapheme_to_phoneme pronounce WORD...\n");
+    cxxopts::Options options("grapheme_to_phoneme",
+        "Learns how words are pronounced, and pronounces words.\n\n"
+        "  grapheme_to_phoneme train [DICTIONARY]\n"
+        "  grapheme_to_phoneme pronounce WORD...\n");
     auto const text = [](std::string const& otherwise) {
         return cxxopts::value<std::string>()->default_value(otherwise);
     };

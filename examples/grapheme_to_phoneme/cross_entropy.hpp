@@ -75,7 +75,8 @@ public:
         map ct_W(ct.output_W.data(), index(H), index(symbols));
         constexpr std::size_t columns = 32;
         policy.for_each((H + columns - 1) / columns, [&](std::size_t part) {
-            Eigen::Index const first = index(part * columns), count = index(std::min(columns, H - part * columns));
+            Eigen::Index const first = index(part * columns),
+                               count = index(std::min(columns, H - part * columns));
             ct_W.middleRows(first, count).noalias() =
                 states_of(states, p).middleCols(first, count).transpose() * sums;
         });

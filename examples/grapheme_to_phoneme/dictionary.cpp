@@ -75,7 +75,9 @@ split_dictionary split(std::vector<entry> dictionary, std::size_t most)
     shuffle(dictionary, random);
     if (most != 0 && most < dictionary.size())
         dictionary.resize(most);
-    auto const at = [&](std::size_t place) { return dictionary.begin() + static_cast<std::ptrdiff_t>(place); };
+    auto const at = [&](std::size_t place) {
+        return dictionary.begin() + static_cast<std::ptrdiff_t>(place);
+    };
     std::size_t const test = dictionary.size() / 20, validation = dictionary.size() / 50;
     auto const take = [&](std::size_t first, std::size_t last) {
         return std::vector<entry>(std::make_move_iterator(at(first)), std::make_move_iterator(at(last)));

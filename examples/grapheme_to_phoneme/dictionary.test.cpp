@@ -34,7 +34,8 @@ std::string error_of(std::string const& text)
 }
 
 /// The definition: the best of all ways to match the first phonemes.
-std::size_t distance_by_definition(pronunciation const& a, pronunciation const& b, std::size_t i, std::size_t j)
+std::size_t distance_by_definition(
+    pronunciation const& a, pronunciation const& b, std::size_t i, std::size_t j)
 {
     if (i == 0 || j == 0)
         return i + j;
@@ -149,8 +150,9 @@ TEST_CASE("an epoch has every example once")
             symbols += each.symbols();
         }
         CHECK(rows == examples.size());
-        CHECK(symbols == std::accumulate(examples.begin(), examples.end(), std::size_t{0},
-                             [](std::size_t sum, example const& each) { return sum + each.sounds().size() + 1; }));
+        CHECK(symbols ==
+              std::accumulate(examples.begin(), examples.end(), std::size_t{0},
+                  [](std::size_t sum, example const& each) { return sum + each.sounds().size() + 1; }));
     }
     CHECK(first[0].letters != second[0].letters);
     random_bits again(1);

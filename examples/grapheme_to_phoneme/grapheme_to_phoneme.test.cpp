@@ -27,8 +27,8 @@ std::string made_up_dictionary()
     for (auto const& first : syllables)
         for (auto const& second : syllables)
             for (auto const& third : syllables)
-                text << first[0] << second[0] << third[0] << ' ' << first[1] << ' ' << second[1] << ' ' << third[1]
-                     << '\n';
+                text << first[0] << second[0] << third[0] << ' ' << first[1] << ' ' << second[1] << ' '
+                     << third[1] << '\n';
     return program().write("made_up.txt", text.str());
 }
 
@@ -82,7 +82,9 @@ TEST_CASE("it learns a language and pronounces words that it has not seen")
     SUBCASE("and again: the same bytes on one thread")
     {
         std::string const again = program() / "again.h5";
-        REQUIRE(program().run({"train", dictionary, "--weights", again, "--epochs", "150", "--threads", "1"}).succeeded);
+        REQUIRE(program()
+                    .run({"train", dictionary, "--weights", again, "--epochs", "150", "--threads", "1"})
+                    .succeeded);
         bool const has_same_bytes = read_file(weights) == read_file(again);
         CHECK(has_same_bytes);
     }
@@ -91,7 +93,8 @@ TEST_CASE("it learns a language and pronounces words that it has not seen")
 TEST_CASE("Ctrl-C ends the training and keeps the weights")
 {
     std::string const weights = program() / "interrupted.h5";
-    std::string const command = "timeout --preserve-status --signal=INT 3 '" GRAPHEME_TO_PHONEME_PROGRAM "' train '" +
+    std::string const command = "timeout --preserve-status --signal=INT 3 '" GRAPHEME_TO_PHONEME_PROGRAM
+                                "' train '" +
                                 made_up_dictionary() + "' --epochs 1000000 --weights '" + weights + "' >'" +
                                 (program() / "out") + "' 2>'" + (program() / "err") + "'";
     CHECK(std::system(command.c_str()) == 0);
@@ -110,8 +113,10 @@ TEST_CASE("bad input is refused in one line")
     CHECK(program().complaint({"pronounce", "a", "--weights", text}) ==
           "the weights " + text + " are no HDF5 file of this program, or a damaged one");
     CHECK(program().complaint({"pronounce"}) == "no word is given to pronounce (see --help)");
-    CHECK(program().complaint({"pronounce", "x-ray"}) == "a word must have the letters a to z and ' only, but one is x-ray");
-    CHECK(program().complaint({"pronounce", "naïve"}) == "a word must have the letters a to z and ' only, but one is naïve");
+    CHECK(program().complaint({"pronounce", "x-ray"}) ==
+          "a word must have the letters a to z and ' only, but one is x-ray");
+    CHECK(program().complaint({"pronounce", "naïve"}) ==
+          "a word must have the letters a to z and ' only, but one is naïve");
     CHECK(program().complaint({"pronounce", ""}) == "a word must have letters, but is empty");
     CHECK(program().complaint({"pronounce", std::string(101, 'a')}) ==
           "a word must have at most 100 letters, but one has 101");
@@ -128,8 +133,8 @@ TEST_CASE("bad input is refused in one line")
 
 TEST_CASE("it learns a part of CMUdict")
 {
-    outcome const done = program().run({"train", GRAPHEME_TO_PHONEME_DICTIONARY, "--words", "5000", "--epochs", "4",
-        "--weights", program() / "cmudict.h5", "--plot", program() / ""});
+    outcome const done = program().run({"train", GRAPHEME_TO_PHONEME_DICTIONARY, "--words", "5000",
+        "--epochs", "4", "--weights", program() / "cmudict.h5", "--plot", program() / ""});
     REQUIRE_MESSAGE(done.succeeded, done.err);
     auto const losses = losses_of(program() / "learning_curve.dat");
     REQUIRE(losses.size() == 4);

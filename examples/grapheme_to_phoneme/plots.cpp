@@ -10,7 +10,8 @@ namespace {
 /// A file of a folder, which throws if it could not be written.
 class plot_file {
 public:
-    plot_file(std::string const& folder, std::string const& name) : folder_(folder), file_(folder + "/" + name)
+    plot_file(std::string const& folder, std::string const& name)
+        : folder_(folder), file_(folder + "/" + name)
     {}
     template <class T>
     plot_file& operator<<(T const& value)
@@ -53,7 +54,8 @@ void write_learning_curve(std::string const& folder, std::vector<progress> const
 {
     plot_file file(folder, "learning_curve.dat");
     for (progress const& epoch : curve)
-        file << epoch.epoch << ' ' << epoch.loss << ' ' << epoch.phoneme_error << ' ' << epoch.word_error << '\n';
+        file << epoch.epoch << ' ' << epoch.loss << ' ' << epoch.phoneme_error << ' ' << epoch.word_error
+             << '\n';
     file.close();
 }
 

@@ -22,8 +22,8 @@ public:
             return;
         next_ = now.seconds + 0.1;
         std::string const bar = std::string(filled, '#') + std::string(width - filled, '.');
-        std::fprintf(stderr, "\r[%s] epoch %zu of %zu, loss %.3f, %s%.0f s  ", bar.c_str(), now.epoch, epochs_,
-            now.loss, now.epoch > 1 ? error(now).c_str() : "", now.seconds);
+        std::fprintf(stderr, "\r[%s] epoch %zu of %zu, loss %.3f, %s%.0f s  ", bar.c_str(), now.epoch,
+            epochs_, now.loss, now.epoch > 1 ? error(now).c_str() : "", now.seconds);
     }
     void after_epoch(progress const& now)
     {

@@ -16,16 +16,10 @@ namespace g2p {
 namespace {
 
 /// No word of CMUdict has more than twice as many phonemes as letters, except the shortest.
-std::int64_t most_symbols(std::size_t letters)
-{
-    return 2 * static_cast<std::int64_t>(letters) + 8;
-}
+std::int64_t most_symbols(std::size_t letters) { return 2 * static_cast<std::int64_t>(letters) + 8; }
 
 /// True if the last symbol was the end, which is also what stands before the first symbol.
-bool has_ended(std::int64_t step, std::int32_t last)
-{
-    return step > 0 && last == std::int32_t{end_of_word};
-}
+bool has_ended(std::int64_t step, std::int32_t last) { return step > 0 && last == std::int32_t{end_of_word}; }
 
 std::size_t column_of_largest(xt::xtensor<float, 2> const& rows, std::size_t row)
 {
@@ -109,11 +103,10 @@ std::vector<transcription> pronouncer::greedy(std::vector<std::string_view> cons
             log_p(n, 0) = logs(n, said);
             goes_on = goes_on || said != end_of_word;
         }
-        return xloom::loop_step{goes_on, std::tuple(h, c, attention, alignment, symbol),
-            std::tuple(symbol, log_p, alignment)};
+        return xloom::loop_step{
+            goes_on, std::tuple(h, c, attention, alignment, symbol), std::tuple(symbol, log_p, alignment)};
     };
-    auto const result =
-        xloom::loop(say, start(all), {.max_trip_count = most_symbols(all.memory.shape()[1])});
+    auto const result = xloom::loop(say, start(all), {.max_trip_count = most_symbols(all.memory.shape()[1])});
     auto const& [said, log_p, alignments] = result.scan_outputs;
 
     std::vector<transcription> all_said(N);

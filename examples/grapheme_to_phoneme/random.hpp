@@ -11,10 +11,7 @@ namespace g2p {
 using random_bits = std::mt19937_64;
 
 /// Returns a number in [0, 1).
-inline double uniform(random_bits& random)
-{
-    return static_cast<double>(random() >> 11) * 0x1p-53;
-}
+inline double uniform(random_bits& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 /// Puts the items into a random order (Fisher and Yates).
 template <class T>

@@ -8,7 +8,8 @@
 /// A folder of the working directory, removed at the end.
 class scratch_folder {
 public:
-    explicit scratch_folder(std::string const& name) : path_(std::filesystem::current_path() / (name + ".tmp"))
+    explicit scratch_folder(std::string const& name)
+        : path_(std::filesystem::current_path() / (name + ".tmp"))
     {
         std::filesystem::create_directories(path_);
     }

@@ -51,8 +51,8 @@ private:
 
 } // namespace
 
-trained train(split_dictionary const& words, training_options const& options, xloom::tbb_policy const& threads,
-    observer const& who)
+trained train(split_dictionary const& words, training_options const& options,
+    xloom::tbb_policy const& threads, observer const& who)
 {
     auto const begin = std::chrono::steady_clock::now();
     random_bits random(options.seed);

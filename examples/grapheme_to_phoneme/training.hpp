@@ -35,7 +35,7 @@ struct progress {
 /// The weights of the epoch with the fewest wrong phonemes in the validation words.
 struct trained {
     parameters<float> weights;
-    std::size_t epoch = 0;       ///< whose weights they are; 0: training ended in the first one, these are its last
+    std::size_t epoch = 0; ///< whose weights they are; 0: training ended in the first one, these are its last
     std::vector<progress> curve; ///< of the whole epochs
 };
 
@@ -47,7 +47,7 @@ struct observer {
 
 /// Learns the training words. The results have the same bits for the same options, however many threads there
 /// are.
-trained train(split_dictionary const& words, training_options const& options, xloom::tbb_policy const& threads,
-    observer const& who);
+trained train(split_dictionary const& words, training_options const& options,
+    xloom::tbb_policy const& threads, observer const& who);
 
 } // namespace g2p

@@ -29,10 +29,7 @@ void write_text(H5::H5File& file, char const* name, std::string const& text)
 }
 
 /// Makes the bytes of an object independent of the clock.
-void omit_times(H5::PropList const& properties)
-{
-    H5Pset_obj_track_times(properties.getId(), false);
-}
+void omit_times(H5::PropList const& properties) { H5Pset_obj_track_times(properties.getId(), false); }
 
 std::string read_text(H5::H5File const& file, char const* name)
 {

@@ -117,11 +117,13 @@ TEST_CASE("a file with a wrong bit or without its end is never taken for the wei
 TEST_CASE("a file that is none of weights")
 {
     scratch_folder const folder("weights_file_test");
-    CHECK(error_of(folder / "nowhere.h5") == "the file of weights " + (folder / "nowhere.h5") + " cannot be opened");
+    CHECK(error_of(folder / "nowhere.h5") ==
+          "the file of weights " + (folder / "nowhere.h5") + " cannot be opened");
     CHECK(error_of(folder.write("text.h5", "hello\n")) ==
           "the weights " + (folder / "text.h5") + " are no HDF5 file of this program, or a damaged one");
     std::string const nowhere = folder / "no folder/weights.h5";
-    CHECK_THROWS_WITH(save_weights(nowhere, some_weights()), ("the weights " + nowhere + " cannot be written").c_str());
+    CHECK_THROWS_WITH(
+        save_weights(nowhere, some_weights()), ("the weights " + nowhere + " cannot be written").c_str());
 }
 
 TEST_CASE("an HDF5 file with other tensors")
@@ -133,16 +135,20 @@ TEST_CASE("an HDF5 file with other tensors")
     };
     CHECK(error_after([](H5::H5File& file) { file.unlink("output_W"); }).ends_with("or a damaged one"));
     CHECK(error_after([](H5::H5File& file) { file.removeAttr("letters"); }).ends_with("or a damaged one"));
-    CHECK(error_after([&](H5::H5File& file) { replace(file, "output_W", {40, 4}); }) ==
-          "has another shape of output_W");
+    CHECK(error_after([&](H5::H5File& file) {
+        replace(file, "output_W", {40, 4});
+    }) == "has another shape of output_W");
     CHECK(error_after([&](H5::H5File& file) { replace(file, "output_W", {160}); }) ==
           "has another shape of output_W");
-    CHECK(error_after([&](H5::H5File& file) { replace(file, "output_W", {4, 40}, H5::PredType::NATIVE_INT); }) ==
-          "has another shape of output_W");
-    CHECK(error_after([&](H5::H5File& file) { replace(file, "decoder_V", {1, 1000000}); }) ==
-          "has no valid shape of decoder_V");
-    CHECK(error_after([&](H5::H5File& file) { replace(file, "letters", {27, 0}); }) ==
-          "has no valid shape of letters");
+    CHECK(error_after([&](H5::H5File& file) {
+        replace(file, "output_W", {4, 40}, H5::PredType::NATIVE_INT);
+    }) == "has another shape of output_W");
+    CHECK(error_after([&](H5::H5File& file) {
+        replace(file, "decoder_V", {1, 1000000});
+    }) == "has no valid shape of decoder_V");
+    CHECK(error_after([&](H5::H5File& file) {
+        replace(file, "letters", {27, 0});
+    }) == "has no valid shape of letters");
     CHECK(error_after([](H5::H5File& file) {
         file.removeAttr("letters");
         H5::StrType const type(H5::PredType::C_S1, 2);
