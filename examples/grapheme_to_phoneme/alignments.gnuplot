@@ -1,4 +1,5 @@
-# Which letters an AttnLSTM looks at while it says the phonemes of a word: phonemes from left to right, letters from top to bottom.
+# Which letters an AttnLSTM looks at before it says each phoneme of a word: phonemes from left to right, letters from top to bottom. Before the
+# first one it looks nowhere, because it begins with what it knows of the whole word.
 #   gnuplot -e "folder='.'" alignments.gnuplot
 set terminal svg size 620, 440 font "Helvetica, 14" background "white"
 set output folder."/alignments.svg"

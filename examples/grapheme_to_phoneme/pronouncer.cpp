@@ -87,6 +87,7 @@ std::vector<transcription> pronouncer::greedy(std::vector<std::string_view> cons
     auto const say = [&](std::int64_t step, bool, matrix h, matrix c, matrix attention, matrix alignment,
                          numbers symbol) {
         matrix const x = xloom::gather_nd<2>(phonemes_, symbol);
+        matrix const looked = alignment;
         decoder(h, c, attention, alignment, x, h);
         matrix const logs = log_probabilities(h);
         matrix log_p = xt::zeros<float>({N, std::size_t{1}});
@@ -104,7 +105,7 @@ std::vector<transcription> pronouncer::greedy(std::vector<std::string_view> cons
             goes_on = goes_on || said != end_of_word;
         }
         return xloom::loop_step{
-            goes_on, std::tuple(h, c, attention, alignment, symbol), std::tuple(symbol, log_p, alignment)};
+            goes_on, std::tuple(h, c, attention, alignment, symbol), std::tuple(symbol, log_p, looked)};
     };
     auto const result = xloom::loop(say, start(all), {.max_trip_count = most_symbols(all.memory.shape()[1])});
     auto const& [said, log_p, alignments] = result.scan_outputs;
@@ -141,6 +142,7 @@ std::vector<transcription> pronouncer::beam(std::string_view word, std::size_t w
     auto const say = [&](std::int64_t step, bool, matrix h, matrix c, matrix attention, matrix alignment,
                          numbers const& symbol) {
         matrix const x = xloom::gather_nd<2>(phonemes_, symbol);
+        matrix const looked = alignment;
         decoder(h, c, attention, alignment, x, h);
         matrix const logs = log_probabilities(h);
         candidates.clear();
@@ -168,7 +170,7 @@ std::vector<transcription> pronouncer::beam(std::string_view word, std::size_t w
         };
         return xloom::loop_step{goes_on,
             std::tuple(of_parents(h), of_parents(c), of_parents(attention), of_parents(alignment), said),
-            std::tuple(parents, said, alignment)};
+            std::tuple(parents, said, looked)};
     };
     auto const result = xloom::loop(say, start(all), {.max_trip_count = most_symbols(word.size())});
     auto const& [parents, said, alignments] = result.scan_outputs;

@@ -14,11 +14,12 @@
 
 namespace g2p {
 
-/// A pronunciation, its probability, and where the model looked.
+/// A pronunciation, its probability, and where the model looked before it said each sound: before the first one
+/// nowhere, because it begins with what it knows of the whole word.
 struct transcription {
     pronunciation sounds;
     double log_probability = 0;       ///< of the sounds and, unless they are too many, the end
-    xt::xtensor<float, 2> alignments; ///< [sounds, letters]: the weights of the letters when a sound was said
+    xt::xtensor<float, 2> alignments; ///< [sounds, letters]: the weights of the letters
 };
 
 /// Weights, packed to say words. Const members are thread-safe.

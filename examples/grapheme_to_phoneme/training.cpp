@@ -1,5 +1,6 @@
 #include "training.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
@@ -19,6 +20,7 @@ public:
         xloom::tbb_policy const& threads)
         : options_(options),
           steps_(steps),
+          warm_up_(std::min(options.warm_up, steps / 10)),
           threads_(threads),
           weights_(initial_parameters<float>(options.sizes, random)),
           gradient_(options.sizes),
@@ -32,8 +34,7 @@ public:
         double const loss = model_.gradient(weights_, words, gradient_);
         double const length = length_of(gradient_);
         double const scale = length > options_.longest_gradient ? options_.longest_gradient / length : 1;
-        adam_.step(
-            weights_, gradient_, scale, rate_at(step_++, steps_, options_.warm_up, options_.rate), threads_);
+        adam_.step(weights_, gradient_, scale, rate_at(step_++, steps_, warm_up_, options_.rate), threads_);
         return loss;
     }
 
@@ -42,7 +43,7 @@ public:
 
 private:
     training_options const& options_;
-    std::size_t steps_, step_ = 0;
+    std::size_t steps_, warm_up_, step_ = 0;
     xloom::tbb_policy const& threads_;
     parameters<float> weights_, gradient_;
     adam<float> adam_;

@@ -17,7 +17,7 @@ struct training_options {
     std::size_t epochs = 7;
     std::size_t batch_size = 64;
     double rate = 0.003;         ///< the largest one
-    std::size_t warm_up = 500;   ///< steps until then
+    std::size_t warm_up = 500;   ///< steps until then; at most a tenth of all
     double longest_gradient = 1; ///< a longer one is scaled down
     std::uint64_t seed = 1;
 };
