@@ -43,14 +43,14 @@ TEST_CASE("a step of Adam is that of Kingma and Ba")
     parameters<double> weights = random_parameters(1);
     adam<double> method(tiny, {beta1, beta2, epsilon});
     std::vector<double> expected = all_of(weights), m(expected.size()), v(expected.size());
-    for (int step = 1; step <= 5; ++step) {
-        parameters<double> const gradient = random_parameters(static_cast<std::uint64_t>(step + 10));
+    for (std::uint64_t step = 1; step <= 5; ++step) {
+        parameters<double> const gradient = random_parameters(step + 10);
         std::vector<double> const g = all_of(gradient);
         for (std::size_t i = 0; i < g.size(); ++i) {
             m[i] = beta1 * m[i] + (1 - beta1) * scale * g[i];
             v[i] = beta2 * v[i] + (1 - beta2) * std::pow(scale * g[i], 2);
-            double const mean = m[i] / (1 - std::pow(beta1, step)),
-                         square = v[i] / (1 - std::pow(beta2, step));
+            double const mean = m[i] / (1 - std::pow(beta1, static_cast<double>(step))),
+                         square = v[i] / (1 - std::pow(beta2, static_cast<double>(step)));
             expected[i] -= rate * mean / (std::sqrt(square) + epsilon);
         }
         method.step(weights, gradient, scale, rate, xloom::tbb_policy(2));

@@ -13,6 +13,11 @@ namespace g2p {
 
 namespace {
 
+[[noreturn]] void fail(std::string const& path, std::string const& what, std::string const& more = "")
+{
+    throw std::runtime_error("the dictionary " + path + " " + what + more);
+}
+
 /// Returns `word` of `word(2)`.
 std::string without_variant(std::string word)
 {
@@ -32,7 +37,7 @@ std::vector<entry> read_dictionary(std::string const& path)
 {
     std::ifstream file(path);
     if (!file)
-        throw std::runtime_error("the dictionary " + path + " cannot be opened");
+        fail(path, "cannot be opened");
     std::vector<entry> dictionary;
     std::unordered_map<std::string, std::size_t> places;
     std::string line;
@@ -46,13 +51,11 @@ std::vector<entry> read_dictionary(std::string const& path)
         while (parts >> name) {
             auto const sound = number_of_phoneme(name);
             if (!sound)
-                throw std::runtime_error("the dictionary " + path + " has no phoneme of CMUdict in line " +
-                                         std::to_string(number) + ", but " + name);
+                fail(path, "has no phoneme of CMUdict in line " + std::to_string(number), ", but " + name);
             sounds.push_back(*sound);
         }
         if (sounds.empty())
-            throw std::runtime_error(
-                "the dictionary " + path + " has no phonemes in line " + std::to_string(number));
+            fail(path, "has no phonemes in line " + std::to_string(number));
         if (!is_spelled_in_letters(word))
             continue;
         auto const [place, is_new] = places.try_emplace(word, dictionary.size());
@@ -63,9 +66,9 @@ std::vector<entry> read_dictionary(std::string const& path)
             known.push_back(std::move(sounds));
     }
     if (file.bad())
-        throw std::runtime_error("the dictionary " + path + " cannot be read");
+        fail(path, "cannot be read");
     if (dictionary.empty())
-        throw std::runtime_error("the dictionary " + path + " has no words");
+        fail(path, "has no words");
     return dictionary;
 }
 

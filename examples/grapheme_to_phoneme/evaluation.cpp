@@ -8,6 +8,7 @@ error_counts evaluate(
     pronouncer const& model, std::vector<entry> const& words, xloom::tbb_policy const& threads)
 {
     std::vector<entry const*> by_length;
+    by_length.reserve(words.size());
     for (entry const& each : words)
         by_length.push_back(&each);
     std::stable_sort(by_length.begin(), by_length.end(),

@@ -2,8 +2,7 @@
 // Ctrl-C as a question: has it been pressed?
 
 #include <atomic>
-
-#include <signal.h>
+#include <csignal>
 
 namespace g2p {
 

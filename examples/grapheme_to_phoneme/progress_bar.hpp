@@ -25,7 +25,7 @@ public:
         std::fprintf(stderr, "\r[%s] epoch %zu of %zu, loss %.3f, %s%.0f s  ", bar.c_str(), now.epoch,
             epochs_, now.loss, now.epoch > 1 ? error(now).c_str() : "", now.seconds);
     }
-    void after_epoch(progress const& now)
+    void after_epoch(progress const& now) const
     {
         std::fprintf(stderr, "%sepoch %zu of %zu, loss %.3f, %s%.0f s\n", is_terminal_ ? "\r\33[K" : "",
             now.epoch, epochs_, now.loss, error(now).c_str(), now.seconds);

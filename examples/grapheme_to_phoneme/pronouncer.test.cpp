@@ -105,7 +105,7 @@ TEST_CASE("a beam that is as wide as there are words of one phoneme finds the be
     weights.output_B(end_of_word) = 6; // short words
     pronouncer const model(weights);
     double best = log_probability(weights, "ab", {});
-    for (std::uint8_t sound = 0; sound < phonemes.size(); ++sound)
-        best = std::max(best, log_probability(weights, "ab", {sound}));
+    for (std::size_t sound = 0; sound < phonemes.size(); ++sound)
+        best = std::max(best, log_probability(weights, "ab", {static_cast<std::uint8_t>(sound)}));
     CHECK(model.beam("ab", symbols)[0].log_probability >= best - 1e-4);
 }
