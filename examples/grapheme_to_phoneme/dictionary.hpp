@@ -14,8 +14,8 @@ struct entry {
     std::vector<pronunciation> pronunciations;
 };
 
-/// Reads lines `word PHONEME...`, in their order. `word(2)` is another pronunciation of `word`; a `#` begins a
-/// comment; pronunciations that differ in their stress only are one. Words with other characters than
+/// Reads lines `word PHONEME...`, in their order. `word(2)` is another pronunciation of `word`; a `#` begins
+/// a comment; pronunciations that differ in their stress only are one. Words with other characters than
 /// `letters`, such as digits and hyphens, are skipped. Throws std::runtime_error if the file cannot be read,
 /// or a line is none of a dictionary.
 std::vector<entry> read_dictionary(std::string const& path);
@@ -27,8 +27,8 @@ struct split_dictionary {
     std::vector<entry> test;       ///< 5 %
 };
 
-/// Splits a dictionary in an order that only depends on the number of its words, and keeps `most` words of it;
-/// 0 keeps all.
+/// Splits a dictionary in an order that only depends on the number of its words, and keeps `most` words of
+/// it; 0 keeps all.
 split_dictionary split(std::vector<entry> dictionary, std::size_t most = 0);
 
 } // namespace g2p

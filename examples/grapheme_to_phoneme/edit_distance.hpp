@@ -10,7 +10,8 @@
 
 namespace g2p {
 
-/// Returns the smallest number of phonemes to insert, to omit or to replace that makes `a` of `b` (Levenshtein).
+/// Returns the smallest number of phonemes to insert, to omit or to replace that makes `a` of `b`
+/// (Levenshtein).
 inline std::size_t edit_distance(pronunciation const& a, pronunciation const& b)
 {
     std::vector<std::size_t> distances(b.size() + 1); // of a's first i phonemes from b's first j

@@ -1,5 +1,5 @@
-// Runs the program of examples/grapheme_to_phoneme: it learns a made-up language, is interrupted, and refuses bad
-// input; where CMUdict is, it learns a part of it.
+// Runs the program of examples/grapheme_to_phoneme: it learns a made-up language, is interrupted, and refuses
+// bad input; where CMUdict is, it learns a part of it.
 
 #include <cmath>
 #include <cstdlib>

@@ -3,12 +3,12 @@
 //   read_dictionary -> split -> train -> evaluate -> save_weights
 //   load_weights -> pronouncer -> print
 //
-// The model is in model.hpp: a bidirectional LSTM (lstm_forward_into, lstm_backward_into) reads the letters, an
-// AttnLSTM (attn_lstm_forward_into, attn_lstm_backward_into) says the phonemes, gather_nd and gather_nd_vjp
-// look symbols up. pronouncer.cpp runs attn_lstm_cell in xloom::loop until a word has ended.
+// The model is in model.hpp: a bidirectional LSTM (lstm_forward_into, lstm_backward_into) reads the letters,
+// an AttnLSTM (attn_lstm_forward_into, attn_lstm_backward_into) says the phonemes, gather_nd and
+// gather_nd_vjp look symbols up. pronouncer.cpp runs attn_lstm_cell in xloom::loop until a word has ended.
 //
 //   scripts/fetch-data                                       # build/data/cmudict.txt
-//   grapheme_to_phoneme                                      # trains on it; build/data/grapheme_to_phoneme.h5
+//   grapheme_to_phoneme                  # trains on it; build/data/grapheme_to_phoneme.h5
 //   grapheme_to_phoneme pronounce scatter gather
 //   grapheme_to_phoneme pronounce recurrences --plot .       # alignments.dat, letters.dat, phonemes.dat
 //   gnuplot -e "folder='.'" examples/grapheme_to_phoneme/alignments.gnuplot      # alignments.svg

@@ -14,8 +14,8 @@
 
 namespace g2p {
 
-/// A pronunciation, its probability, and where the model looked before it said each sound: before the first one
-/// nowhere, because it begins with what it knows of the whole word.
+/// A pronunciation, its probability, and where the model looked before it said each sound: before the first
+/// one nowhere, because it begins with what it knows of the whole word.
 struct transcription {
     pronunciation sounds;
     double log_probability = 0;       ///< of the sounds and, unless they are too many, the end
@@ -46,7 +46,8 @@ private:
     using matrix = xt::xtensor<float, 2>;
     using numbers = xt::xtensor<std::int32_t, 2>; ///< [N, 1]: tuples of one index
 
-    /// What a step of the decoder carries on: h, c, the attention, the weights of the letters, the last symbols.
+    /// What a step of the decoder carries on: h, c, the attention, the weights of the letters, the last
+    /// symbols.
     using state = std::tuple<matrix, matrix, matrix, matrix, numbers>;
     state start(encoded const& all) const;
 

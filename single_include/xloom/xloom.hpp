@@ -11363,13 +11363,13 @@ void place_in_time(std::array<placed_operand, N>& places, axes const& axis, scan
     }
 }
 
-/// Runs the iterations of a pure scan over cursors; `push` receives the outputs of each. The final states are
-/// left in `states`.
+/// Runs iterations [begin, end) of a pure scan over cursors; `push` receives the outputs of each. The final
+/// states are left in `states`.
 template <class Step, class Body, class States, class Elements, class Push>
-void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t length,
-    Push&& push, std::optional<std::size_t> row = {})
+void iterate(std::string_view op, Body& body, States const& states, Elements& elements, std::size_t begin,
+    std::size_t end, Push&& push, std::optional<std::size_t> row = {})
 {
-    for (std::size_t t = 0; t < length; ++t) {
+    for (std::size_t t = begin; t < end; ++t) {
         detail::enter_all(elements);
         Step step = detail::call_body(body, detail::const_leaves(states), detail::input_elements(elements));
         detail::leave_all(elements);
@@ -22035,62 +22035,94 @@ class batch_outputs<std::tuple<Ys...>> {
 public:
     using type = std::tuple<stacked_t<stacked_t<Ys, dynamic_length>, dynamic_length>...>;
 
+    /// The writers of one row.
+    struct row_writers {
+        std::tuple<output_writer<item_t<stacked_t<Ys, dynamic_length>>>...> each{};
+
+        template <class Values>
+        void push(std::string_view op, Values const& values, std::size_t t, std::size_t b)
+        {
+            detail::for_each_leaf(values, [&](auto k, auto const& value) {
+                auto const& writer = std::get<k>(each);
+                if (!detail::is_shaped_like(value, writer.element_shape()))
+                    detail::fail_reshaped(
+                        op, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, b);
+            });
+            detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(each).push(value); });
+        }
+    };
+
     batch_outputs(std::string_view op, batch_extent extent) : op_(op), extent_(extent) {}
 
-    void start_row(std::size_t b)
+    bool is_open() const { return is_open_; }
+
+    /// Allocates outputs of the shapes of `values`, a tuple of references. The first `rows` rows are empty.
+    template <class Values>
+    void open(Values const& values, std::size_t rows)
     {
-        row_ = b;
+        detail::for_each_leaf(
+            values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
+        is_open_ = true;
+        for (std::size_t b = 0; b < rows; ++b)
+            end_row(b, 0);
+    }
+
+    /// Returns writers of row b that continue after the first `begin` elements.
+    row_writers row(std::size_t b, std::size_t begin = 0)
+    {
+        row_writers writers;
         if (is_open_)
             detail::for_each_leaf(results_, [&](auto k, auto& result) {
                 auto const [first, rows] = detail::row_of(result, b);
-                std::get<k>(writers_) = {first, kernel::time_axis(rows.element, 0, extent_.length, false)};
+                std::get<k>(writers.each) = {
+                    first, kernel::time_axis(rows.element, 0, extent_.length, false)};
+                std::get<k>(writers.each).skip(begin);
             });
+        return writers;
     }
 
-    template <class Values>
-    void push(Values const& values, std::size_t t)
+    /// Sets the elements of row b from `length` on to zeros.
+    void end_row(std::size_t b, std::size_t length)
     {
-        if (!is_open_) {
-            detail::for_each_leaf(
-                values, [&](auto k, auto const& value) { open(k, output_element_shape(op_, k, value)); });
-            is_open_ = true;
-            start_row(row_);
-        }
-        detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            auto const& writer = std::get<k>(writers_);
-            if (!detail::is_shaped_like(value, writer.element_shape()))
-                detail::fail_reshaped(
-                    op_, "scan_outputs", k, writer.element_shape(), detail::describe_shape(value), t, row_);
-        });
-        detail::for_each_leaf(values, [&](auto k, auto const& value) { std::get<k>(writers_).push(value); });
+        if (is_open_ && length < extent_.length)
+            detail::for_each_leaf(results_, [&](auto, auto& result) {
+                using stacked = bare<decltype(result)>;
+                strided_layout const layout = detail::layout_of(result);
+                if (!is_row_major(layout))
+                    return; // zeros from the beginning
+                std::size_t const count = element_count(layout.dims) / extent_.batch / extent_.length;
+                std::fill_n(enable_tensor<stacked>::data(result) + (b * extent_.length + length) * count,
+                    (extent_.length - length) * count, item_t<stacked>{});
+            });
     }
 
     type&& finish() &&
     {
         if (!is_open_)
-            detail::for_each_leaf(results_,
-                [&](auto k, auto&) { open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>()); });
+            detail::for_each_leaf(results_, [&](auto k, auto&) {
+                open(k, shape_of_type<std::tuple_element_t<k, std::tuple<Ys...>>>(), true);
+            });
         return std::move(results_);
     }
 
 private:
     template <std::size_t K>
-    void open(std::integral_constant<std::size_t, K>, shape const& element)
+    void open(std::integral_constant<std::size_t, K>, shape const& element, bool has_no_rows = false)
     {
         auto& result = std::get<K>(results_);
         using stacked = bare<decltype(result)>;
         using item = item_t<stacked>;
         shape const row = stacked_shape(op_, K, element, extent_.length, sizeof(item), {});
         result = enable_tensor<stacked>::make(stacked_shape(op_, K, row, extent_.batch, sizeof(item), {}));
-        std::fill_n(enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
+        if (has_no_rows || !is_row_major(detail::layout_of(result)))
+            std::fill_n(
+                enable_tensor<stacked>::data(result), element_count(detail::shape_of(result)), item{});
     }
 
     std::string_view op_;
     batch_extent extent_;
-    std::size_t row_ = 0;
     bool is_open_ = false;
     type results_{};
-    std::tuple<output_writer<item_t<stacked_t<Ys, dynamic_length>>>...> writers_{};
 };
 
 } // namespace xloom::detail
@@ -22217,9 +22249,21 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
         auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.directions);
-        outputs.start_row(b);
-        auto const push = [&](auto const& values, std::size_t t) { outputs.push(values, t); };
-        detail::iterate<Step>(op, body, detail::leaves(row), elements, length, push, b);
+        // The first iteration of all gives the shapes of the outputs. The others write through writers of
+        // their own, which stay in registers.
+        std::size_t const opening = outputs.is_open() ? 0 : (std::min)(length, std::size_t{1});
+        detail::iterate<Step>(
+            op, body, detail::leaves(row), elements, 0, opening,
+            [&](auto const& values, std::size_t) {
+                outputs.open(values, b);
+                outputs.row(b).push(op, values, 0, b);
+            },
+            b);
+        auto writers = outputs.row(b, opening);
+        detail::iterate<Step>(
+            op, body, detail::leaves(row), elements, opening, length,
+            [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
+        outputs.end_row(b, length);
         detail::for_each_leaf(
             states, [&](auto i, auto& each) { detail::store_row(each, b, std::get<i>(row)); });
     }
@@ -22473,7 +22517,7 @@ auto run_scan(std::string_view op, Body& body, State state, Inputs const& inputs
     stack outputs;
     step_memory_pool recycled;
     detail::iterate<Step>(
-        op, body, detail::leaves(state), elements, length, [&](auto const& values, std::size_t t) {
+        op, body, detail::leaves(state), elements, 0, length, [&](auto const& values, std::size_t t) {
             if (t == 0)
                 outputs.open(op, values, length, options);
             outputs.push(op, values, t);
