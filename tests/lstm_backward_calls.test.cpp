@@ -338,6 +338,14 @@ TEST_CASE("lstm_backward_into: errors, before anything is written")
     CHECK_THROWS_AS(backward_with(backward, cotangents{.Y_h = ct_h}, gradients{.X = X}), overlap_error);
     CHECK_THROWS_AS(
         backward_with(backward, cotangents{.Y_h = ct_h}, gradients{.initial_c = ct_h}), overlap_error);
+    for (auto const& [t, n, i] : {std::array<std::size_t, 3>{0, 0, 0}, {2, 1, 3}, {1, 1, 0}}) {
+        X(t, n, i) += 1;
+        CHECK_THROWS_WITH_AS(backward_with(backward, cotangents{.Y_h = ct_h}, gradients{.X = ct_X}),
+            "xloom::lstm_backward_into: residuals must be those of the forward pass of X, but items of X "
+            "differ from those of that pass. Run the forward pass with this X.",
+            option_error);
+        X(t, n, i) -= 1;
+    }
 
     CHECK_THROWS_WITH_AS(backward_with(lstm_backward_weights<float>(given.constants(), {.clip = 1}),
                              cotangents{.Y_h = ct_h}, gradients{.X = ct_X}),

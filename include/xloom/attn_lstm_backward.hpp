@@ -93,7 +93,7 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
     recurrent_widths const& sizes = weights.sizes();
     attention_widths const& attention = weights.attention();
     batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
-    check_residuals(op, residuals, weights, batch);
+    check_residuals(op, residuals, weights, batch, X);
     check_attention_residuals(op, residuals, attention);
     auto const& [D, I, H] = sizes;
     auto const& [A, E, C, attends, has_layer] = attention;
@@ -170,7 +170,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
                        runner.groups},
                 policy);
         });
-    residuals.finish();
+    residuals.finish({input, 0});
 }
 
 /// Rejects a policy that is not last.

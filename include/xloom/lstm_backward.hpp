@@ -90,7 +90,7 @@ void check_lstm_backward(std::string_view op, input_ref<Item> const& X,
     recurrent_widths const& sizes = weights.sizes();
     std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
     batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
-    check_residuals(op, residuals, weights, batch);
+    check_residuals(op, residuals, weights, batch, X);
     shape const state = state_shape(sizes, batch, layout);
     auto const describe_sizes = [&] { return describe(sizes, batch); };
     check_shapes(op,
@@ -139,7 +139,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
                                                   {outputs.Y_h, layout}, {outputs.Y_c, layout}},
                residuals, runner.groups},
         policy);
-    residuals.finish();
+    residuals.finish(operands.X);
 }
 
 /// Rejects a policy that is not last.
@@ -170,9 +170,9 @@ void lstm_forward_into(Input const&, lstm_weights<Item> const&, std::type_identi
 ///           the limit it is not. Steps beyond a row's length have cotangents of 0 in ct_X, and are not read
 ///           in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
 /// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
-///           other sizes; option_error: residuals of other attributes; overlap_error: an output shares memory
-///           with an input or another output. ct_initial_h and ct_initial_c may be the same tensors as ct_Y_h
-///           and ct_Y_c.
+///           other sizes; option_error: residuals of other attributes, or of another X as far as a sample of
+///           its items tells; overlap_error: an output shares memory with an input or another output.
+///           ct_initial_h and ct_initial_c may be the same tensors as ct_Y_h and ct_Y_c.
 /// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
 ///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
 ///           steps of rows, from the last time step to the first, in a block from the first to the last and

@@ -49,7 +49,7 @@ void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights c
         recorded_hidden_states<Item, Rows, Weights, Residuals>{
             {weights, {start.initial_h, layout}, {outputs.Y_h, layout}}, residuals, runner.groups},
         policy);
-    residuals.finish();
+    residuals.finish(operands.X);
 }
 
 /// Checks and runs the backward pass of a GRU or an RNN. The texts are the shapes of W, R and B.
@@ -65,7 +65,7 @@ void run_hidden_backward(std::string_view op, std::array<std::string_view, 3> co
     recurrent_widths const& sizes = weights.sizes();
     std::size_t const D = sizes.D, I = sizes.I, H = sizes.H, rows = Cell::gates * H;
     batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
-    check_residuals(op, residuals, weights, batch);
+    check_residuals(op, residuals, weights, batch, X);
     shape const state = state_shape(sizes, batch, layout);
     auto const describe_sizes = [&] { return describe(sizes, batch); };
     check_shapes(op,

@@ -3,7 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <xloom/kernel/residuals.hpp>
@@ -83,7 +86,15 @@ public:
         }
         grow(numbers_, widths_.D * direction_size());
     }
-    void finish() noexcept { is_filled_ = true; }
+    void finish(step_rows<Item const> const& X) noexcept
+    {
+        is_filled_ = true;
+        sample_ = sample_of(X);
+    }
+
+    /// True if some items of X, up to six of each of 64 rows, have the bits that those of the forward pass
+    /// had.
+    bool is_of(step_rows<Item const> const& X) const noexcept { return sample_ == sample_of(X); }
 
     kernel::residual_rows<T> steps_to_write(std::size_t d, std::size_t first, std::size_t stride) noexcept
     {
@@ -95,6 +106,26 @@ public:
     }
 
 private:
+    /// Returns a hash of the first and last items of the first, middle and last steps of some rows of X; 0
+    /// for items that are more than a number.
+    std::uint64_t sample_of(step_rows<Item const> const& X) const noexcept
+    {
+        std::uint64_t hash = 0;
+        if constexpr (std::is_trivially_copyable_v<Item> && sizeof(Item) <= sizeof hash) {
+            std::size_t const step = rows_.size() / 64 + 1;
+            for (std::size_t r = 0; r < rows_.size() && lengths_[r] != 0 && widths_.I != 0; r += step)
+                for (std::size_t const t : {std::size_t{0}, lengths_[r] / 2, lengths_[r] - 1}) {
+                    auto const [first, item_step] = X(t, 0, rows_[r]);
+                    for (std::size_t const i : {std::size_t{0}, widths_.I - 1}) {
+                        std::uint64_t bits = 0;
+                        std::memcpy(&bits, first + static_cast<std::ptrdiff_t>(i) * item_step, sizeof(Item));
+                        hash = (hash ^ bits) * 0x100000001b3; // as FNV-1a
+                    }
+                }
+        }
+        return hash;
+    }
+
     std::size_t direction_size() const noexcept
     {
         return begins_.back() * row_size_ + batch_.N * state_size_;
@@ -107,13 +138,15 @@ private:
     std::size_t row_size_ = 0, state_size_ = 0;
     std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
     aligned_vector<T> numbers_{};
+    std::uint64_t sample_ = 0;
     bool is_filled_ = false;
 };
 
-/// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch.
-template <class Residuals, class Weights>
-void check_residuals(
-    std::string_view op, Residuals const& residuals, Weights const& weights, batch_sizes const& batch)
+/// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch, and,
+/// as far as a sample of its items tells, with this X.
+template <class Item, class Residuals, class Weights>
+void check_residuals(std::string_view op, Residuals const& residuals, Weights const& weights,
+    batch_sizes const& batch, input_ref<Item> const& X)
 {
     if (!residuals.is_filled())
         fail<shape_error>(op,
@@ -133,6 +166,10 @@ void check_residuals(
         fail<option_error>(op,
             ": residuals must be those of a forward pass with the same attributes, but its direction, "
             "activations, clip or another attribute differs. Give both weights the same options.");
+    if (!residuals.is_of({X, weights.layout()}))
+        fail<option_error>(op, ": residuals must be those of the forward pass of X, but items of X differ "
+                               "from those of that pass. "
+                               "Run the forward pass with this X.");
 }
 
 } // namespace xloom::detail
