@@ -136,6 +136,6 @@ TEST_CASE("it learns a part of CMUdict")
     auto const losses = losses_of(program() / "learning_curve.dat");
     REQUIRE(losses.size() == 4);
     MESSAGE("loss: " << losses.back());
-    CHECK(losses.back() < 3);
+    CHECK(losses.back() < 1.5); // who guesses has 3.7
     errors_of(done.out);
 }
