@@ -55,19 +55,19 @@ std::vector<double> losses_of(std::string const& path)
 
 } // namespace
 
-TEST_CASE("it learns a language and pronounces words that it has not seen, with the same bits on one thread")
+TEST_CASE("it learns a language and pronounces words that it has not seen")
 {
     std::string const dictionary = made_up_dictionary(), weights = program() / "made_up.h5",
                       folder = program() / "";
     outcome const done =
-        program().run({"train", dictionary, "--weights", weights, "--epochs", "50", "--plot", folder});
+        program().run({"train", dictionary, "--weights", weights, "--epochs", "40", "--plot", folder});
     REQUIRE_MESSAGE(done.succeeded, done.err);
     CHECK(done.out.starts_with("477 words to learn, 10 to choose the weights, 25 held out\n"));
     auto const [phonemes, words] = errors_of(done.out);
     CHECK(phonemes < 5);
     CHECK(words < 25);
     auto const losses = losses_of(program() / "learning_curve.dat");
-    REQUIRE(losses.size() == 50);
+    REQUIRE(losses.size() == 40);
     CHECK(losses.front() > 3);
     CHECK(losses.back() < 0.1);
 
@@ -78,13 +78,20 @@ TEST_CASE("it learns a language and pronounces words that it has not seen, with 
     CHECK(said.out.find("%  B AE TH AH CH EH\n") != std::string::npos);
     CHECK(read_file(program() / "phonemes.dat") == "B\nAE\nTH\nAH\nCH\nEH\n");
     CHECK(read_file(program() / "letters.dat").starts_with("\"b\"\n\"a\"\n"));
+}
 
-    std::string const again = program() / "again.h5";
-    REQUIRE(program()
-                .run({"train", dictionary, "--weights", again, "--epochs", "50", "--threads", "1"})
-                .succeeded);
-    bool const has_same_bytes = read_file(weights) == read_file(again);
-    CHECK(has_same_bytes);
+TEST_CASE("one thread and two write the same bytes")
+{
+    std::string const dictionary = made_up_dictionary();
+    auto const weights_of = [&](std::string const& threads) {
+        std::string const path = program() / ("threads_" + threads + ".h5");
+        CHECK(program()
+                  .run({"train", dictionary, "--weights", path, "--epochs", "3", "--threads", threads})
+                  .succeeded);
+        return read_file(path);
+    };
+    bool const are_same = weights_of("1") == weights_of("2");
+    CHECK(are_same);
 }
 
 TEST_CASE("Ctrl-C ends the training and keeps the weights")
@@ -130,12 +137,12 @@ TEST_CASE("bad input is refused in one line")
 
 TEST_CASE("it learns a part of CMUdict")
 {
-    outcome const done = program().run({"train", GRAPHEME_TO_PHONEME_DICTIONARY, "--words", "5000",
+    outcome const done = program().run({"train", GRAPHEME_TO_PHONEME_DICTIONARY, "--words", "3000",
         "--epochs", "4", "--weights", program() / "cmudict.h5", "--plot", program() / ""});
     REQUIRE_MESSAGE(done.succeeded, done.err);
     auto const losses = losses_of(program() / "learning_curve.dat");
     REQUIRE(losses.size() == 4);
     MESSAGE("loss: " << losses.back());
-    CHECK(losses.back() < 1.5); // who guesses has 3.7
+    CHECK(losses.back() < 2.2); // who guesses has 3.7
     errors_of(done.out);
 }

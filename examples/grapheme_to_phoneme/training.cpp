@@ -87,7 +87,7 @@ trained train(split_dictionary const& words, training_options const& options,
         error_counts const errors = evaluate(pronouncer(model.weights()), words.validation, threads);
         now.phoneme_error = errors.phoneme_error();
         now.word_error = errors.word_error();
-        if (now.phoneme_error < fewest_errors) {
+        if (now.phoneme_error <= fewest_errors) { // of equals, the later one
             fewest_errors = now.phoneme_error;
             best.weights = model.weights();
             best.epoch = now.epoch;

@@ -32,7 +32,7 @@ struct progress {
     double seconds = 0; ///< since the beginning
 };
 
-/// The weights of the epoch with the fewest wrong phonemes in the validation words.
+/// The weights of the epoch with the fewest wrong phonemes in the validation words, the last one of equals.
 struct trained {
     parameters<float> weights;
     std::size_t epoch = 0; ///< whose weights they are; 0: training ended in the first one, these are its last
