@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <xloom/check/attn_lstm.hpp>
 #include <xloom/kernel/attn_lstm_backward.hpp>
 #include <xloom/run/recurrent/attn_lstm_run.hpp>
 #include <xloom/run/recurrent/residuals.hpp>
