@@ -44,6 +44,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <iosfwd>
@@ -8171,7 +8172,15 @@ public:
         }
         grow(numbers_, widths_.D * direction_size());
     }
-    void finish() noexcept { is_filled_ = true; }
+    void finish(step_rows<Item const> const& X) noexcept
+    {
+        is_filled_ = true;
+        sample_ = sample_of(X);
+    }
+
+    /// True if some items of X, up to six of each of 64 rows, have the bits that those of the forward pass
+    /// had.
+    bool is_of(step_rows<Item const> const& X) const noexcept { return sample_ == sample_of(X); }
 
     kernel::residual_rows<T> steps_to_write(std::size_t d, std::size_t first, std::size_t stride) noexcept
     {
@@ -8183,6 +8192,26 @@ public:
     }
 
 private:
+    /// Returns a hash of the first and last items of the first, middle and last steps of some rows of X; 0
+    /// for items that are more than a number.
+    std::uint64_t sample_of(step_rows<Item const> const& X) const noexcept
+    {
+        std::uint64_t hash = 0;
+        if constexpr (std::is_trivially_copyable_v<Item> && sizeof(Item) <= sizeof hash) {
+            std::size_t const step = rows_.size() / 64 + 1;
+            for (std::size_t r = 0; r < rows_.size() && lengths_[r] != 0 && widths_.I != 0; r += step)
+                for (std::size_t const t : {std::size_t{0}, lengths_[r] / 2, lengths_[r] - 1}) {
+                    auto const [first, item_step] = X(t, 0, rows_[r]);
+                    for (std::size_t const i : {std::size_t{0}, widths_.I - 1}) {
+                        std::uint64_t bits = 0;
+                        std::memcpy(&bits, first + static_cast<std::ptrdiff_t>(i) * item_step, sizeof(Item));
+                        hash = (hash ^ bits) * 0x100000001b3; // as FNV-1a
+                    }
+                }
+        }
+        return hash;
+    }
+
     std::size_t direction_size() const noexcept
     {
         return begins_.back() * row_size_ + batch_.N * state_size_;
@@ -8195,13 +8224,15 @@ private:
     std::size_t row_size_ = 0, state_size_ = 0;
     std::vector<std::size_t> rows_{}, lengths_{}, begins_{};
     aligned_vector<T> numbers_{};
+    std::uint64_t sample_ = 0;
     bool is_filled_ = false;
 };
 
-/// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch.
-template <class Residuals, class Weights>
-void check_residuals(
-    std::string_view op, Residuals const& residuals, Weights const& weights, batch_sizes const& batch)
+/// Requires residuals of a forward pass with the sizes and attributes of these weights and this batch, and,
+/// as far as a sample of its items tells, with this X.
+template <class Item, class Residuals, class Weights>
+void check_residuals(std::string_view op, Residuals const& residuals, Weights const& weights,
+    batch_sizes const& batch, input_ref<Item> const& X)
 {
     if (!residuals.is_filled())
         fail<shape_error>(op,
@@ -8221,6 +8252,10 @@ void check_residuals(
         fail<option_error>(op,
             ": residuals must be those of a forward pass with the same attributes, but its direction, "
             "activations, clip or another attribute differs. Give both weights the same options.");
+    if (!residuals.is_of({X, weights.layout()}))
+        fail<option_error>(op, ": residuals must be those of the forward pass of X, but items of X differ "
+                               "from those of that pass. "
+                               "Run the forward pass with this X.");
 }
 
 } // namespace xloom::detail
@@ -9286,7 +9321,7 @@ void check_attn_lstm_backward(std::string_view op, input_ref<Item> const& X,
     recurrent_widths const& sizes = weights.sizes();
     attention_widths const& attention = weights.attention();
     batch_sizes const batch = check_X(op, X.shape(), sizes, 0);
-    check_residuals(op, residuals, weights, batch);
+    check_residuals(op, residuals, weights, batch, X);
     check_attention_residuals(op, residuals, attention);
     auto const& [D, I, H] = sizes;
     auto const& [A, E, C, attends, has_layer] = attention;
@@ -9363,7 +9398,7 @@ void attn_lstm_forward_into(Input const& X, attn_lstm_weights<Item> const& weigh
                        runner.groups},
                 policy);
         });
-    residuals.finish();
+    residuals.finish({input, 0});
 }
 
 /// Rejects a policy that is not last.
@@ -15234,7 +15269,7 @@ void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights c
         recorded_hidden_states<Item, Rows, Weights, Residuals>{
             {weights, {start.initial_h, layout}, {outputs.Y_h, layout}}, residuals, runner.groups},
         policy);
-    residuals.finish();
+    residuals.finish(operands.X);
 }
 
 /// Checks and runs the backward pass of a GRU or an RNN. The texts are the shapes of W, R and B.
@@ -15250,7 +15285,7 @@ void run_hidden_backward(std::string_view op, std::array<std::string_view, 3> co
     recurrent_widths const& sizes = weights.sizes();
     std::size_t const D = sizes.D, I = sizes.I, H = sizes.H, rows = Cell::gates * H;
     batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
-    check_residuals(op, residuals, weights, batch);
+    check_residuals(op, residuals, weights, batch, X);
     shape const state = state_shape(sizes, batch, layout);
     auto const describe_sizes = [&] { return describe(sizes, batch); };
     check_shapes(op,
@@ -20733,7 +20768,7 @@ void check_lstm_backward(std::string_view op, input_ref<Item> const& X,
     recurrent_widths const& sizes = weights.sizes();
     std::size_t const D = sizes.D, I = sizes.I, H = sizes.H;
     batch_sizes const batch = check_X(op, X.shape(), sizes, layout);
-    check_residuals(op, residuals, weights, batch);
+    check_residuals(op, residuals, weights, batch, X);
     shape const state = state_shape(sizes, batch, layout);
     auto const describe_sizes = [&] { return describe(sizes, batch); };
     check_shapes(op,
@@ -20782,7 +20817,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
                                                   {outputs.Y_h, layout}, {outputs.Y_c, layout}},
                residuals, runner.groups},
         policy);
-    residuals.finish();
+    residuals.finish(operands.X);
 }
 
 /// Rejects a policy that is not last.
@@ -20813,9 +20848,9 @@ void lstm_forward_into(Input const&, lstm_weights<Item> const&, std::type_identi
 ///           the limit it is not. Steps beyond a row's length have cotangents of 0 in ct_X, and are not read
 ///           in ct_Y. A row of length 0 passes ct_Y_h and ct_Y_c on.
 /// Errors    before anything is written: shape_error: an operand's shape, or residuals that are empty or of
-///           other sizes; option_error: residuals of other attributes; overlap_error: an output shares memory
-///           with an input or another output. ct_initial_h and ct_initial_c may be the same tensors as ct_Y_h
-///           and ct_Y_c.
+///           other sizes; option_error: residuals of other attributes, or of another X as far as a sample of
+///           its items tells; overlap_error: an output shares memory with an input or another output.
+///           ct_initial_h and ct_initial_c may be the same tensors as ct_Y_h and ct_Y_c.
 /// Order     The bits do not depend on the threads. Those of ct_X and of the states' cotangents depend only
 ///           on the row. The gradients of weights are sums over all steps of all rows: in blocks of about 512
 ///           steps of rows, from the last time step to the first, in a block from the first to the last and
