@@ -35,6 +35,21 @@ struct problem {
     }
 };
 
+/// Row n of an array, with an axis of length 1 in the place of the rows.
+template <class T>
+textbook::array<T> row_along(textbook::array<T> const& from, std::size_t axis, std::size_t n)
+{
+    std::size_t outer = 1, inner = 1;
+    for (std::size_t i = 0; i < from.shape.size(); ++i)
+        (i < axis ? outer : inner) *= i == axis ? 1 : from.shape[i];
+    textbook::array<T> row{from.shape, {}};
+    row.shape[axis] = 1;
+    for (std::size_t i = 0; i < outer; ++i)
+        for (std::size_t k = 0; k < inner; ++k)
+            row.items.push_back(from.items[(i * from.shape[axis] + n) * inner + k]);
+    return row;
+}
+
 /// A call with operands that a test damages.
 struct damaged_call {
     problem<float> from{9, {3, 2, 2, 4, 1}, {5, 3, 4, 2}};
@@ -170,7 +185,7 @@ TEST_CASE("attn_lstm_backward_into without attention has the bits of lstm_backwa
         CHECK(have_same_bits(*family::parts(found)[i], *lstm_vjp_family::parts(expected)[i]));
 }
 
-TEST_CASE("attn_lstm_backward_into: linear in the cotangents; the rows of a batch are independent")
+TEST_CASE("attn_lstm_backward_into: linear in the cotangents")
 {
     problem<double> each(5, {7, 4, 3, 5, 1}, {6, 3, 4, 2});
     auto const one = each.gradients();
@@ -181,6 +196,41 @@ TEST_CASE("attn_lstm_backward_into: linear in the cotangents; the rows of a batc
     for (std::size_t i = 0; i < 14; ++i)
         for (std::size_t k = 0; k < family::parts(one)[i]->items.size(); ++k)
             CHECK(family::parts(two)[i]->items[k] == 2 * family::parts(one)[i]->items[k]);
+}
+
+TEST_CASE(
+    "attn_lstm_backward_into: a batch gives the bits of its rows, and the sums of their weights' gradients")
+{
+    problem<double> const all(6, {7, 4, 3, 5, 2}, {6, 3, 4, 2}, "bidirectional");
+    auto const expected = all.gradients();
+    // The axis of the rows of each part and of each cotangent; weights have none.
+    constexpr std::size_t none = 9,
+                          parts[] = {1, none, none, none, 1, 1, none, none, none, none, 0, none, 1, 1},
+                          cotangents[] = {2, 1, 1, 2, 1, 1};
+    auto sums = expected;
+    for (auto* part : family::parts(sums))
+        part->items.assign(part->items.size(), 0);
+    for (std::size_t n = 0; n < 4; ++n) {
+        problem<double> row = all;
+        for (std::size_t i = 0; i < 14; ++i)
+            if (parts[i] != none)
+                *family::parts(row.in)[i] = row_along(*family::parts(all.in)[i], parts[i], n);
+        for (std::size_t i = 0; i < 6; ++i)
+            *row.ct.each()[i] = row_along(*all.ct.each()[i], cotangents[i], n);
+        row.in.sequence_lens = {all.in.sequence_lens[n]};
+        row.in.memory_seq_lens = {all.in.memory_seq_lens[n]};
+        auto const found = row.gradients();
+        for (std::size_t i = 0; i < 14; ++i)
+            if (parts[i] != none)
+                CHECK(have_same_bits(
+                    *family::parts(found)[i], row_along(*family::parts(expected)[i], parts[i], n)));
+            else
+                for (std::size_t k = 0; k < family::parts(found)[i]->items.size(); ++k)
+                    family::parts(sums)[i]->items[k] += family::parts(found)[i]->items[k];
+    }
+    for (std::size_t i = 0; i < 14; ++i)
+        if (parts[i] == none)
+            CHECK(difference(*family::parts(expected)[i], *family::parts(sums)[i]) < 1e-14);
 }
 
 TEST_CASE("attn_lstm_backward_into in place: the cotangents of the states of a stream")
