@@ -45,7 +45,7 @@ void check_any_attn_lstm_gradient(unsigned seed, Set const& set)
 
 TEST_CASE("attn_lstm_backward_into: the derivatives of scalars that carry them")
 {
-    for (unsigned seed = 0; seed < 40; ++seed)
+    for (unsigned seed = 0; seed < 30; ++seed)
         check_any_attn_lstm_gradient(seed, [](auto& options, recurrent_sizes const&, std::mt19937& random) {
             options.input_forget = random() % 4 == 0;
             if (random() % 4 == 0)
@@ -55,7 +55,7 @@ TEST_CASE("attn_lstm_backward_into: the derivatives of scalars that carry them")
 
 TEST_CASE("attn_lstm_backward_into: any activations, clipped and not")
 {
-    for (unsigned seed = 100; seed < 120; ++seed)
+    for (unsigned seed = 100; seed < 115; ++seed)
         check_any_attn_lstm_gradient(
             seed, [](auto& options, recurrent_sizes const& sizes, std::mt19937& random) {
                 options.input_forget = random() % 2 == 0;
@@ -92,16 +92,13 @@ TEST_CASE("attn_lstm_backward_into: scores with and without exponentials, of sma
 TEST_CASE("attn_lstm_backward_into: blocks of steps and of memories, with rows of any length")
 {
     std::mt19937 random(6);
-    for (std::string const direction : {"forward", "bidirectional"})
-        for (recurrent_sizes sizes : {recurrent_sizes{60, 23, 2, 3, 1}, {2, 520, 1, 2, 1}}) {
-            family::options options;
-            options.direction = direction;
-            sizes.D = direction == "forward" ? 1 : 2;
-            auto const in = random_attn_lstm<double>(random, sizes, {sizes.N == 23 ? 40u : 2u, 3, 4, 2});
-            auto const ct = random_attn_lstm_cotangents(random, in);
-            check_gradients<family>(
-                random, in, options, family::vjp<double>(in, options, ct), ct, 1e-11, noise);
-        }
+    for (recurrent_sizes const sizes : {recurrent_sizes{60, 23, 2, 3, 1}, {2, 300, 1, 2, 2}}) {
+        family::options options;
+        options.direction = sizes.D == 1 ? "forward" : "bidirectional";
+        auto const in = random_attn_lstm<double>(random, sizes, {sizes.D == 1 ? 40u : 2u, 3, 4, 2});
+        auto const ct = random_attn_lstm_cotangents(random, in);
+        check_gradients<family>(random, in, options, family::vjp<double>(in, options, ct), ct, 1e-11, noise);
+    }
 }
 
 TEST_CASE("attn_lstm_backward_into: central differences of the textbook")
