@@ -24288,11 +24288,15 @@ void with_count_type(std::size_t updates, F const& f)
         f(std::size_t());
 }
 
-/// Memory for intermediate values, uninitialised if T is trivial.
+/// Memory for intermediate values, uninitialised if T is trivial; large memory is in huge pages, because each
+/// call touches all of it once.
 template <class T>
-xt::xtensor<T, 1> make_values(std::size_t count)
+using value_memory = xt::uvector<T, cache_aligned_allocator<T>>;
+
+template <class T>
+value_memory<T> make_values(std::size_t count)
 {
-    return xt::xtensor<T, 1>::from_shape({count});
+    return value_memory<T>(count);
 }
 
 /// Calls f(begin, end) for parts of `count` slices or items, each of `size` elements.
@@ -24454,8 +24458,8 @@ void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
 {
     std::size_t const slices = call.slices();
     bool const include_self = call.options().include_self;
-    std::vector<Count> counts(slices);
-    std::optional<xt::xtensor<T, 1>> buffer;
+    aligned_vector<Count> counts(slices);
+    std::optional<value_memory<T>> buffer;
     if (at.d_data == nullptr)
         buffer.emplace(make_values<T>(slices * at.size));
     T* const divided = buffer ? buffer->data() : at.d_data;
@@ -24554,7 +24558,7 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
 {
     std::size_t const items = call.slices() * at.size;
     item_offsets const offsets(call);
-    std::vector<Count> counts(items);
+    aligned_vector<Count> counts(items);
     auto parts = make_values<T>(items);
     if (at.old != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
@@ -24588,7 +24592,7 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
 {
     std::size_t const items = call.slices() * at.size;
     item_offsets const offsets(call);
-    std::vector<unsigned char> given(items);
+    aligned_vector<unsigned char> given(items);
     if (at.old != nullptr)
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             kernel::count_old(at.old, results, begin, end, given.data());
@@ -24617,7 +24621,7 @@ template <class Call, class T, class Reduce, class Policy>
 void run_extremum_vjp(
     Call const& call, scatter_gradients<T> const& at, ties rule, Reduce const& reduce, Policy const& policy)
 {
-    using results_type = xt::xarray<T, xt::layout_type::row_major>;
+    using results_type = xt::xarray_container<value_memory<T>, xt::layout_type::row_major>;
     auto results = enable_tensor<results_type>::make(call.data_shape());
     if (at.old != nullptr)
         detail::copy_values(at.old, results.data(), call.slices() * at.size, policy);
