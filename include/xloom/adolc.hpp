@@ -2,6 +2,7 @@
 // Recordings by ADOL-C, for recorded_with. Link with -ladolc.
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -14,18 +15,31 @@ namespace xloom {
 
 /// A recording_tape on tape 0 of ADOL-C: recorded_with<adolc_tape>().
 ///
-/// Errors    body_error: ADOL-C cannot reverse the recording.
-/// Threads   ADOL-C built without OpenMP records in one thread of a program only.
+/// Errors    body_error: ADOL-C cannot reverse the recording; a recording begins before another one has
+///           ended, of the same thread or of another.
+/// Threads   a program makes one recording at a time, because all of them use tape 0.
 /// Source    A. Walther, A. Griewank, ADOL-C, https://github.com/coin-or/ADOL-C.
 /// Example   tests/adolc.test.cpp
 class adolc_tape {
 public:
     using scalar = adouble;
 
-    adolc_tape() { trace_on(tag, /*keeps values for reverse()*/ 1); }
+    adolc_tape()
+    {
+        if (is_tape_used().exchange(true))
+            detail::fail<body_error>("xloom::adolc_tape: a recording must end before the next one begins, "
+                                     "but another one lasts. All "
+                                     "of them use one tape: record in one thread at a time, and not within a "
+                                     "body that is recorded.");
+        trace_on(tag, /*keeps values for reverse()*/ 1);
+    }
     adolc_tape(adolc_tape const&) = delete;
     adolc_tape& operator=(adolc_tape const&) = delete;
-    ~adolc_tape() { stop(); }
+    ~adolc_tape()
+    {
+        stop();
+        is_tape_used() = false;
+    }
 
     scalar input(double value)
     {
@@ -62,6 +76,13 @@ public:
 
 private:
     static constexpr short tag = 0;
+
+    /// True while a recording lasts or is reversed.
+    static std::atomic<bool>& is_tape_used()
+    {
+        static std::atomic<bool> used = false;
+        return used;
+    }
 
     void stop()
     {
