@@ -223,20 +223,7 @@ TEST_CASE("a second recording is refused as long as the first one lasts")
         CHECK(message_of_recording() == ""); // reverse ends a recording
     }
     CHECK(message_of_recording() == "");
-
-    vec const x = {1, 2};
-    auto const add = [](auto const& h, auto const& item) {
-        return scan_step{std::decay_t<decltype(h)>(h + item)};
-    };
-    auto const nested = [&](auto const& h, auto const& item) {
-        auto inner = scan_vjp(add, recorded, 0.0, x);
-        double const by_init = inner.pullback(1.0, std::tuple()).init;
-        return scan_step{std::decay_t<decltype(h)>(h + by_init * item)};
-    };
-    auto outer = scan_vjp(nested, recorded, 0.0, x);
-    CHECK_THROWS_AS(static_cast<void>(outer.pullback(1.0, std::tuple())), body_error);
-    auto after = scan_vjp(add, recorded, 0.0, x);
-    CHECK(after.pullback(1.0, std::tuple()).scan_inputs == vec{1, 1});
+    check_nested_recording<sacado_tape>(text);
 }
 
 } // namespace sacado_test

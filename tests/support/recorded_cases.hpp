@@ -156,4 +156,25 @@ void check_throwing_body()
     throws = false;
     CHECK(result.pullback(1.0, std::tuple()).scan_inputs == vec{2, 4});
 }
+
+/// A body that records within a recording is refused with this text, and leaves nothing behind.
+template <class Tape>
+void check_nested_recording(char const* text)
+{
+    constexpr xloom::recorded_with<Tape> recorded;
+    vec const x = {1, 2};
+    auto const add = [](auto const& h, auto const& item) {
+        return xloom::scan_step{std::decay_t<decltype(h)>(h + item)};
+    };
+    auto const nested = [&](auto const& h, auto const& item) {
+        auto inner = xloom::scan_vjp(add, recorded, 0.0, x);
+        double const by_init = inner.pullback(1.0, std::tuple()).init;
+        return xloom::scan_step{std::decay_t<decltype(h)>(h + by_init * item)};
+    };
+    auto outer = xloom::scan_vjp(nested, recorded, 0.0, x);
+    CHECK_THROWS_WITH_AS(static_cast<void>(outer.pullback(1.0, std::tuple())), text, xloom::body_error);
+    auto after = xloom::scan_vjp(add, recorded, 0.0, x);
+    CHECK(after.pullback(1.0, std::tuple()).scan_inputs == vec{1, 1});
+}
+
 } // namespace recorded_cases
