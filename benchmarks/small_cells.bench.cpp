@@ -1,5 +1,5 @@
-// Compares a step of lstm_cell, gru_cell and rnn_cell of few units with a hand-written loop: one row, one
-// number in.
+// Compares a step of lstm_cell, gru_cell and rnn_cell of few units, and a call of lstm_into, gru_into and
+// rnn_into for one step, with a hand-written loop: one row, one number in.
 
 #include <xloom/gru_cell.hpp>
 #include <xloom/lstm_cell.hpp>
@@ -31,10 +31,16 @@ struct lstm_network {
     static constexpr auto name = "lstm_cell";
     static constexpr std::size_t gates = 4;
     using cell = xloom::lstm_cell<float>;
+    using weights = xloom::lstm_weights<float>;
 
-    static cell make(cube const& W, cube const& R, matrix const& B)
+    static weights pack(cube const& W, cube const& R, matrix const& B)
     {
-        return cell(xloom::lstm_weights<float>({.W = W, .R = R, .B = B}));
+        return weights({.W = W, .R = R, .B = B});
+    }
+    static void call(
+        cube const& X, weights const& packed, cube& h, cube& c, xloom::recurrent_workspace<float>& workspace)
+    {
+        xloom::lstm_into(X, packed, {.initial_h = h, .initial_c = c}, {.Y_h = h, .Y_c = c}, workspace);
     }
     static void step(cell& with, std::vector<float>& h, std::vector<float>& c, std::vector<float> const& x)
     {
@@ -55,10 +61,16 @@ struct gru_network {
     static constexpr auto name = "gru_cell";
     static constexpr std::size_t gates = 3;
     using cell = xloom::gru_cell<float>;
+    using weights = xloom::gru_weights<float>;
 
-    static cell make(cube const& W, cube const& R, matrix const& B)
+    static weights pack(cube const& W, cube const& R, matrix const& B)
     {
-        return cell(xloom::gru_weights<float>({.W = W, .R = R, .B = B}, {.linear_before_reset = true}));
+        return weights({.W = W, .R = R, .B = B}, {.linear_before_reset = true});
+    }
+    static void call(
+        cube const& X, weights const& packed, cube& h, cube&, xloom::recurrent_workspace<float>& workspace)
+    {
+        xloom::gru_into(X, packed, {.initial_h = h}, {.Y_h = h}, workspace);
     }
     static void step(cell& with, std::vector<float>& h, std::vector<float>&, std::vector<float> const& x)
     {
@@ -80,10 +92,16 @@ struct rnn_network {
     static constexpr auto name = "rnn_cell";
     static constexpr std::size_t gates = 1;
     using cell = xloom::rnn_cell<float>;
+    using weights = xloom::rnn_weights<float>;
 
-    static cell make(cube const& W, cube const& R, matrix const& B)
+    static weights pack(cube const& W, cube const& R, matrix const& B)
     {
-        return cell(xloom::rnn_weights<float>({.W = W, .R = R, .B = B}));
+        return weights({.W = W, .R = R, .B = B});
+    }
+    static void call(
+        cube const& X, weights const& packed, cube& h, cube&, xloom::recurrent_workspace<float>& workspace)
+    {
+        xloom::rnn_into(X, packed, {.initial_h = h}, {.Y_h = h}, workspace);
     }
     static void step(cell& with, std::vector<float>& h, std::vector<float>&, std::vector<float> const& x)
     {
@@ -105,7 +123,9 @@ struct cell_operands {
     std::size_t H;
     cube W, R;
     matrix B;
+    typename Network::weights packed;
     typename Network::cell cell;
+    xloom::recurrent_workspace<float> workspace{};
     std::vector<float> R_by_column; ///< [H, gates H], for the hand-written loop
     std::vector<float> inputs, bias, sums, h, c;
 
@@ -114,7 +134,8 @@ struct cell_operands {
           W(uniform<cube>({1, gates * H, std::size_t{1}}, 1, weight_limit(H))),
           R(uniform<cube>({1, gates * H, H}, 2, weight_limit(H))),
           B(uniform<matrix>({1, gates * H}, 3, weight_limit(H))),
-          cell(Network::make(W, R, both_biases())),
+          packed(Network::pack(W, R, both_biases())),
+          cell(packed),
           R_by_column(gates * H * H),
           bias(gates * H),
           sums(gates * H),
@@ -164,6 +185,17 @@ void xloom_cell(cell_operands<Network>& o)
 }
 
 template <class Network>
+void xloom_into(cell_operands<Network>& o)
+{
+    cube x = xt::zeros<float>({1, 1, 1}), h = xt::zeros<float>({std::size_t{1}, std::size_t{1}, o.H}), c = h;
+    for (float const item : o.inputs) {
+        x(0, 0, 0) = item;
+        Network::call(x, o.packed, h, c, o.workspace);
+    }
+    std::copy(h.storage().begin(), h.storage().end(), o.h.begin());
+}
+
+template <class Network>
 void hand(cell_operands<Network>& o)
 {
     o.clear();
@@ -181,8 +213,8 @@ void add_cells()
         add_case(
             Network::name + text_of({{"N", 1}, {"I", 1}, {"H", H}}),
             [=] { return cell_operands<Network>(H); },
-            std::vector<series<cell_operands<Network>>>{
-                {"hand", hand<Network>}, {"xloom", xloom_cell<Network>}});
+            std::vector<series<cell_operands<Network>>>{{"hand", hand<Network>},
+                {"xloom", xloom_cell<Network>}, {"xloom_into", xloom_into<Network>}});
 }
 
 } // namespace

@@ -59,6 +59,12 @@ TEST_CASE("gru: any operand left out") { check_optional_operands<gru_family, flo
 
 TEST_CASE("gru: many steps together, or one step of many rows") { check_chunks<gru_family, float>(); }
 
+TEST_CASE("gru: one row of few units")
+{
+    check_one_row<gru_family, float>();
+    check_one_row<gru_family, double>();
+}
+
 TEST_CASE("gru: linear_before_reset puts the reset behind Rh and its bias")
 {
     std::mt19937 random(3);

@@ -62,6 +62,12 @@ TEST_CASE("lstm: any operand left out") { check_optional_operands<lstm_family, f
 
 TEST_CASE("lstm: many steps together, or one step of many rows") { check_chunks<lstm_family, float>(); }
 
+TEST_CASE("lstm: one row of few units")
+{
+    check_one_row<lstm_family, float>();
+    check_one_row<lstm_family, double>();
+}
+
 TEST_CASE("lstm: clip limits the gates' sums, not c")
 {
     std::mt19937 random(6);

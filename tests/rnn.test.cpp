@@ -46,6 +46,12 @@ TEST_CASE("rnn: any operand left out") { check_optional_operands<rnn_family, flo
 
 TEST_CASE("rnn: many steps together, or one step of many rows") { check_chunks<rnn_family, float>(); }
 
+TEST_CASE("rnn: one row of few units")
+{
+    check_one_row<rnn_family, float>();
+    check_one_row<rnn_family, double>();
+}
+
 TEST_CASE("rnn: two times Tanh, the default of ONNX's schema, means one where there is one direction")
 {
     std::mt19937 random(3);

@@ -80,7 +80,7 @@ public:
         detail::check_ranks(name, M, memory_seq_lens);
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N,
-            detail::shape_if_given(M), memory_seq_lens.is_given(), std::nullopt, std::nullopt);
+            detail::shape_if_given(M), memory_seq_lens.is_given(), {}, {});
         detail::check_rows(name, weights_.sizes(), N);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
         memory_.rows.reserve(N); // before loops over N: an M without items may have any N

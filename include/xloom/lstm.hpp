@@ -137,12 +137,12 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
     input_ref<Item> const& X, lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
 {
     std::int64_t const layout = weights.layout();
+    shape const output = output_shape(weights.sizes(), batch, layout);
     shape const state = state_shape(weights.sizes(), batch, layout);
     check_outputs<Item>(
         op, [&] { return describe(weights.sizes(), batch); },
         std::array{
-            output_requirement<Item>{
-                "Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
+            output_requirement<Item>{"Y", output_letters(layout), output, outputs.Y},
             output_requirement<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
             output_requirement<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
         },

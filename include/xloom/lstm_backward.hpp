@@ -132,7 +132,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     std::int64_t const layout = weights.layout();
     detail::batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {input, layout},
-        {outputs.Y, layout}, start.sequence_lens};
+        {outputs.Y, layout}, &start.sequence_lens};
     residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
     auto runner = detail::make_runner(weights, operands, workspace, policy);
     runner(detail::recorded_lstm_states<Item>{{weights, {start.initial_h, layout}, {start.initial_c, layout},

@@ -153,3 +153,34 @@ void check_chunks()
                       Family::template textbook<T>(in, options)) < case_tolerance<T>);
         }
 }
+
+/// One row of few units, which has an engine of its own: in any memory, layout and direction, with its length
+/// and its initial states given or omitted.
+template <class Family, class T>
+void check_one_row()
+{
+    std::mt19937 random(3);
+    for (std::size_t const H : every_H)
+        for (std::size_t const I : every_I)
+            for (std::size_t const steps : {std::size_t{1}, std::size_t{3}}) {
+                typename Family::options options;
+                options.direction = any_of(random, direction_names);
+                options.layout = static_cast<int>(random() % 2);
+                recurrent_sizes const sizes{steps, 1, I, H, options.direction == "bidirectional" ? 2u : 1u};
+                unsigned const which = random_choice(random) & ~unsigned(with_P);
+                placement const where = any_of(random, every_placement), to = any_of(random, every_placement);
+                auto const in = Family::template draw<T>(random, sizes, which, {.layout = options.layout});
+                std::string const call = text_of(sizes, which, options.direction, options.layout, where);
+                CAPTURE(call);
+                auto const expected = Family::template textbook<T>(in, options);
+                typename Family::template tensors<T> const tensors(in, where);
+                typename Family::template weights<T> const weights(
+                    tensors.constants(), Family::options_of(options));
+                output_tensors<T> out(
+                    expected, to, {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0});
+                xloom::recurrent_workspace<T> workspace;
+                Family::template call_into<T>(tensors, weights, out, workspace);
+                CHECK(out.difference_from(expected) < case_tolerance<T>);
+                CHECK(out.has_clean_gaps());
+            }
+}

@@ -35,15 +35,13 @@ constexpr bool check_together(std::string_view op, std::string_view names,
 }
 
 /// Checks QW [D, H, A], MW [D, E, A], V [D, A] and AW [D, H + E, L], and returns their sizes. H is that of R.
-constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R,
-    std::optional<shape> const& QW, std::optional<shape> const& MW, std::optional<shape> const& V,
-    std::optional<shape> const& AW)
+constexpr attention_widths check_attention(
+    std::string_view op, shape_ref R, shape_ref QW, shape_ref MW, shape_ref V, shape_ref AW)
 {
     check_given(op, "R", R, 3);
     bool const attends = check_together(op, "QW, MW and V",
-        std::array{std::pair{std::string_view("QW"), QW.has_value()},
-            std::pair{std::string_view("MW"), MW.has_value()},
-            std::pair{std::string_view("V"), V.has_value()}});
+        std::array{std::pair{std::string_view("QW"), bool(QW)}, std::pair{std::string_view("MW"), bool(MW)},
+            std::pair{std::string_view("V"), bool(V)}});
     if (!attends) {
         if (AW)
             fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
@@ -67,7 +65,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
             shape_requirement{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
         },
         [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
-    return {A, E, AW ? L : E, true, AW.has_value()};
+    return {A, E, AW ? L : E, true, bool(AW)};
 }
 
 /// Requires that the sizes of keys, values and alignments do not overflow.
@@ -83,12 +81,11 @@ constexpr void check_memory_sizes(
 /// Checks M [N, S, E], initial_attention [D, N, C] and initial_alignment [D, N, S]. Returns S; 0 without
 /// attention.
 constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
-    recurrent_widths const& sizes, std::size_t N, std::optional<shape> const& M, bool has_lengths,
-    std::optional<shape> const& initial_attention, std::optional<shape> const& initial_alignment)
+    recurrent_widths const& sizes, std::size_t N, shape_ref M, bool has_lengths, shape_ref initial_attention,
+    shape_ref initial_alignment)
 {
     if (!attention.attends) {
-        for (bool const is_given :
-            {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
+        for (bool const is_given : {bool(M), has_lengths, bool(initial_attention), bool(initial_alignment)})
             if (is_given)
                 fail<shape_error>(op,
                     ": memory is for weights with attention, but QW, MW and V are omitted and ",

@@ -31,8 +31,7 @@ struct batch_sizes {
 };
 
 /// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
-constexpr void check_not_transposed(
-    std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
+constexpr void check_not_transposed(std::string_view op, std::size_t gates, shape_ref W, shape_ref R)
 {
     if (!W || !R || W->size() != 3 || R->size() != 3)
         return;
@@ -52,8 +51,8 @@ constexpr void check_not_transposed(
 
 /// Checks W [D, gates H, I + attention_columns] and R [D, gates H, H], and returns D, I and H.
 template <class Options>
-constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
-    std::optional<shape> const& W, std::optional<shape> const& R, std::size_t attention_columns = 0)
+constexpr recurrent_widths check_weights(
+    std::string_view op, Options const& options, shape_ref W, shape_ref R, std::size_t attention_columns = 0)
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
@@ -205,7 +204,7 @@ constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& b
 /// The name of an operand and its shape, if it is given.
 struct named_shape {
     std::string_view operand;
-    std::optional<shape> dims;
+    shape_ref dims;
 };
 
 /// Checks states [D, N, H], in layout 1 [N, D, H].
@@ -214,19 +213,35 @@ constexpr void check_states(std::string_view op, Weights const& weights, batch_s
     std::array<named_shape, Count> const& states)
 {
     recurrent_widths const& sizes = weights.sizes();
+    shape const expected = state_shape(sizes, batch, weights.layout());
+    if (std::all_of(states.begin(), states.end(),
+            [&](named_shape const& state) { return !state.dims || *state.dims == expected; })) [[likely]]
+        return;
     std::array<shape_requirement, Count> requirements{};
     for (std::size_t i = 0; i < Count; ++i)
-        requirements[i] = {states[i].operand, state_letters(weights.layout()),
-            state_shape(sizes, batch, weights.layout()), states[i].dims};
+        requirements[i] = {states[i].operand, state_letters(weights.layout()), expected, states[i].dims};
     check_shapes(op, requirements, [&] { return describe(sizes, batch); });
 }
 
-/// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.
+/// The name and memory of an operand; null: it is omitted. An output may be the same tensor as the input that
+/// `may_alias` names.
 struct named_block {
     std::string_view operand;
-    memory_block block;
+    memory_block const* block;
     std::string_view may_alias{};
+    byte_range bytes = block == nullptr ? byte_range() : bytes_of(*block);
 };
+
+constexpr bool overlap(named_block const& a, named_block const& b)
+{
+    return intersect(a.bytes, b.bytes) && overlap(*a.block, *b.block);
+}
+
+/// True if the output `a` is the same tensor as the input that it may alias.
+constexpr bool is_allowed_alias(named_block const& a, named_block const& b)
+{
+    return b.operand == a.may_alias && is_same_memory(*a.block, *b.block);
+}
 
 /// Requires that no two items of an output share memory, and that no output shares memory with another
 /// operand.
@@ -235,14 +250,16 @@ inline void check_apart(
 {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
         named_block const& output = outputs[k];
-        check_unique(op, output.operand, output.block.layout, "Copy it first.");
+        if (output.block == nullptr)
+            continue;
+        check_unique(op, output.operand, output.block->layout, "Copy it first.");
         for (named_block const& input : inputs)
-            if (overlap(output.block, input.block) &&
-                !(input.operand == output.may_alias && is_same_memory(output.block, input.block)))
+            if (intersect(output.bytes, input.bytes) && !is_allowed_alias(output, input) &&
+                overlap(*output.block, *input.block))
                 fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
                     " overlaps ", input.operand, ". Copy one of the two.");
         for (std::size_t j = 0; j < k; ++j)
-            if (overlap(output.block, outputs[j].block))
+            if (overlap(output, outputs[j]))
                 fail<overlap_error>(op, ": no two outputs may share memory, but ", output.operand,
                     " overlaps ", outputs[j].operand, ". Separate them.");
     }

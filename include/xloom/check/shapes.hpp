@@ -17,12 +17,27 @@ namespace xloom::detail {
 /// with it do not overflow.
 inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
 
+/// A non-owning reference to the shape of an operand that may be omitted: then it is false.
+class shape_ref {
+public:
+    constexpr shape_ref() = default;
+    constexpr shape_ref(shape const& dims) : dims_(&dims) {}
+    constexpr shape_ref(std::optional<shape> const& dims) : dims_(dims ? &*dims : nullptr) {}
+
+    constexpr explicit operator bool() const noexcept { return dims_ != nullptr; }
+    constexpr shape const& operator*() const noexcept { return *dims_; }
+    constexpr shape const* operator->() const noexcept { return dims_; }
+
+private:
+    shape const* dims_ = nullptr;
+};
+
 /// An operand with its expected and its actual shape.
 struct shape_requirement {
     std::string_view operand;
     std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
     shape expected;
-    std::optional<shape> actual; ///< none: the operand is omitted
+    shape_ref actual;
 };
 
 /// True if both have the same axes in another order, not counting those of length 1: one is a transposition
@@ -82,8 +97,7 @@ constexpr void check_shapes(
             fail_shapes(op, describe(), requirements);
 }
 
-constexpr void check_given(
-    std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
+constexpr void check_given(std::string_view op, std::string_view operand, shape_ref dims, std::size_t rank)
 {
     if (!dims)
         fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include <xloom/core/layout.hpp>
@@ -96,11 +97,17 @@ private:
     int attempts_left_ = 10'000;
 };
 
-/// The range from the lowest byte of a block to its highest, inclusive.
+/// The range from the lowest byte of a block to its highest, inclusive. That of an empty block, {max, 0},
+/// intersects none.
 struct byte_range {
-    std::uintptr_t lowest;
-    std::uintptr_t highest;
+    std::uintptr_t lowest = (std::numeric_limits<std::uintptr_t>::max)();
+    std::uintptr_t highest = 0;
 };
+
+constexpr bool intersect(byte_range const& a, byte_range const& b) noexcept
+{
+    return a.lowest <= b.highest && b.lowest <= a.highest;
+}
 
 constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
 {
@@ -108,11 +115,13 @@ constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t 
     return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
 }
 
-/// Returns the byte range of a block. Requires at least one item.
+/// Returns the byte range of a block.
 constexpr byte_range bytes_of(memory_block const& block)
 {
     byte_range range{block.address, block.address + block.item_bytes - 1};
     for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
+        if (block.layout.dims[axis] == 0)
+            return {};
         auto const reach =
             static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
         if (block.layout.strides[axis] < 0)
@@ -143,12 +152,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 /// usual layouts of any size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
-    if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
-        return false;
     detail::byte_range const in_a = detail::bytes_of(a), in_b = detail::bytes_of(b);
-    if (in_a.highest < in_b.lowest || in_b.highest < in_a.lowest)
-        return false;
-    return detail::share_byte(a, b, in_b.highest - in_a.lowest);
+    return detail::intersect(in_a, in_b) && detail::share_byte(a, b, in_b.highest - in_a.lowest);
 }
 
 /// True if distinct indices map to distinct elements (mdspan's is_unique) and the strides nest: each exceeds
@@ -156,6 +161,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 /// nest, such as [2, 3] for the shape [3, 2], false.
 constexpr bool is_unique(strided_layout const& layout)
 {
+    if (is_row_major(layout))
+        return true;
     struct axis {
         std::uintmax_t step = 0;
         std::uintmax_t last = 0;

@@ -77,14 +77,12 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     for (std::size_t const dim : dims)
         if (dim == 0)
             return true;
-    std::size_t room =
-        static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
-    for (std::size_t const dim : dims) {
-        room /= dim;
-        if (room == 0)
+    std::size_t bytes = bytes_per_element;
+    for (std::size_t const dim : dims)
+        if (__builtin_mul_overflow(
+                bytes, dim, &bytes)) // a division for each axis takes longer than a small call
             return false;
-    }
-    return true;
+    return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
 }
 
 /// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had

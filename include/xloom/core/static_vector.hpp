@@ -31,8 +31,7 @@ public:
     template <std::input_iterator Iterator>
     constexpr static_vector(Iterator first, Iterator last)
     {
-        for (; first != last; ++first)
-            push_back(static_cast<T>(*first));
+        assign(first, last);
     }
 
     constexpr std::size_t size() const noexcept { return size_; }
@@ -71,6 +70,19 @@ public:
         items_[--size_] = T{};
     }
 
+    /// Replaces the contents by the items from `first` up to `last`.
+    template <std::input_iterator Iterator>
+    constexpr void assign(Iterator first, Iterator last)
+    {
+        if constexpr (std::forward_iterator<Iterator>)
+            require_room_for(static_cast<std::size_t>(std::distance(first, last)));
+        for (size_ = 0; first != last; ++first)
+            if constexpr (std::forward_iterator<Iterator>)
+                items_[size_++] = static_cast<T>(*first);
+            else
+                push_back(static_cast<T>(*first));
+    }
+
     constexpr void resize(std::size_t size, T const& value = T{})
     {
         require_room_for(size);
@@ -81,7 +93,13 @@ public:
 
     friend constexpr bool operator==(static_vector const& a, static_vector const& b)
     {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        if (a.size_ != b.size_)
+            return false;
+        for (std::size_t i = 0; i < a.size_;
+             ++i) // std::equal calls memcmp, which takes longer for a few items
+            if (!(a.items_[i] == b.items_[i]))
+                return false;
+        return true;
     }
 
 private:

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <xloom/check/shapes.hpp>
 #include <xloom/core/error.hpp>
 #include <xloom/tensor/borrowed.hpp>
 #include <xloom/tensor/operand_names.hpp>
@@ -17,15 +18,22 @@ namespace xloom {
 
 namespace detail {
 
-/// Returns the layout of an operand's items. An empty tensor may have a null pointer; its strides are then
-/// zeroed to avoid arithmetic on null.
-template <class X>
-strided_layout layout_at(void const* data, X const& operand)
+/// Sets `block` to the memory of an operand, unless its rank exceeds max_rank. An empty tensor may have a
+/// null pointer; its strides are then zeroed to avoid arithmetic on null.
+template <class T, class X>
+void refer(memory_block& block, T* data, X const& operand)
 {
-    strided_layout layout = detail::layout_of(operand);
+    block.address = reinterpret_cast<std::uintptr_t>(data);
+    block.item_bytes = sizeof(T);
+    if (detail::rank_of(operand) > max_rank)
+        return;
+    auto const& dims = enable_tensor<X>::shape(operand);
+    auto const& steps = enable_tensor<X>::strides(operand);
+    block.layout.dims.assign(dims.begin(), dims.end());
     if (data == nullptr)
-        layout.strides = strides(layout.dims.size(), 0);
-    return layout;
+        block.layout.strides.resize(block.layout.dims.size());
+    else
+        block.layout.strides.assign(steps.begin(), steps.end());
 }
 
 /// Returns a pointer to the first item of an operand; accesses the operand as const if T is const.
@@ -89,8 +97,7 @@ public:
         if constexpr (Name::template fits<detail::find_ref_error<X, T>()>()) {
             data_ = detail::data_as<T>(operand);
             rank_ = detail::rank_of(operand);
-            if (rank_ <= max_rank)
-                layout_ = detail::layout_at(data_, operand);
+            detail::refer(block_, data_, operand);
         }
     }
 
@@ -98,17 +105,14 @@ public:
     T* data() const noexcept { return data_; }
     std::size_t rank() const noexcept { return rank_; }
     /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
-    xloom::shape const& shape() const noexcept { return layout_.dims; }
-    std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.strides[axis]; }
-    detail::memory_block block() const noexcept
-    {
-        return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_};
-    }
+    xloom::shape const& shape() const noexcept { return block_.layout.dims; }
+    std::ptrdiff_t step(std::size_t axis) const noexcept { return block_.layout.strides[axis]; }
+    detail::memory_block const& block() const noexcept { return block_; }
 
 private:
     T* data_ = nullptr;
     std::size_t rank_ = 0;
-    detail::strided_layout layout_{};
+    detail::memory_block block_{};
     bool is_given_ = false;
 };
 
@@ -129,9 +133,7 @@ public:
         if constexpr (Name::template fits<detail::find_lengths_error<X>()>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
             rank_ = detail::rank_of(operand);
-            if (rank_ <= max_rank)
-                layout_ = detail::layout_at(data_, operand);
-            item_bytes_ = sizeof(detail::item_t<X>);
+            detail::refer(block_, static_cast<detail::item_t<X> const*>(data_), operand);
             read_ = [](void const* data, std::ptrdiff_t at) {
                 return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
             };
@@ -144,28 +146,24 @@ public:
     bool is_given() const noexcept { return read_ != nullptr; }
     std::size_t rank() const noexcept { return rank_; }
     /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
-    xloom::shape const& shape() const noexcept { return layout_.dims; }
+    xloom::shape const& shape() const noexcept { return block_.layout.dims; }
     /// Returns item n of a tensor of rank 1.
     std::int64_t operator[](std::size_t n) const
     {
-        return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
+        return read_(data_, static_cast<std::ptrdiff_t>(n) * block_.layout.strides[0]);
     }
     /// Returns item n of a tensor of rank 1 as text. An item above std::int64_t's maximum is negative in
     /// operator[], but exact in the text.
     std::string text(std::size_t n) const
     {
-        return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
+        return text_(data_, static_cast<std::ptrdiff_t>(n) * block_.layout.strides[0]);
     }
-    detail::memory_block block() const noexcept
-    {
-        return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_};
-    }
+    detail::memory_block const& block() const noexcept { return block_; }
 
 private:
     void const* data_ = nullptr;
     std::size_t rank_ = 0;
-    detail::strided_layout layout_{};
-    std::size_t item_bytes_ = 1;
+    detail::memory_block block_{};
     std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
     std::string (*text_)(void const*, std::ptrdiff_t) = nullptr;
 };
@@ -191,6 +189,13 @@ public:
 template <class Item>
 using input_ref = named_ref<tensor_ref<Item const>, names::X>;
 
+/// Returns the memory of an operand; null if it is omitted.
+template <class Ref>
+memory_block const* block_if_given(Ref const& operand)
+{
+    return operand.is_given() ? &operand.block() : nullptr;
+}
+
 /// Requires that every operand has a rank of at most max_rank.
 template <class... Refs, class... Names>
 void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
@@ -198,11 +203,11 @@ void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
     (check_rank(op, operands.name, operands.rank()), ...);
 }
 
-/// Returns the shape of an operand; std::nullopt if it is omitted.
+/// Returns the shape of an operand; false if it is omitted.
 template <class Ref>
-std::optional<shape> shape_if_given(Ref const& operand)
+shape_ref shape_if_given(Ref const& operand)
 {
-    return operand.is_given() ? std::optional<shape>(operand.shape()) : std::nullopt;
+    return operand.is_given() ? shape_ref(operand.shape()) : shape_ref();
 }
 
 } // namespace detail

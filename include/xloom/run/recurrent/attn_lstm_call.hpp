@@ -68,7 +68,7 @@ void with_attn_lstm_runner(input_ref<Item> const& X, Weights const& weights, att
     Policy const& policy, Use const& use)
 {
     batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
-        {outputs.Y, 0}, start.sequence_lens};
+        {outputs.Y, 0}, &start.sequence_lens};
     workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
     attn_lstm_states<Item, Weights, Score> const states{weights, score, operands,
         {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},

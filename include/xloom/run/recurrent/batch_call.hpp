@@ -5,6 +5,7 @@
 
 #include <xloom/run/recurrent/batch_run.hpp>
 #include <xloom/run/recurrent/packed_weights.hpp>
+#include <xloom/run/recurrent/small_row.hpp>
 
 namespace xloom::detail {
 
@@ -20,11 +21,11 @@ xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const
     return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
 }
 
-/// Returns the memory block of each input; an empty one for an omitted input.
+/// Returns the memory block of each input.
 template <class... Refs, class... Names>
 std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
 {
-    return {named_block{inputs.name, inputs.is_given() ? inputs.block() : memory_block{0, 1, {{0}, {1}}}}...};
+    return {named_block{inputs.name, block_if_given(inputs)}...};
 }
 
 /// An output, its required shape, and the name of the input that may be the same tensor.
@@ -32,7 +33,7 @@ template <class Item>
 struct output_requirement {
     std::string_view operand;
     std::string_view symbolic_shape;
-    shape expected;
+    shape const& expected;
     tensor_ref<Item> const& ref;
     std::string_view may_alias{};
 };
@@ -44,17 +45,23 @@ void check_outputs(std::string_view op, Describe const& describe,
     std::array<output_requirement<Item>, Outputs> const& outputs,
     std::array<named_block, Inputs> const& inputs)
 {
-    std::array<shape_requirement, Outputs> laws{};
-    static_vector<named_block, Outputs> blocks;
-    for (std::size_t i = 0; i < Outputs; ++i) {
-        output_requirement<Item> const& output = outputs[i];
+    bool are_right = true;
+    for (output_requirement<Item> const& output : outputs) {
         check_rank(op, output.operand, output.ref.rank());
-        laws[i] = {output.operand, output.symbolic_shape, output.expected, shape_if_given(output.ref)};
-        if (output.ref.is_given())
-            blocks.push_back({output.operand, output.ref.block(), output.may_alias});
+        are_right &= !output.ref.is_given() || output.ref.shape() == output.expected;
     }
-    check_shapes(op, laws, describe);
-    check_apart(op, blocks, inputs);
+    std::apply(
+        [&](auto const&... output) {
+            if (!are_right)
+                check_shapes(op,
+                    std::array{shape_requirement{output.operand, output.symbolic_shape, output.expected,
+                        shape_if_given(output.ref)}...},
+                    describe);
+            check_apart(op,
+                std::array{named_block{output.operand, block_if_given(output.ref), output.may_alias}...},
+                inputs);
+        },
+        outputs);
 }
 
 template <class Item, class Weights, class Policy>
@@ -71,7 +78,10 @@ void run_recurrent(Weights const& weights, States const& states, input_ref<Item>
     recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
-        {Y, weights.layout()}, sequence_lens};
+        {Y, weights.layout()}, &sequence_lens};
+    if constexpr (std::is_same_v<compute_t<Item>, Item>)
+        if (prefers_small_steps(weights, operands))
+            return run_small_row(weights, states, operands);
     make_runner(weights, operands, workspace, policy)(states, policy);
 }
 
@@ -82,7 +92,7 @@ recurrent_workspace<Item> reserved_workspace(std::string_view op, Weights const&
 {
     check_batch_sizes(op, weights.sizes(), batch);
     recurrent_workspace<Item> workspace;
-    make_runner(weights, batch_operands<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}},
+    make_runner(weights, batch_operands<Item>{batch, weights.sizes(), weights.direction(), {}, {}, nullptr},
         workspace, policy)
         .reserve_all(states);
     return workspace;

@@ -42,7 +42,7 @@ void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights c
     check_hidden_outputs<Item>(op, weights, batch, X, start, outputs);
     std::int64_t const layout = weights.layout();
     batch_operands<Item> const operands{
-        batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, start.sequence_lens};
+        batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, &start.sequence_lens};
     residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
     auto runner = make_runner(weights, operands, workspace, policy);
     runner(

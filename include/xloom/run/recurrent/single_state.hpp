@@ -17,14 +17,14 @@ struct hidden_states {
     {
         return Rows(detail::parameters_of(weights, part.d), part.count, memory);
     }
-    template <class Part>
-    void start(Part const& part, Rows const& rows) const
+    template <class Part, class States>
+    void start(Part const& part, States const& rows) const
     {
         for (std::size_t r = 0; r < part.count; ++r)
             load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
     }
-    template <class Part>
-    void finish(Part const& part, Rows const& rows) const
+    template <class Part, class States>
+    void finish(Part const& part, States const& rows) const
     {
         for (std::size_t r = 0; r < part.count; ++r)
             store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
