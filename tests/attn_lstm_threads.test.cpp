@@ -29,7 +29,7 @@ struct threads_or_backwards {
     void for_each(std::size_t count, F const& f) const
     {
         if (most_parts != nullptr)
-            *most_parts = count;
+            *most_parts = std::max<std::size_t>(*most_parts, count);
         if (!is_backwards)
             return tbb_policy(parts).for_each(count, f);
         while (count-- > 0)
@@ -64,7 +64,7 @@ TEST_CASE("attn_lstm gives the same bits on any number of threads, in any order"
             auto const expected = call_attn_lstm(in, options);
             for (std::size_t const threads : thread_counts)
                 for (bool const is_backwards : {false, true}) {
-                    std::atomic<std::size_t> parts = 0;
+                    std::atomic<std::size_t> parts = 1; // without a call of for_each
                     CAPTURE(D);
                     CAPTURE(threads);
                     CHECK(have_same_bits(call_attn_lstm(in, options, bahdanau(),
@@ -72,6 +72,22 @@ TEST_CASE("attn_lstm gives the same bits on any number of threads, in any order"
                         expected));
                     CHECK(parts == (threads + D - 1) / D * D);
                 }
+        }
+}
+
+TEST_CASE("attn_lstm: the columns of one row's products on any number of threads")
+{
+    std::mt19937 random(4);
+    auto const in = random_attn_lstm<float>(random, {6, 1, 9, 200, 1}, {11, 150, 140, 180}, with_attention);
+    auto const expected = call_attn_lstm(in);
+    for (std::size_t const threads : thread_counts)
+        for (bool const is_backwards : {false, true}) {
+            std::atomic<std::size_t> parts = 1;
+            CAPTURE(threads);
+            CHECK(have_same_bits(
+                call_attn_lstm(in, {}, bahdanau(), threads_or_backwards{threads, is_backwards, &parts}),
+                expected));
+            CHECK(parts == std::min<std::size_t>(threads, 2)); // 2^17 multiply-adds are worth two threads
         }
 }
 

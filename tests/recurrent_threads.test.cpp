@@ -19,7 +19,7 @@ using namespace xloom;
 namespace {
 
 /// The threads of oneTBB; or one thread that runs the parts from the last to the first: whoever relies on
-/// their order is found out every time. Remembers how many parts there were.
+/// their order is found out every time. Remembers the most parts that there were.
 struct threads_or_backwards {
     std::size_t threads;
     bool is_backwards;
@@ -30,7 +30,7 @@ struct threads_or_backwards {
     template <class F>
     void for_each(std::size_t count, F const& f) const
     {
-        *parts = count;
+        *parts = std::max(*parts, count);
         if (!is_backwards)
             return tbb_policy(threads).for_each(count, f);
         while (count-- > 0)
@@ -38,7 +38,8 @@ struct threads_or_backwards {
     }
 };
 
-/// Same bits for any number of threads. Enough work for more than one: 2^18 multiply-adds are worth a thread.
+/// Same bits for any number of threads. Enough work for more than one: 2^18 multiply-adds of rows or 2^16 of
+/// columns are worth a thread.
 template <class Family>
 void check_threads(recurrent_sizes const& sizes, std::string const& direction,
     std::vector<std::size_t> const& expected_parts)
@@ -52,7 +53,8 @@ void check_threads(recurrent_sizes const& sizes, std::string const& direction,
         for (auto t = static_cast<std::size_t>(in.sequence_lens[n]); t < sizes.T; ++t)
             in.X.items[(t * sizes.N + n) * sizes.I] =
                 n % 2 == 0 ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
-    in.initial_h.items[3] = std::numeric_limits<float>::quiet_NaN();
+    if (sizes.N > 1) // a row with NaN says nothing about its other numbers
+        in.initial_h.items[3] = std::numeric_limits<float>::quiet_NaN();
 
     typename Family::template weights<float> const weights(
         typename Family::template tensors<float>(in).constants(), Family::options_of(options));
@@ -60,7 +62,7 @@ void check_threads(recurrent_sizes const& sizes, std::string const& direction,
     CHECK(difference(expected, Family::textbook(in, options)) < 1e-6);
     std::size_t i = 0;
     for (std::size_t const threads : {1u, 2u, 3u, 5u}) {
-        std::size_t parts = 0;
+        std::size_t parts = 1; // without a call of for_each
         CAPTURE(threads);
         for (bool const is_backwards : {false, true}) {
             auto const found = Family::template call<float>(
@@ -88,6 +90,14 @@ TEST_CASE("recurrent operators: no more groups than rows, and one where there is
     check_threads<lstm_family>({200, 2, 9, 33, 1}, "forward", {1, 2, 2, 2});
     check_threads<lstm_family>({200, 1, 9, 33, 2}, "bidirectional", {2, 2, 2, 2});
     check_threads<lstm_family>({3, 13, 2, 5, 1}, "forward", {1, 1, 1, 1});
+}
+
+TEST_CASE("recurrent operators: the columns of one row's products on any number of threads")
+{
+    check_threads<lstm_family>({40, 1, 150, 200, 1}, "forward", {1, 2, 3, 5});
+    check_threads<gru_family>({40, 1, 150, 200, 1}, "reverse", {1, 2, 3, 5});
+    check_threads<rnn_family>({40, 1, 150, 400, 1}, "forward", {1, 2, 3, 3});
+    check_threads<lstm_family>({40, 1, 150, 200, 2}, "bidirectional", {2, 2, 2, 2});
 }
 
 TEST_CASE("recurrent operators: calls that share packed weights, each on a thread of its own")

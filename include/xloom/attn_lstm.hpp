@@ -173,7 +173,8 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 ///           scalars.
 /// Options   attn_lstm_options; if the weights are packed, those given to attn_lstm_weights.
 /// Score     any attention_score in place of the sum above; its arguments include the last alignment.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions; where
+///           there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
 ///           [0, S]). A score's exceptions propagate.
 /// Order     as lstm: the bits of a row depend only on the row; a sequence in pieces, with Y_h, Y_c,

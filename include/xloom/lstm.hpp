@@ -178,7 +178,8 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y,
 ///           Y_h and Y_c only; user-defined scalars.
 /// Options   lstm_options; if the weights are packed, those given to lstm_weights.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions; where
+///           there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     each sum is bias, then the products of W, then those of R, in dependency chains of 128 products.
 ///           So the bits of a row depend only on the row: not on the batch, the threads, or how a sequence is

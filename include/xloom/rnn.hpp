@@ -85,7 +85,8 @@ public:
 ///           Any strides.
 /// Types     as lstm.
 /// Options   rnn_options; if the weights are packed, those given to rnn_weights.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions; where
+///           there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.

@@ -38,4 +38,39 @@ struct serial_policy {
 };
 inline constexpr serial_policy serial{};
 
+namespace detail {
+
+/// A non-owning reference to an execution policy of any type; by default to serial.
+class policy_ref {
+public:
+    constexpr policy_ref() noexcept : policy_ref(serial) {}
+
+    template <execution_policy Policy>
+    constexpr explicit policy_ref(Policy const& policy)
+        : policy_(&policy),
+          concurrency_(policy.concurrency()),
+          for_each_([](void const* self, std::size_t parts, part_of* call, void const* f) {
+              static_cast<Policy const*>(self)->for_each(parts, [=](std::size_t part) { call(f, part); });
+          })
+    {}
+
+    constexpr std::size_t concurrency() const noexcept { return concurrency_; }
+
+    template <class F>
+    void for_each(std::size_t parts, F const& f) const
+    {
+        for_each_(
+            policy_, parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); },
+            &f);
+    }
+
+private:
+    using part_of = void(void const* f, std::size_t part);
+
+    void const* policy_;
+    std::size_t concurrency_;
+    void (*for_each_)(void const* self, std::size_t parts, part_of* call, void const* f);
+};
+
+} // namespace detail
 } // namespace xloom

@@ -141,6 +141,10 @@ public:
     /// Returns the query of a row's last step: exponentials if its keys are.
     T const* query(std::size_t row) const noexcept { return query_ + row * query_step(); }
 
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { lstm_.multiply_by(multiply); }
+    multiplier const& multiplication() const noexcept { return lstm_.multiplication(); }
+
     panels<T> const& W() const noexcept { return lstm_.W(); }
     std::size_t H() const noexcept { return lstm_.H(); }
     T const* bias() const noexcept { return lstm_.bias(); }
@@ -161,7 +165,8 @@ public:
         if (p_.attends) {
             auto const attention_of_all =
                 interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
-            multiply<T>(rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+            lstm_.multiplication()(
+                rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
         }
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
@@ -177,16 +182,16 @@ private:
     {
         auto const h = lstm_.h_of_all(rows);
         rows_of<T const> const zeros{p_.zeros, 0};
-        multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
+        lstm_.multiplication()(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row) {
             clear_padding(query_ + row * query_step(), p_.A);
             attend(row, t);
         }
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
-            multiply<T>(rows, h, p_.AW_h, zeros, attention);
-            multiply<T>(rows, interleave(rows, {context_, context_step()}, p_.E, interleaved_), p_.AW_context,
-                {attention_, attention_step()}, attention);
+            lstm_.multiplication()(rows, h, p_.AW_h, zeros, attention);
+            lstm_.multiplication()(rows, interleave(rows, {context_, context_step()}, p_.E, interleaved_),
+                p_.AW_context, {attention_, attention_step()}, attention);
         }
     }
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include <xloom/kernel/arena.hpp>
-#include <xloom/kernel/multiply.hpp>
+#include <xloom/kernel/multiplier.hpp>
 #include <xloom/kernel/units.hpp>
 
 namespace xloom::kernel {
@@ -56,13 +56,17 @@ public:
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
 
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
+    multiplier const& multiplication() const noexcept { return multiply_; }
+
     panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
-    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const
     {
         recorded_step(rows, sums, no_gru_recorder());
     }
@@ -71,14 +75,14 @@ protected:
     /// Performs a step, and calls record.gates(row, sums of z and r, Rh h + Rb_h if linear_before_reset),
     /// record.next(row, sums of h) and record.state(row, h).
     template <class Recorder>
-    void recorded_step(std::size_t rows, T* sums, Recorder const& record) const noexcept
+    void recorded_step(std::size_t rows, T* sums, Recorder const& record) const
     {
         std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
         auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
         rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
-        multiply<T>(rows, h, p_.R_zr, {sums, step}, {sums, step});
+        multiply_(rows, h, p_.R_zr, {sums, step}, {sums, step});
         if (p_.linear_before_reset)
-            multiply<T>(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
+            multiply_(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const r = z + p_.gate_step,
                      *const reset = reset_ + row * reset_step;
@@ -91,7 +95,7 @@ protected:
                 set_products(r, this->h(row), reset, H);
         }
         if (!p_.linear_before_reset)
-            multiply<T>(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h,
+            multiply_(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h,
                 {h_sums.first, step}, h_sums);
         for (std::size_t row = 0; row < rows; ++row) {
             T *const z = sums + row * step, *const next = h_sums.first + row * step,
@@ -112,6 +116,7 @@ private:
     T* h_;
     T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
     T* interleaved_;
+    multiplier multiply_{};
 };
 
 } // namespace xloom::kernel

@@ -53,7 +53,7 @@ public:
         : gru_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
     {}
 
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         this->recorded_step(rows, sums, recorder{p_, residuals_, t});
     }

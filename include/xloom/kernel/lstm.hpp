@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <xloom/kernel/arena.hpp>
-#include <xloom/kernel/multiply.hpp>
+#include <xloom/kernel/multiplier.hpp>
 #include <xloom/kernel/units.hpp>
 
 namespace xloom::kernel {
@@ -105,13 +105,17 @@ public:
         return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
     }
 
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
+    multiplier const& multiplication() const noexcept { return multiply_; }
+
     panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         multiply_R(rows, t, sums);
         for (std::size_t row = 0; row < rows; ++row)
@@ -120,9 +124,9 @@ public:
 
 protected:
     /// Adds R h to the sums of the first `rows` rows.
-    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const
     {
-        multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply_(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
     }
     /// Computes the next states of a row from its sums, which it overwrites.
     void finish(T* sums, std::size_t row) const noexcept
@@ -136,6 +140,7 @@ private:
     T* h_;
     T* c_;
     T* interleaved_;
+    multiplier multiply_{};
 };
 
 } // namespace xloom::kernel

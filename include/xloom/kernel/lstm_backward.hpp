@@ -55,7 +55,7 @@ public:
         : lstm_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
     {}
 
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         std::size_t const width = p_.gate_step;
         this->multiply_R(rows, t, sums);

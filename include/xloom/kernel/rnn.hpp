@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include <xloom/kernel/arena.hpp>
-#include <xloom/kernel/multiply.hpp>
+#include <xloom/kernel/multiplier.hpp>
 #include <xloom/kernel/units.hpp>
 
 namespace xloom::kernel {
@@ -37,13 +37,17 @@ public:
 
     T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
 
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
+    multiplier const& multiplication() const noexcept { return multiply_; }
+
     panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         multiply_R(rows, t, sums);
         for (std::size_t row = 0; row < rows; ++row)
@@ -52,10 +56,10 @@ public:
 
 protected:
     /// Adds R h to the sums of the first `rows` rows.
-    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const
     {
         auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
-        multiply<T>(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply_(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
     }
     /// Computes the next h of a row from its sums, which it overwrites.
     void finish(T* sums, std::size_t row) const noexcept
@@ -68,6 +72,7 @@ private:
     rnn_parameters<T> const& p_;
     T* h_;
     T* interleaved_;
+    multiplier multiply_{};
 };
 
 } // namespace xloom::kernel

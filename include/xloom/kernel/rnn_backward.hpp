@@ -51,7 +51,7 @@ public:
         : rnn_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
     {}
 
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         this->multiply_R(rows, t, sums);
         for (std::size_t r = 0; r < rows; ++r) {

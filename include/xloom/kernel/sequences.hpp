@@ -99,7 +99,7 @@ void run_sequences(
             }
         }
         auto const x = interleave(rows, {buffers.x, I}, I, buffers.interleaved_x);
-        multiply<T>(rows, x, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+        cell.multiplication()(rows, x, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
 
         T* sums = buffers.sums;
         for (std::size_t t = begin, active = count; t < end; ++t) {

@@ -12,6 +12,7 @@
 #include <xloom/core/cast.hpp>
 #include <xloom/core/partition.hpp>
 #include <xloom/core/tuning.hpp>
+#include <xloom/kernel/multiplier.hpp>
 #include <xloom/kernel/sequences.hpp>
 #include <xloom/tensor/tensor_ref.hpp>
 
@@ -228,9 +229,10 @@ struct recurrent_runner {
     void operator()(Family const& family, Policy const& policy)
     {
         reserve(family);
-        policy.for_each(operands.widths.D * groups, [&](std::size_t p) {
-            run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]);
-        });
+        std::size_t const parts = operands.widths.D * groups;
+        if (parts == 1)
+            return run(family, part_at(0), kernel::multiplier(policy_ref(policy)));
+        policy.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
     }
 
     /// Makes the workspace large enough for smaller batches too, which may be partitioned into fewer groups.
@@ -286,10 +288,11 @@ private:
     }
 
     template <class Family>
-    void run(Family const& family, part const& at, T* numbers) const
+    void run(Family const& family, part const& at, kernel::multiplier const& multiply) const
     {
-        kernel::arena<T> memory(numbers);
-        auto const [rows, buffers] = take_memory(family, at, memory);
+        kernel::arena<T> memory(workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group]);
+        auto [rows, buffers] = take_memory(family, at, memory);
+        rows.multiply_by(multiply);
         family.start(at, rows);
         kernel::run_sequences<T>(rows, at.first, at.count, buffers);
         family.finish(at, rows);

@@ -1,0 +1,49 @@
+#pragma once
+// Products with a constant matrix on the threads of an execution policy.
+
+#include <algorithm>
+#include <cstddef>
+
+#include <xloom/core/partition.hpp>
+#include <xloom/core/policy.hpp>
+#include <xloom/core/tuning.hpp>
+#include <xloom/kernel/multiply.hpp>
+
+namespace xloom::kernel {
+
+/// Multiplies rows by constant matrices, on the calling thread or on those of an execution policy, each of
+/// which computes columns of its own.
+///
+/// Why columns: one row cannot be partitioned, and the caches of two cores hold a matrix that one cannot. The
+/// bits of a sum do not depend on the columns that are computed with it.
+class multiplier {
+public:
+    multiplier() = default;
+    explicit multiplier(xloom::detail::policy_ref const& policy) : policy_(policy) {}
+
+    /// Computes sums = start + a b: see multiply.
+    template <class T, class Rows = rows_of<T const>>
+    void operator()(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+        panel_order order = panel_order::forwards) const
+    {
+        constexpr std::size_t width = 2 * panel_width<T>; // as one row is multiplied
+        std::size_t const groups = (b.columns + width - 1) / width,
+                          useful = rows * b.depth * b.columns / tuning::products_per_share,
+                          parts = (std::min)({policy_.concurrency(), groups, useful});
+        if (parts <= 1)
+            return multiply<T>(rows, a, b, start, sums, order);
+        policy_.for_each(parts, [&](std::size_t part) {
+            std::size_t const begin = xloom::detail::begin_of_part(part, parts, groups) * width,
+                              end = (std::min)(
+                                  xloom::detail::begin_of_part(part + 1, parts, groups) * width, b.columns);
+            multiply<T>(rows, a, panels<T>{b.items + begin * b.depth, b.depth, end - begin},
+                rows_of<T const>{start.first + begin, start.step}, rows_of<T>{sums.first + begin, sums.step},
+                order);
+        });
+    }
+
+private:
+    xloom::detail::policy_ref policy_{};
+};
+
+} // namespace xloom::kernel
