@@ -76,6 +76,15 @@ void xloom_items(items& o)
         [](float& h, float const& x_t, float& y_t) { add_step(&h, &x_t, &y_t, 1); }, o.h, o.x, o.y);
 }
 
+/// A call of so few iterations that what it costs to begin counts.
+struct few_items : items {
+    benchmark::UserCounters counters() const { return {{"call", seconds_each(1)}}; }
+};
+
+void hand_few_items(few_items& o) { hand_items(o); }
+
+void xloom_few_items(few_items& o) { xloom_items(o); }
+
 void xloom_pure_items(items& o)
 {
     o.returned.reset();
@@ -145,6 +154,11 @@ onnx_graph running_sum(Operands& o)
 
 int main(int argc, char** argv)
 {
+    add_case("scan_into_call/f32/size:scalar/iterations:4",
+        [] {
+            return few_items{{0.0f, made_up<vector>({4}), vector::from_shape({4}), 4}};
+        },
+        {series<few_items>{"hand", hand_few_items}, {"xloom", xloom_few_items}});
     for (std::size_t const T : lengths) {
         std::string const iterations = "/iterations:" + std::to_string(T);
         add_case("scan_into/f32/size:scalar" + iterations,

@@ -1,8 +1,8 @@
 #pragma once
 // Scan in place: the body updates the caller's states and writes the caller's outputs.
 
-#include <xloom/check/scan.hpp>
 #include <xloom/run/scan/scan_body.hpp>
+#include <xloom/run/scan/scan_length.hpp>
 #include <xloom/run/scan/scan_types.hpp>
 
 namespace xloom {
@@ -52,14 +52,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
-    std::size_t const length = check_scan(op, detail::shapes_of(inputs), sizeof...(Outputs), options);
-    check_scan_outputs(op, detail::shapes_of(outputs), length, options);
-    if constexpr (!LeadingAxis) {
-        check_fixed_axes(
-            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
-        check_fixed_axes(op, "scan_outputs", fixed_ranks<std::tuple<Outputs...>>::value, "scan_output_axes",
-            options.scan_output_axes);
-    }
+    std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
     auto input_places = detail::places_of(inputs);
     auto output_places = detail::places_of(outputs);
     detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
@@ -98,6 +91,9 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
         }
     });
 }
+
+/// Options are large, so a call without them refers to these instead of making its own.
+inline constexpr scan_options default_scan_options{};
 
 inline constexpr std::string_view scan_into_name = "xloom::scan_into";
 
@@ -150,8 +146,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
 {
-    detail::scan_into<true>(
-        body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
+    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs,
+        static_cast<Outputs&&>(scan_outputs), detail::default_scan_options);
 }
 
 /// Runs scan_into with axes, directions or a length.

@@ -148,7 +148,7 @@ constexpr byte_range bytes_of(memory_block const& block)
     return equation.is_soluble(highest_b_from_lowest_a);
 }
 
-/// True if the blocks share a byte. Cost: some 10 ns if their ranges do not intersect, else 0.1 to 0.3 us for
+/// True if the blocks share a byte. Cost: a few ns if their ranges do not intersect, else 0.1 to 0.3 us for
 /// usual layouts of any size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
 {

@@ -62,6 +62,17 @@ constexpr Dims drop_axis(Dims dims, std::size_t axis)
     dims.erase(axis);
     return dims;
 }
+/// Why not erase from a copy here: the copy would be read in wide pieces right after erase wrote single
+/// items, which stalls the processor for longer than all else takes.
+template <class T, std::size_t Capacity>
+constexpr static_vector<T, Capacity> drop_axis(static_vector<T, Capacity> const& dims, std::size_t axis)
+{
+    static_vector<T, Capacity> rest;
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        if (i != axis)
+            rest.push_back(dims[i]);
+    return rest;
+}
 
 /// Returns `dims` with `dim` inserted at `axis`: the shape of stacked slices.
 template <class Dims>

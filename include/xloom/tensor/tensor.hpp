@@ -191,6 +191,13 @@ std::size_t rank_of([[maybe_unused]] T const& value)
     }
 }
 
+/// Returns the length of the first axis. Requires a rank of at least 1.
+template <tensor T>
+std::size_t length_of_axis_0(T const& value)
+{
+    return static_cast<std::size_t>(*enable_tensor<bare<T>>::shape(value).begin());
+}
+
 /// Returns the shape of a value of any rank as text.
 template <class T>
 std::string describe_shape([[maybe_unused]] T const& value)
