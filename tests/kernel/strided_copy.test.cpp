@@ -93,6 +93,19 @@ TEST_CASE("strided_copy: layouts that occur")
     CHECK(copies_like_a_loop({4, 3}, {0, 1}, {3, 1}));
 }
 
+TEST_CASE("strided_copy: transposes of every size, beside the eight rows that are copied at once")
+{
+    for (std::ptrdiff_t rows = 0; rows < 20; ++rows)
+        for (std::ptrdiff_t columns = 0; columns < 20; ++columns) {
+            CAPTURE(rows);
+            CAPTURE(columns);
+            shape const dims{static_cast<std::size_t>(rows), static_cast<std::size_t>(columns)};
+            CHECK(copies_like_a_loop(dims, {columns + 2, 1}, {1, rows + 3}));
+            CHECK(copies_like_a_loop(dims, {1, rows + 1}, {columns, 1}));
+            CHECK(copies_like_a_loop(dims, {1, -rows - 1}, {-columns - 1, 1}));
+        }
+}
+
 TEST_CASE("strided_copy: nothing is copied of an empty shape, not even from null pointers")
 {
     CHECK(copies_like_a_loop({0}, {1}, {1}));

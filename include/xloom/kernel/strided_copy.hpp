@@ -2,13 +2,14 @@
 // A copy between two strided layouts of one shape, planned once and run many times.
 
 #include <xloom/core/layout.hpp>
+#include <xloom/kernel/transposed_copy.hpp>
 
 namespace xloom::kernel {
 
 /// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
 /// second. Axes of length 1 are dropped, and adjacent axes that have a common stride in both arrays are
 /// merged, so that most copies are one or two loops. Cost: each item is read once and written once. Allocates
-/// nothing.
+/// nothing. The copy requires that the two arrays do not overlap.
 class strided_copy {
 public:
     constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
@@ -67,7 +68,11 @@ private:
         std::size_t const count = dims_[axis];
         std::ptrdiff_t const from_step = from_[axis];
         std::ptrdiff_t const to_step = to_[axis];
-        if (axis + 1 < dims_.size())
+        if (axis + 2 == dims_.size() && from_step == 1 && to_[axis + 1] == 1)
+            copy_transposed(from, from_[axis + 1], to, to_step, dims_[axis + 1], count);
+        else if (axis + 2 == dims_.size() && to_step == 1 && from_[axis + 1] == 1)
+            copy_transposed(from, from_step, to, to_[axis + 1], count, dims_[axis + 1]);
+        else if (axis + 1 < dims_.size())
             for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
                 copy(axis + 1, from, to);
         else if (from_step == 1 && to_step == 1)
