@@ -20,7 +20,8 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     auto const places = detail::places_of(outputs);
     check_overlap(op, detail::places_of(states), {}, places);
 
-    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, kernel::all_iterations(0));
+    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
+        outputs, places, kernel::all_iterations(0), write_back_for<Body, States...>);
     std::int64_t const end = (std::min)(control.limit(), room);
     {
         local_states held(states);

@@ -61,7 +61,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
 
     auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, kernel::all_iterations(length));
     auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(
-        outputs, output_places, kernel::all_iterations(length));
+        outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
     auto const guards = std::apply(

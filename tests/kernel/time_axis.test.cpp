@@ -124,11 +124,20 @@ void check_gathering(strided_layout const& operand, std::size_t axis, bool rever
                         where_they_lay[static_cast<std::size_t>(at)] = item;
                         return true;
                     });
-            std::vector<int> gathered(lying.size(), -1), scattered(memory.size(), -1);
-            time.pack_copy(count)(memory.data() + begin, gathered.data());
-            CHECK(gathered == lying);
-            time.unpack_copy(count)(gathered.data(), scattered.data() + begin);
-            CHECK(scattered == where_they_lay);
+            std::size_t const size = lying.size() / count;
+            for (std::size_t const gap : std::initializer_list<std::size_t>{0, 3}) {
+                std::vector<int> spaced;
+                for (std::size_t i = 0; i < lying.size(); ++i) {
+                    spaced.push_back(lying[i]);
+                    if ((i + 1) % size == 0)
+                        spaced.insert(spaced.end(), gap, -1);
+                }
+                std::vector<int> gathered(spaced.size(), -1), scattered(memory.size(), -1);
+                time.pack_copy(count, size + gap)(memory.data() + begin, gathered.data());
+                CHECK(gathered == spaced);
+                time.unpack_copy(count, size + gap)(gathered.data(), scattered.data() + begin);
+                CHECK(scattered == where_they_lay);
+            }
         }
 }
 

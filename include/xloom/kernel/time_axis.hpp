@@ -48,19 +48,19 @@ struct time_axis {
         return rest;
     }
 
-    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
-    /// contiguous row-major buffer.
-    strided_copy pack_copy(std::size_t count) const
+    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a buffer of
+    /// row-major elements that begin `spacing` items apart.
+    strided_copy pack_copy(std::size_t count, std::size_t spacing) const
     {
-        auto const [dims, strided, packed] = several(count);
+        auto const [dims, strided, packed] = several(count, spacing);
         return {dims, strided, packed};
     }
 
-    /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
-    /// which is passed to it.
-    strided_copy unpack_copy(std::size_t count) const
+    /// Returns the copy from such a buffer to `count` consecutive elements, the first of which is passed to
+    /// it.
+    strided_copy unpack_copy(std::size_t count, std::size_t spacing) const
     {
-        auto const [dims, strided, packed] = several(count);
+        auto const [dims, strided, packed] = several(count, spacing);
         return {dims, packed, strided};
     }
 
@@ -73,14 +73,13 @@ private:
 
     /// Returns the layouts of `count` elements as one array. Time comes after the axes of larger strides, so
     /// that a copy accesses memory in order.
-    both_layouts several(std::size_t count) const
+    both_layouts several(std::size_t count, std::size_t spacing) const
     {
         std::size_t axis = 0;
         while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(step))
             ++axis;
-        auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
         return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, step),
-            insert_axis(row_major_strides(element.dims), axis, size)};
+            insert_axis(row_major_strides(element.dims), axis, static_cast<std::ptrdiff_t>(spacing))};
     }
 };
 

@@ -22,6 +22,16 @@ struct call_of<Body, std::tuple<Arguments...>> {
     using result = std::invoke_result_t<Body&, Arguments...>;
 };
 
+/// True if a body can refer to no output's tensor: it captures nothing, and the states hold numbers.
+template <class Body, class... States>
+inline constexpr bool captures_no_tensor =
+    std::is_empty_v<Body> && (... && std::is_arithmetic_v<item_t<States>>);
+
+/// When the outputs of such a body, or of another one, are written back.
+template <class Body, class... States>
+inline constexpr write_back write_back_for =
+    captures_no_tensor<Body, States...> ? write_back::blocks : write_back::each_element;
+
 template <class... Tuples>
 using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
 
@@ -111,14 +121,14 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
     /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
     /// checked.
     template <class Places>
-    static cursors start(
-        std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
+    static cursors start(std::tuple<Xs...> const& operands, Places const& places,
+        kernel::iterations const& range, write_back when = write_back::each_element)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
                 kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
                     .from(range.begin),
-                range.count())...};
+                range.count(), when)...};
         }(std::index_sequence_for<Xs...>{});
     }
 };

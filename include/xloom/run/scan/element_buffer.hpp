@@ -19,63 +19,127 @@ namespace xloom::detail {
 template <class T>
 using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
 
-/// A buffer for the current element of an output. Each element is written back at the end of its iteration,
-/// because a body may read, through a captured variable, what earlier iterations wrote.
+/// When the elements of outputs that are not contiguous must be in the tensor: at the end of their iteration,
+/// because a body may read there, through a captured variable, what earlier iterations wrote; or several at
+/// once, before the operator returns.
+enum class write_back { each_element, blocks };
+
+/// The number of elements that a buffer has room for, and the distance in items from one to the next.
+struct buffer_extent {
+    std::size_t capacity;
+    std::size_t spacing;
+};
+
+/// Returns the extent of a buffer for one element, or in blocks, for those that share a cache line in the
+/// tensor: the line is then loaded or stored once for all of them. Items whose copy may throw have no blocks,
+/// so that it throws in the iteration that needs the item.
+///
+/// Why the spacing is an odd number of cache lines: items at the same place of several elements would compete
+/// for the same lines of the L1 cache if it were a power of two.
+template <class T>
+buffer_extent buffer_extent_of(kernel::time_axis const& time, bool in_blocks)
+{
+    constexpr std::size_t line = elements_per_cache_line<T>;
+    std::size_t const size = element_count(time.element.dims);
+    std::size_t const spacing = ((size + line - 1) / line | 1) * line;
+    if (!in_blocks || !std::is_trivially_copyable_v<T> || time.step == 0 || size == 0)
+        return {1, spacing};
+    std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(time.step));
+    std::size_t const in_the_buffer = tuning::element_buffer_bytes / sizeof(T) / spacing;
+    return {std::max<std::size_t>(1, (std::min)(in_a_line, in_the_buffer)), spacing};
+}
+
+/// A buffer for elements of an output. Each is written back at the end of its iteration or, in blocks, with
+/// the last of its block; the destructor writes back the rest, also during unwinding.
 template <class T>
 class element_buffer {
 public:
-    element_buffer(T* data, kernel::time_axis const& time, std::size_t)
+    element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when)
         : time_(time),
           place_(data + time.first),
-          items_(element_count(time.element.dims)),
-          scatter_(time.unpack_copy(1))
+          left_(length),
+          extent_(buffer_extent_of<T>(time, when == write_back::blocks)),
+          items_(extent_.capacity * extent_.spacing),
+          scatter_(time.unpack_copy(extent_.capacity, extent_.spacing))
     {}
+    element_buffer(element_buffer const&) = delete;
 
-    /// Initialises every element from the tensor, for an input that is the same tensor. Returns the address
-    /// of the buffered items.
-    T* start_from_input()
+    ~element_buffer()
     {
-        gather_.emplace(time_.pack_copy(1));
-        return items_.data();
+        if (filled_ != 0)
+            write_back_filled();
     }
+
+    /// Initialises every element from the tensor, for an input that is the same tensor.
+    void start_from_input() { gather_.emplace(time_.pack_copy(extent_.capacity, extent_.spacing)); }
+
+    /// Returns the address of the current element, or of the one that enter() will make current.
+    T* current() { return items_.data() + filled_ * extent_.spacing; }
 
     T* enter()
     {
-        if (gather_)
+        if (gather_ && filled_ == 0)
             gather();
-        return items_.data();
+        return current();
     }
 
-    [[gnu::noinline]] void leave()
+    void leave()
     {
-        scatter_(items_.data(), place_);
-        place_ += time_.step;
+        if (++filled_ == extent_.capacity)
+            write_back_block();
     }
 
 private:
-    [[gnu::noinline]] void gather() { (*gather_)(place_, items_.data()); }
+    [[gnu::noinline]] void write_back_block() { scatter_(items_.data(), take_place()); }
+
+    [[gnu::noinline]] void write_back_filled()
+    {
+        kernel::strided_copy const scatter = time_.unpack_copy(filled_, extent_.spacing);
+        scatter(items_.data(), take_place());
+    }
+
+    /// Empties the buffer and returns the place of its first element, before a copy that may throw: the
+    /// destructor does not try again.
+    T* take_place()
+    {
+        T* const place = place_;
+        place_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
+        filled_ = 0;
+        return place;
+    }
+
+    [[gnu::noinline]] void gather()
+    {
+        if (left_ < extent_.capacity)
+            gather_.emplace(time_.pack_copy(left_, extent_.spacing));
+        else
+            left_ -= extent_.capacity;
+        (*gather_)(place_, items_.data());
+    }
 
     kernel::time_axis time_;
     T* place_;
+    std::size_t left_; ///< elements of the tensor that are not in the buffer yet
+    buffer_extent extent_;
     item_buffer<T> items_;
     kernel::strided_copy scatter_;
     std::optional<kernel::strided_copy> gather_{};
+    std::size_t filled_ = 0;
 };
 
-/// A buffer for several elements of an input: consecutive elements that share a cache line load it once.
+/// A buffer for elements of an input, which are loaded in blocks.
 template <class T>
 class element_buffer<T const> {
 public:
-    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
+    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length, write_back)
         : time_(time),
           first_(data + time.first),
           length_(length),
           next_(first_),
           left_(length),
-          element_size_(element_count(time.element.dims)),
-          capacity_(neighbours(time.step, element_size_)),
-          items_(capacity_ * element_size_),
-          gather_(time.pack_copy(capacity_))
+          extent_(buffer_extent_of<T>(time, true)),
+          items_(extent_.capacity * extent_.spacing),
+          gather_(time.pack_copy(extent_.capacity, extent_.spacing))
     {}
 
     /// Makes element t the next one.
@@ -90,29 +154,18 @@ public:
     {
         if (position_ == filled_)
             gather();
-        return items_.data() + position_ * element_size_;
+        return items_.data() + position_ * extent_.spacing;
     }
 
     void leave() { ++position_; }
 
 private:
-    /// Returns the number of elements that share a cache line; 1 where copying items may throw, so that it
-    /// throws in the iteration that needs the item.
-    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
-    {
-        if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
-            return 1;
-        std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(
-            1, (std::min)(in_a_line, tuning::element_buffer_bytes / sizeof(T) / element_size));
-    }
-
     [[gnu::noinline]] void gather()
     {
         position_ = 0;
-        filled_ = (std::min)(capacity_, left_);
-        if (filled_ < capacity_)
-            time_.pack_copy(filled_)(next_, items_.data());
+        filled_ = (std::min)(extent_.capacity, left_);
+        if (filled_ < extent_.capacity)
+            time_.pack_copy(filled_, extent_.spacing)(next_, items_.data());
         else
             gather_(next_, items_.data());
         left_ -= filled_;
@@ -124,8 +177,7 @@ private:
     std::size_t length_;
     T const* next_;
     std::size_t left_;
-    std::size_t element_size_;
-    std::size_t capacity_;
+    buffer_extent extent_;
     item_buffer<T> items_;
     kernel::strided_copy gather_;
     std::size_t position_ = 0;

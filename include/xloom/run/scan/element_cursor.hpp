@@ -33,11 +33,12 @@ struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
 /// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
-/// an input. The last argument of the constructors is the number of elements.
+/// an input. The last arguments of the constructors, which buffers need, are the number of elements, and when
+/// those of an output are written back.
 template <class T, class ElementShape>
 class element_cursor {
 public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
         : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
     {}
 
@@ -76,12 +77,14 @@ protected:
 template <class T, class ElementShape>
 class buffered_cursor : public element_cursor<T, ElementShape> {
     using base = element_cursor<T, ElementShape>;
+    using item = std::remove_const_t<T>;
 
 public:
-    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length) : base(data, time, length)
+    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length, write_back when = {})
+        : base(data, time, length)
     {
         if (!is_row_major(time.element))
-            buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
+            buffer_ = std::make_unique<element_buffer<T>>(data, time, length, when);
     }
 
     void seek(std::size_t t)
@@ -95,6 +98,8 @@ public:
     {
         if (buffer_)
             this->view_.rebind(buffer_->enter());
+        else if (shared_)
+            this->view_.rebind(shared_->current());
         else
             base::enter();
     }
@@ -109,12 +114,12 @@ public:
     /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
     /// if the output has a buffer.
     template <class OutputShape>
-    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
+    void share_buffer_of(buffered_cursor<item, OutputShape>& output)
     {
         if (!output.buffer_)
             return;
-        this->data_ = output.buffer_->start_from_input();
-        this->at_ = this->step_ = 0;
+        output.buffer_->start_from_input();
+        shared_ = output.buffer_.get();
         buffer_.reset();
     }
 
@@ -123,12 +128,13 @@ private:
     friend class buffered_cursor;
 
     std::unique_ptr<element_buffer<T>> buffer_{};
+    element_buffer<item>* shared_ = nullptr; ///< the buffer of an output that is the same tensor
 };
 
 template <class T>
 class element_cursor<T, item_element> {
 public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
         : data_(data), first_(time.first), at_(time.first), step_(time.step)
     {}
 
