@@ -37,7 +37,7 @@ void xloom_loop(lists& o)
     o.returned.emplace(std::apply(list, result.final_state), std::apply(list, result.scan_outputs));
 }
 
-void xloom_list(lists& o)
+void xloom_pure_list(lists& o)
 {
     o.returned.reset();
     auto result = xloom::loop_list(
@@ -47,6 +47,24 @@ void xloom_list(lists& o)
                 next[i] = h[i] + x[i];
             bool const cond = next[0](0) < limit;
             return xloom::loop_step{cond, next, next};
+        },
+        o.h0, o.x.size(), {.max_trip_count = o.trips()});
+    o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
+}
+
+/// The body uses the memory of its last step again.
+void xloom_list(lists& o)
+{
+    o.returned.reset();
+    auto result = xloom::loop_list(
+        [&x = o.x](std::int64_t, bool, std::span<vector const> h, auto& next) {
+            next.state.resize(h.size());
+            for (std::size_t i = 0; i < h.size(); ++i) {
+                next.state[i].resize(h[i].shape());
+                xt::noalias(next.state[i]) = h[i] + x[i];
+            }
+            next.scan_outputs = next.state;
+            next.cond = next.state[0](0) < limit;
         },
         o.h0, o.x.size(), {.max_trip_count = o.trips()});
     o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
@@ -76,7 +94,7 @@ int main(int argc, char** argv)
     for (std::size_t const n : {16u, 256u, 4'096u})
         add_case("loop_list/f32/states:2/size:" + std::to_string(n) + "/iterations:1000",
             [=] { return lists(T, n, {n}); },
-            {{"hand", hand}, {"xloom_loop", xloom_loop}, {"xloom", xloom_list},
-                {.impl = "onnxruntime", .model = model}});
+            {{"hand", hand}, {"xloom_loop", xloom_loop}, {"xloom_pure", xloom_pure_list},
+                {"xloom", xloom_list}, {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

@@ -33,7 +33,7 @@ void xloom_scan(lists& o)
     o.returned.emplace(std::apply(list, states), std::apply(list, outputs));
 }
 
-void xloom_list(lists& o)
+void xloom_pure_list(lists& o)
 {
     o.returned.reset();
     auto result = xloom::scan_list(
@@ -42,6 +42,23 @@ void xloom_list(lists& o)
             for (std::size_t i = 0; i < h.size(); ++i)
                 next[i] = h[i] + x_t[i];
             return xloom::scan_step{next, next};
+        },
+        o.h0, o.x, o.x.size());
+    o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
+}
+
+/// The body uses the memory of its last step again.
+void xloom_list(lists& o)
+{
+    o.returned.reset();
+    auto result = xloom::scan_list(
+        [](std::span<vector const> h, auto x_t, auto& next) {
+            next.state.resize(h.size());
+            for (std::size_t i = 0; i < h.size(); ++i) {
+                next.state[i].resize(h[i].shape());
+                xt::noalias(next.state[i]) = h[i] + x_t[i];
+            }
+            next.scan_outputs = next.state;
         },
         o.h0, o.x, o.x.size());
     o.returned.emplace(std::move(result.final_state), std::move(result.scan_outputs));
@@ -70,7 +87,7 @@ int main(int argc, char** argv)
             [=] {
                 return lists(T, n, {T, n});
             },
-            {{"hand", hand}, {"xloom_scan", xloom_scan}, {"xloom", xloom_list},
-                {.impl = "onnxruntime", .model = model}});
+            {{"hand", hand}, {"xloom_scan", xloom_scan}, {"xloom_pure", xloom_pure_list},
+                {"xloom", xloom_list}, {.impl = "onnxruntime", .model = model}});
     return run_cases(argc, argv);
 }

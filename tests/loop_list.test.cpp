@@ -106,4 +106,31 @@ TEST_CASE("loop_list says what is wrong with the body's lists")
         xloom::option_error);
 }
 
+TEST_CASE("loop_list: a body that fills its step, for numbers of iterations around the growth of the outputs")
+{
+    for (std::int64_t const trips : std::initializer_list<std::int64_t>{0, 1, 2, 3, 16, 17, 100}) {
+        CAPTURE(trips);
+        auto const fill = [&](std::int64_t iteration, bool, std::span<array const> states, auto& next) {
+            next.state.resize(1);
+            next.state[0] = states[0] + 1;
+            next.scan_outputs = {next.state[0], array{static_cast<double>(iteration), 5.0}};
+            next.cond = iteration + 1 < trips;
+        };
+        auto const result = loop_list(fill, std::vector<array>{array{0.0}}, 2, {.cond = trips != 0});
+        CHECK(result.trip_count == trips);
+        CHECK(result.final_state.at(0) == array{static_cast<double>(trips)});
+        if (trips == 0) {
+            CHECK(result.scan_outputs.at(1).shape(0) == 0);
+            continue;
+        }
+        CHECK(result.scan_outputs.at(1).dimension() == 2);
+        CHECK(result.scan_outputs.at(1).shape(0) == static_cast<std::size_t>(trips));
+        for (std::int64_t t = 0; t < trips; ++t) {
+            CHECK(result.scan_outputs.at(0)(t, 0) == static_cast<double>(t + 1));
+            CHECK(result.scan_outputs.at(1)(t, 0) == static_cast<double>(t));
+            CHECK(result.scan_outputs.at(1)(t, 1) == 5);
+        }
+    }
+}
+
 } // namespace loop_list_test

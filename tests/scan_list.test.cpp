@@ -170,4 +170,49 @@ TEST_CASE("scan_list says what is wrong with the body's lists, and with the opti
         std::runtime_error);
 }
 
+TEST_CASE("scan_list: a body that fills its step finds the memory of earlier ones in it")
+{
+    using array = xt::xarray<double>;
+    std::vector<double const*> memory;
+    auto const fill = [&](std::span<array const> states, auto elements, auto& next) {
+        CHECK(next.state.size() == (memory.empty() ? 0 : 1));
+        next.state.resize(1);
+        next.scan_outputs.resize(2);
+        next.state[0].resize({2});
+        xt::noalias(next.state[0]) = states[0] + elements[0];
+        next.scan_outputs[0] = next.state[0];
+        next.scan_outputs[1] = states[0];
+        memory.push_back(next.state[0].data());
+    };
+    array const x = {{1, 10}, {2, 20}, {3, 30}, {4, 40}};
+    auto const result =
+        xloom::scan_list(fill, std::vector<array>{{0, 0}}, std::vector{x}, 2, {.scan_output_axes = {1, 0}});
+    CHECK(result.final_state.at(0) == array{10, 100});
+    CHECK(result.scan_outputs.at(0) == array{{1, 3, 6, 10}, {10, 30, 60, 100}});
+    CHECK(result.scan_outputs.at(1) == array{{0, 0}, {1, 10}, {3, 30}, {6, 60}});
+    CHECK(memory.at(2) == memory.at(0));
+    CHECK(memory.at(3) == memory.at(1));
+}
+
+TEST_CASE("scan_list says what is wrong with a step that was filled")
+{
+    using array = xt::xarray<double>;
+    auto const run = [](auto body) {
+        xloom::scan_list(body, std::vector<array>{{0, 0}}, std::vector<array>{xt::ones<double>({3, 2})}, 1);
+    };
+    CHECK_THROWS_WITH_AS(run([](auto, auto, auto&) {}),
+        "xloom::scan_list: the body must return a list of 1 states, but it returned 0 at iteration 0. Return "
+        "as "
+        "many in every iteration.",
+        xloom::body_error);
+    CHECK_THROWS_WITH_AS(run([t = 0](auto states, auto, auto& next) mutable {
+        next.state = next.scan_outputs = {states[0]};
+        if (t++ == 1)
+            next.scan_outputs.clear();
+    }),
+        "xloom::scan_list: the body must return a list of 1 scan outputs, but it returned 0 at iteration 1. "
+        "Return as many in every iteration.",
+        xloom::body_error);
+}
+
 } // namespace scan_list_test

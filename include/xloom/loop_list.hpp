@@ -7,15 +7,17 @@
 
 #include <xloom/core/never.hpp>
 #include <xloom/loop.hpp>
-#include <xloom/run/scan/list_outputs.hpp>
+#include <xloom/run/scan/growable_list_outputs.hpp>
+#include <xloom/run/scan/list_step.hpp>
 
 namespace xloom {
 
 namespace detail {
 
-/// The call of loop_list's body: body(iteration, cond, carried values).
+/// The call of loop_list's body: body(iteration, cond, carried values), or the same with a step&.
 template <class Body, class V>
-using loop_list_call = call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>;
+using loop_list_call =
+    list_step_of<Body, loop_step<std::vector<V>, std::vector<V>>, std::int64_t, bool, std::span<V const>>;
 
 /// True for a step of lists: of carried values of type V, and of tensors that own their items.
 template <class Step, class V>
@@ -29,8 +31,9 @@ consteval bool is_valid_loop_list()
 {
     if constexpr (!loop_list_call<Body, V>::is_valid)
         static_assert(never<Body>, "xloom::loop_list: the body must be callable as body(iteration, cond, "
-                                   "std::span<carried value const>)");
-    else if constexpr (!is_loop_list_step<bare<typename loop_list_call<Body, V>::result>, V>)
+                                   "std::span<carried value const>), or with the step that it fills, a "
+                                   "loop_step<std::vector<carried value>, std::vector<carried value>>&");
+    else if constexpr (!is_loop_list_step<typename loop_list_call<Body, V>::type, V>)
         static_assert(never<Body>, "xloom::loop_list: the body must return xloom::loop_step{cond, "
                                    "std::vector of carried values, std::vector of outputs}");
     else
@@ -38,38 +41,30 @@ consteval bool is_valid_loop_list()
     return false;
 }
 
-template <class Step, class Body, class V>
+template <class Call, class Body, class V>
 auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop_options const& options)
 {
     static constexpr std::string_view op = "xloom::loop_list";
-    using output = typename decltype(Step::scan_outputs)::value_type;
+    using step_type = typename Call::type;
+    using output = typename decltype(step_type::scan_outputs)::value_type;
     loop_control control(limit_of(op, options), options);
     detail::check_ranks(op, "init", carried);
-    std::vector<std::vector<output>> elements; // of each iteration
+    growable_list_outputs<output> stack(op, outputs, control.limit(), control.guaranteed_trips());
+    current_step<step_type, Call::is_returned> current;
     while (control.next(control.limit())) {
         loop_status const now = control.status();
         auto const t = static_cast<std::size_t>(now.trip_count);
-        Step step = body(now.trip_count, now.cond, std::span<V const>(carried));
+        step_type& step = current.call(body, now.trip_count, now.cond, std::span<V const>(carried));
         check_list_count(op, "carried values", step.state.size(), carried.size(), t);
-        check_list_count(op, "scan outputs", step.scan_outputs.size(), outputs, t);
         detail::check_ranks(op, "states", step.state);
-        detail::check_ranks(op, "scan_outputs", step.scan_outputs);
-        for (std::size_t k = 0; k < outputs && t != 0; ++k)
-            if (!detail::have_same_shape(elements[0][k], step.scan_outputs[k]))
-                detail::fail_reshaped(op, "scan_outputs", k, detail::shape_of(elements[0][k]),
-                    detail::describe_shape(step.scan_outputs[k]), t);
-        elements.push_back(std::move(step.scan_outputs));
-        carried = std::move(step.state);
+        stack.push(step.scan_outputs, t);
+        current.take_states(carried);
         control.finish_iteration(step.cond);
     }
-    scan_options const along_axis_0;
-    list_outputs<output> stack(op, outputs, elements.size(), along_axis_0);
-    for (std::size_t t = 0; t < elements.size(); ++t)
-        stack.push(std::exchange(elements[t], {}), t);
-    using stacked = typename list_outputs<output>::stacked;
+    using stacked = typename growable_list_outputs<output>::stacked;
     auto const [cond, trip_count, stopped] = control.status();
-    return loop_result<std::vector<V>, std::vector<stacked>>{
-        std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};
+    return loop_result<std::vector<V>, std::vector<stacked>>{std::move(carried),
+        std::move(stack).finish(static_cast<std::size_t>(trip_count)), cond, trip_count, stopped};
 }
 
 } // namespace detail
@@ -86,12 +81,15 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
 /// std::vector<Y>}. All carried values are of one type, such as a std::variant, whose alternative may change.
 /// All outputs are of one type.
 ///
+/// body(iteration, cond, states, loop_step<std::vector<V>, std::vector<V>>& next) -> void fills `next`
+/// instead, its condition included: empty lists in the first iteration, later those of an earlier one, whose
+/// memory it uses again.
+///
 /// Shapes    as loop. `outputs` is the number of outputs; required because no body may run.
 /// Types     V any type that can be moved; Y a tensor.
 /// Errors    as loop; body_error: a different number of carried values or outputs.
 /// Order     as loop.
-/// Cost      the outputs' elements are kept until the end and then stacked, which briefly doubles their
-///           memory.
+/// Cost      as loop, plus the body's lists. A body that fills its step need not allocate memory.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
@@ -108,8 +106,7 @@ auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_optio
 {
     using namespace detail;
     if constexpr (is_valid_loop_list<Body, V>()) {
-        using step = bare<typename loop_list_call<Body, V>::result>;
-        return run_loop_list<step>(body, std::move(init), outputs, options);
+        return run_loop_list<loop_list_call<Body, V>>(body, std::move(init), outputs, options);
     } else {
         return loop_result<std::vector<V>, std::vector<V>>{}; // a value, so that one mistake gives one error
     }

@@ -8,6 +8,7 @@
 #include <xloom/check/scan.hpp>
 #include <xloom/core/never.hpp>
 #include <xloom/run/scan/list_outputs.hpp>
+#include <xloom/run/scan/list_step.hpp>
 #include <xloom/run/scan/scan_body.hpp>
 
 namespace xloom {
@@ -18,9 +19,10 @@ namespace detail {
 template <class X>
 using list_element = bare<decltype(std::declval<cursor_for<X const, false>&>().element())>;
 
-/// The call of scan_list's body: body(states, elements).
+/// The call of scan_list's body: body(states, elements), or body(states, elements, step&).
 template <class Body, class S, class X>
-using scan_list_call = call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>;
+using scan_list_call = list_step_of<Body, scan_step<std::vector<S>, std::vector<S>>, std::span<S const>,
+    std::span<list_element<X> const>>;
 
 /// True for a step of lists: of states of type S, and of tensors that own their items.
 template <class Step, class S>
@@ -37,8 +39,9 @@ consteval bool is_valid_scan_list()
                                 "xt::xarray, or an xt::xtensor of rank 2 or more");
     else if constexpr (!scan_list_call<Body, S, X>::is_valid)
         static_assert(never<Body>, "xloom::scan_list: the body must be callable as body(std::span<state "
-                                   "const>, std::span<element_view const>)");
-    else if constexpr (!is_scan_list_step<bare<typename scan_list_call<Body, S, X>::result>, S>)
+                                   "const>, std::span<element_view const>), or with the step that "
+                                   "it fills, a scan_step<std::vector<state>, std::vector<state>>&");
+    else if constexpr (!is_scan_list_step<typename scan_list_call<Body, S, X>::type, S>)
         static_assert(never<Body>, "xloom::scan_list: the body must return xloom::scan_step{std::vector of "
                                    "states, std::vector of outputs}");
     else
@@ -83,12 +86,13 @@ private:
     std::vector<list_element<X>> elements_{};
 };
 
-template <class Step, class Body, class S, class X>
+template <class Call, class Body, class S, class X>
 auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inputs, std::size_t outputs,
     scan_options const& options)
 {
+    using step_type = typename Call::type;
     static constexpr std::string_view op = "xloom::scan_list";
-    using output = typename decltype(Step::scan_outputs)::value_type;
+    using output = typename decltype(step_type::scan_outputs)::value_type;
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     std::vector<shape> shapes;
@@ -99,18 +103,24 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
     std::size_t const length = check_scan(op, shapes, outputs, options);
     check_output_axes(op, std::vector<std::size_t>(outputs, element_rank<output>), options);
     list_cursors<X> cursors(inputs, length, options);
-    list_outputs<output> stack(op, outputs, length, options);
+    list_outputs<output> stack(op, outputs, options);
+    current_step<step_type, Call::is_returned> current;
     for (std::size_t t = 0; t < length; ++t) {
-        Step step = body(std::span<S const>(states), cursors.enter());
+        step_type& step = current.call(body, std::span<S const>(states), cursors.enter());
         cursors.leave();
         check_list_count(op, "states", step.state.size(), states.size(), t);
         for (std::size_t i = 0; i < states.size(); ++i)
             if (!detail::have_same_shape(states[i], step.state[i]))
                 detail::fail_reshaped(
                     op, "states", i, detail::shape_of(states[i]), detail::describe_shape(step.state[i]), t);
+        stack.check_count(step.scan_outputs, t);
+        if (t == 0)
+            stack.open(step.scan_outputs, length);
         stack.push(step.scan_outputs, t);
-        states = std::move(step.state);
+        current.take_states(states);
     }
+    if (length == 0)
+        stack.open_empty();
     using stacked = typename list_outputs<output>::stacked;
     return scan_result<std::vector<S>, std::vector<stacked>>{std::move(states), std::move(stack).finish()};
 }
@@ -128,12 +138,15 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 /// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>,
 /// std::vector<Y>}. All states are of one type, all inputs of one type, all outputs of one type.
 ///
+/// body(states, elements, scan_step<std::vector<S>, std::vector<S>>& next) -> void fills `next` instead:
+/// empty lists in the first iteration, later those of an earlier one, whose memory it uses again.
+///
 /// Shapes    as scan. `outputs` is the number of outputs; required because T = 0 runs no body.
 /// Types     S any type whose values have a shape, X a tensor whose elements are tensors (not of a static
 ///           rank 1), Y a tensor.
 /// Errors    as scan; body_error: a different number of states or outputs.
 /// Order     as scan.
-/// Cost      as scan, plus the body's lists.
+/// Cost      as scan, plus the body's lists. A body that fills its step need not allocate memory.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -152,8 +165,8 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
 {
     using namespace detail;
     if constexpr (is_valid_scan_list<Body, S, X>()) {
-        using step = bare<typename scan_list_call<Body, S, X>::result>;
-        return run_scan_list<step>(body, std::move(init), scan_inputs, outputs, options);
+        return run_scan_list<scan_list_call<Body, S, X>>(
+            body, std::move(init), scan_inputs, outputs, options);
     } else {
         return scan_result<std::vector<S>, std::vector<X>>{}; // a value, so that one mistake gives one error
     }

@@ -7,6 +7,7 @@
 // 5: xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}
 // 6: xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}
 // 7: xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}
+// 8: xloom::scan_list: the body must return xloom::scan_step{std::vector of states, std::vector of outputs}
 // clang-format on
 #include <xloom/scan_list.hpp>
 
@@ -41,6 +42,11 @@ int main()
     run([](states_span h, elements_span) { return xloom::scan_step{list{h[0]}}; });
 #elif CASE == 7
     run([](states_span h, elements_span x) { return xloom::scan_step{list{h[0]}, std::tuple{x[0]}}; });
+#elif CASE == 8 // a step that is filled is not returned, too
+    run([](states_span h, elements_span, xloom::scan_step<list, list>& next) {
+        next.state = next.scan_outputs = {h[0]};
+        return next;
+    });
 #endif
     static_cast<void>(run);
 }

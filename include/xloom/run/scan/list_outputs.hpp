@@ -32,15 +32,46 @@ class list_outputs {
 public:
     using stacked = stacked_t<Y, dynamic_length>;
 
-    list_outputs(std::string_view op, std::size_t count, std::size_t length, scan_options const& options)
-        : op_(op), length_(length), options_(options), results_(count)
+    list_outputs(std::string_view op, std::size_t count, scan_options const& options)
+        : op_(op), options_(options), results_(count)
     {}
 
-    void push(std::vector<Y> const& values, std::size_t t)
+    /// Requires as many values as outputs.
+    void check_count(std::vector<Y> const& values, std::size_t t) const
     {
         check_list_count(op_, "scan outputs", values.size(), results_.size(), t);
-        if (t == 0)
-            open(values);
+    }
+
+    /// Allocates `length` elements of the shapes of `values`.
+    void open(std::vector<Y> const& values, std::size_t length)
+    {
+        std::vector<shape> dims;
+        for (std::size_t k = 0; k < values.size(); ++k)
+            dims.push_back(stacked_shape(
+                op_, k, output_element_shape(op_, k, values[k]), length, sizeof(item_t<stacked>), options_));
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            detail::make_shape(results_[k], dims[k]);
+            std::size_t const axis = wrap_axis(axis_option(options_.scan_output_axes, k), dims[k].size());
+            writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
+                kernel::time_axis(detail::layout_of(results_[k]), axis, length,
+                    is_reverse(options_.scan_output_directions, k)));
+        }
+    }
+
+    /// Makes the outputs those of zero iterations: the dimensions that the type does not fix are 0; a dynamic
+    /// rank gives [0].
+    void open_empty()
+    {
+        for (std::size_t k = 0; k < results_.size(); ++k)
+            detail::make_shape(results_[k],
+                enable_tensor<stacked>::rank == dynamic_rank
+                    ? shape{0}
+                    : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+    }
+
+    /// Appends the elements of iteration t. Requires check_count() and open().
+    void push(std::vector<Y> const& values, std::size_t t)
+    {
         for (std::size_t k = 0; k < values.size(); ++k)
             if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
                 detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(),
@@ -49,37 +80,17 @@ public:
             writers_[k].push(values[k]);
     }
 
-    /// Returns the outputs. After zero iterations the dimensions that the type does not fix are 0; a dynamic
-    /// rank gives [0].
-    std::vector<stacked> finish() &&
+    /// Reallocates the outputs, stacked along axis 0, for `length` elements and keeps the first `kept`.
+    void resize(std::size_t length, std::size_t kept)
     {
-        if (length_ == 0)
-            for (std::size_t k = 0; k < results_.size(); ++k)
-                detail::make_shape(results_[k],
-                    enable_tensor<stacked>::rank == dynamic_rank
-                        ? shape{0}
-                        : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
-        return std::move(results_);
+        for (std::size_t k = 0; k < results_.size(); ++k)
+            detail::resize_stacked(op_, k, results_[k], writers_[k], length, kept);
     }
+
+    std::vector<stacked> finish() && { return std::move(results_); }
 
 private:
-    void open(std::vector<Y> const& values)
-    {
-        std::vector<shape> dims;
-        for (std::size_t k = 0; k < values.size(); ++k)
-            dims.push_back(stacked_shape(
-                op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            detail::make_shape(results_[k], dims[k]);
-            std::size_t const axis = wrap_axis(axis_option(options_.scan_output_axes, k), dims[k].size());
-            writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
-                kernel::time_axis(detail::layout_of(results_[k]), axis, length_,
-                    is_reverse(options_.scan_output_directions, k)));
-        }
-    }
-
     std::string_view op_;
-    std::size_t length_;
     scan_options const& options_;
     std::vector<stacked> results_;
     std::vector<output_writer<item_t<stacked>>> writers_{};

@@ -118,6 +118,23 @@ void make_shape(Stacked& result, shape const& dims)
         result = enable_tensor<Stacked>::make(dims);
 }
 
+/// Reallocates result k, stacked along axis 0, for `length` elements and keeps the first `kept`; the writer
+/// goes on behind them.
+template <class Stacked, class Writer>
+void resize_stacked(
+    std::string_view op, std::size_t k, Stacked& result, Writer& writer, std::size_t length, std::size_t kept)
+{
+    Stacked resized = enable_tensor<Stacked>::make(
+        stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<Stacked>), {}));
+    strided_layout const to = detail::layout_of(resized);
+    kernel::strided_copy(
+        insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).strides, to.strides)(
+        enable_tensor<Stacked>::data(std::as_const(result)), enable_tensor<Stacked>::data(resized));
+    result = std::move(resized);
+    writer = {enable_tensor<Stacked>::data(result), kernel::time_axis(to, 0, length, false)};
+    writer.skip(kept);
+}
+
 template <class Outputs, std::size_t Length>
 struct stacked_tuple {
     using type = stacked_t<Outputs, Length>;
@@ -197,17 +214,7 @@ public:
     void resize(std::string_view op, std::size_t length, std::size_t kept)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
-            using stacked = bare<decltype(result)>;
-            auto& writer = std::get<k>(writers_);
-            stacked resized = enable_tensor<stacked>::make(
-                stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
-            strided_layout const to = detail::layout_of(resized);
-            kernel::strided_copy(
-                insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).strides, to.strides)(
-                enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
-            result = std::move(resized);
-            writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
-            writer.skip(kept);
+            detail::resize_stacked(op, k, result, std::get<k>(writers_), length, kept);
         });
     }
 
