@@ -120,7 +120,9 @@ void add_items(std::string const& types, std::size_t n, std::size_t count)
                 xt::xtensor<T, 1>::from_shape({count}), count};
         },
         {{"hand", hand_items<T, Index>}, {"xloom", xloom_into<o>},
-            {"xloom_assume", xloom_into<o, xloom::bounds::assume>}, {"xtensor", xtensor_items<T, Index>}});
+            {"xloom_assume", xloom_into<o, xloom::bounds::assume>},
+            {"xloom_drop", xloom_into<o, xloom::bounds::drop>},
+            {"xloom_clip", xloom_into<o, xloom::bounds::clip>}, {"xtensor", xtensor_items<T, Index>}});
 }
 
 template <class T>
@@ -134,7 +136,9 @@ void add_rows(std::string const& type, std::size_t count, std::size_t m)
                 count};
         },
         {{"hand", hand_rows<T>}, {"xloom", xloom_into<rows<T>>},
-            {"xloom_assume", xloom_into<rows<T>, xloom::bounds::assume>}, {"xtensor", xtensor_rows<T>}});
+            {"xloom_assume", xloom_into<rows<T>, xloom::bounds::assume>},
+            {"xloom_drop", xloom_into<rows<T>, xloom::bounds::drop>},
+            {"xloom_clip", xloom_into<rows<T>, xloom::bounds::clip>}, {"xtensor", xtensor_rows<T>}});
 }
 
 } // namespace

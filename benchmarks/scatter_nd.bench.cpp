@@ -103,7 +103,9 @@ void add_scatter(std::string const& work, Make const& make, std::vector<series<O
     constexpr auto in_data = xloom_in_place<Operands, Kind>;
     in_place.insert(
         in_place.begin(), {{"hand", Hand}, {"xloom", in_data},
-                              {"xloom_assume", xloom_in_place<Operands, Kind, xloom::bounds::assume>}});
+                              {"xloom_assume", xloom_in_place<Operands, Kind, xloom::bounds::assume>},
+                              {"xloom_drop", xloom_in_place<Operands, Kind, xloom::bounds::drop>},
+                              {"xloom_clip", xloom_in_place<Operands, Kind, xloom::bounds::clip>}});
     std::vector<series<Operands>> copies{{"hand", copying<Operands, Hand>},
         {"xloom", xloom_returned<Operands, Kind>}, {"xloom_into", copying<Operands, in_data>}};
     if constexpr (std::is_same_v<typename Operands::index, std::int64_t>)

@@ -93,9 +93,8 @@ template <class Index>
 bool all_inside(std::vector<Index> const& indices, shape const& lengths)
 {
     std::size_t const count = lengths.empty() ? 3 : indices.size() / lengths.size();
-    return kernel::find_index_stats(
-        kernel::index_tuples<Index>{indices.data(), count, {lengths, strides(lengths.size(), 1)}})
-        .in_range;
+    return kernel::are_in_range(
+        kernel::index_tuples<Index>{indices.data(), count, {lengths, strides(lengths.size(), 1)}});
 }
 
 } // namespace
@@ -126,8 +125,8 @@ TEST_CASE("the least and the largest index of each type")
     CHECK((int64_ends() && uint64_ends()));
 }
 
-TEST_CASE_TEMPLATE("survey: in_range looks at every index of every tuple, on its own axis", Index,
-    std::int8_t, std::int32_t, std::int64_t)
+TEST_CASE_TEMPLATE("are_in_range looks at every index of every tuple, on its own axis", Index, std::int8_t,
+    std::int32_t, std::int64_t)
 {
     shape const lengths[] = {{5}, {5, 2}, {5, 2, 7}, {5, 2, 7, 1}};
     for (shape const& axes : lengths) {
@@ -143,40 +142,7 @@ TEST_CASE_TEMPLATE("survey: in_range looks at every index of every tuple, on its
     }
 }
 
-TEST_CASE_TEMPLATE("survey: has_negative tells of any index of any tuple", Index, std::int8_t, std::uint8_t,
-    std::int32_t, std::int64_t)
-{
-    for (shape const& axes : {shape{5}, shape{5, 2}, shape{5, 2, 7}}) {
-        strides const steps(axes.size(), 1);
-        std::vector<Index> indices(axes.size() * 40, 1);
-        kernel::index_tuples<Index> const tuples{indices.data(), 40, {axes, steps}};
-        CHECK_FALSE(kernel::find_index_stats(tuples).has_negative);
-        for (Index& index : indices) {
-            index = static_cast<Index>(-1);
-            CHECK(kernel::find_index_stats(tuples).has_negative == std::is_signed_v<Index>);
-            index = 0;
-            CHECK_FALSE(kernel::find_index_stats(tuples).has_negative);
-        }
-    }
-    CHECK_FALSE(kernel::find_index_stats(kernel::index_tuples<Index>{nullptr, 0, {{5}, {1}}}).has_negative);
-}
-
-TEST_CASE("with_tuple_offset: where single indices are known not to be negative, and where not")
-{
-    std::int64_t const indices[] = {3, -2};
-    for (bool const has_negative : {true, false}) {
-        kernel::index_tuples<std::int64_t> const tuples{indices, 2, {{5}, {10}}, 0, has_negative};
-        kernel::with_tuple_offset(tuples, [&](auto const& offset_of) {
-            CHECK(offset_of(indices) == 30);
-            if (has_negative)
-                CHECK(offset_of(indices + 1) == 30);
-        });
-        kernel::with_tuple_offset<bounds::clip>(
-            tuples, [&](auto const& offset_of) { CHECK(offset_of(indices + 1) == 30); });
-    }
-}
-
-TEST_CASE("find_index_stats: the ends of the widest types")
+TEST_CASE("are_in_range: the ends of the widest types")
 {
     CHECK_FALSE(all_inside<std::int64_t>({0, largest<std::int64_t>}, {4}));
     CHECK_FALSE(all_inside<std::int64_t>({least<std::int64_t>, 0}, {4}));
@@ -188,8 +154,8 @@ TEST_CASE("find_index_stats: the ends of the widest types")
     CHECK_FALSE(all_inside<std::int8_t>({-128, 127}, {127}));
 }
 
-TEST_CASE(
-    "survey: no tuples lie inside any axis, tuples of no index too, and none of one lies on an empty axis")
+TEST_CASE("are_in_range: no tuples lie inside any axis, tuples of no index too, and none of one lies on an "
+          "empty axis")
 {
     CHECK(all_inside<std::int64_t>({}, {0}));
     CHECK(all_inside<std::int64_t>({}, {3, 0}));

@@ -141,82 +141,42 @@ TEST_CASE("offsets count from the batch entry that a tuple belongs to, wherever 
     }
 }
 
-// Every tuple's offset is its number times 100; every fifth is left out.
+// Every tuple's offset is its number times 8; every fifth is left out, or all are in range.
 TEST_CASE("for_each_block gives every tuple once, in order, with its number; dropped ones not")
 {
-    constexpr std::size_t count = 300, step = 100;
+    constexpr std::size_t block = xloom::tuning::offsets_per_block, count = 3 * block, step = 8;
     std::vector<double> const data(count * step);
-    std::vector<std::size_t> indices;
-    for (std::size_t i = 0; i < count; ++i)
-        indices.push_back(i % 5 == 3 ? count : i);
-    kernel::index_tuples<std::size_t> const tuples{indices.data(), count, {{count}, {step}}};
-    kernel::offset_reader const read(tuples, bounds::drop);
-    std::size_t const block = xloom::tuning::offsets_per_block;
     using range = std::pair<std::size_t, std::size_t>;
-    for (auto const& [from, to] : {range{0, 300}, range{0, block}, range{0, block + 1},
-             range{7, 7 + 2 * block}, range{13, 260}, range{9, 9}})
-        for (std::size_t const slice : {std::size_t{1}, step}) {
-            std::vector<std::size_t> seen, expected;
-            bool is_right = true;
-            auto const note = [&](std::ptrdiff_t offset, std::size_t number) {
-                is_right = is_right && offset == static_cast<std::ptrdiff_t>(number * step);
-                seen.push_back(number);
-            };
-            kernel::for_each_block(read, from, to, data.data(), slice,
-                [&](kernel::offset_block<double const> const& some) { some.for_each(note); });
-            for (std::size_t i = from; i < to; ++i)
-                if (i % 5 != 3)
-                    expected.push_back(i);
-            CHECK(is_right);
-            CHECK(seen == expected);
-
-            seen.clear();
-            kernel::for_each_named(read, from, to, note);
-            CHECK(is_right);
-            CHECK(seen == expected);
-        }
-}
-
-TEST_CASE("single_indices gives every tuple once, in order, with its number, and reads no index outside")
-{
-    constexpr std::size_t stride = 3;
-    for (std::size_t const from : {0u, 7u, 200u})
-        for (std::size_t const to : {from, from + 1, from + 31, from + 32, from + 33, std::size_t{300}})
-            for (std::size_t const slice : {1u, 2u, 5u}) {
-                // Memory that ends with the last index, for AddressSanitizer.
-                std::vector<std::int32_t> indices(to);
-                for (std::size_t i = 0; i < to; ++i)
-                    indices[i] = static_cast<std::int32_t>(299 - i);
-                std::vector<float> const data(300 * stride);
-                kernel::index_tuples<std::int32_t> const tuples{
-                    indices.data(), to, {{300}, {stride}}, 0, false};
-                std::vector<std::size_t> seen, expected(to - from);
-                std::iota(expected.begin(), expected.end(), from);
+    for (bool const drops : {false, true}) {
+        std::vector<std::size_t> indices;
+        for (std::size_t i = 0; i < count; ++i)
+            indices.push_back(drops && i % 5 == 3 ? count : i);
+        kernel::index_tuples<std::size_t> const tuples{indices.data(), count, {{count}, {step}}};
+        kernel::offset_reader const read(tuples, drops ? bounds::drop : bounds::assume);
+        for (auto const& [from, to] :
+            {range{0, count}, range{0, block}, range{0, block + 1}, range{40, 41}, range{40, 40 + 15},
+                range{40, 40 + 16}, range{40, 40 + 17}, range{7, 7 + 2 * block}, range{9, 9}})
+            for (std::size_t const slice : {std::size_t{1}, step}) {
+                std::vector<std::size_t> seen, expected;
                 bool is_right = true;
-                kernel::single_indices(tuples, from, to, data.data(), slice)
-                    .for_each([&](std::ptrdiff_t offset, std::size_t number) {
-                        is_right = is_right && offset == static_cast<std::ptrdiff_t>((299 - number) * stride);
-                        seen.push_back(number);
-                    });
+                auto const note = [&](std::ptrdiff_t offset, std::size_t number) {
+                    is_right = is_right && offset == static_cast<std::ptrdiff_t>(number * step);
+                    seen.push_back(number);
+                };
+                kernel::for_each_block(
+                    read, from, to, data.data(), slice, [&](auto const& some) { some.for_each(note); });
+                for (std::size_t i = from; i < to; ++i)
+                    if (!drops || i % 5 != 3)
+                        expected.push_back(i);
+                CHECK(is_right);
+                CHECK(seen == expected);
+
+                seen.clear();
+                kernel::for_each_named(read, from, to, note);
                 CHECK(is_right);
                 CHECK(seen == expected);
             }
-}
-
-TEST_CASE("are_single_indices: one index a tuple, none negative, none out of range")
-{
-    std::int64_t const index = 1;
-    kernel::index_tuples<std::int64_t> const one{&index, 1, {{2}, {1}}, 0, false};
-    CHECK(kernel::are_single_indices(one, bounds::check));
-    CHECK(kernel::are_single_indices(one, bounds::assume));
-    CHECK_FALSE(kernel::are_single_indices(one, bounds::drop));
-    CHECK_FALSE(kernel::are_single_indices(one, bounds::clip));
-    CHECK_FALSE(kernel::are_single_indices(
-        kernel::index_tuples<std::int64_t>{&index, 1, {{2}, {1}}, 0, true}, bounds::check));
-    CHECK_FALSE(kernel::are_single_indices(
-        kernel::index_tuples<std::int64_t>{&index, 1, {{}, {}}, 0, false}, bounds::check));
-    CHECK_FALSE(kernel::are_single_indices(
-        kernel::index_tuples<std::int64_t>{&index, 1, {{2, 2}, {2, 1}}, 0, false}, bounds::check));
+    }
 }
 
 } // namespace kernel_offset_reader_test

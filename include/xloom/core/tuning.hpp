@@ -32,8 +32,8 @@ inline constexpr std::size_t products_per_share = std::size_t{1} << 16;
 /// The minimum distance in elements between the writes of two threads: more than a cache line.
 inline constexpr std::size_t thread_distance = 64;
 
-/// The number of offsets that scatter and gather compute at once.
-inline constexpr std::size_t offsets_per_block = 64;
+/// The number of offsets that scatter and gather compute at once: they stay in the L1 cache.
+inline constexpr std::size_t offsets_per_block = 512;
 
 /// The largest slice, in elements, that has a loop with a length known at compile time.
 inline constexpr std::size_t max_small_slice = 4;

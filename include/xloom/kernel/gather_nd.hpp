@@ -66,17 +66,8 @@ template <class T, class Copy>
 void gather_nd(
     offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
 {
-    kernel::for_each_block(read, from, to, data, copy.size,
-        [&](offset_block<T const> const& block) { copy(block, data, output); });
-}
-
-/// Copies the contiguous slices of tuples `from` .. `to` - 1 to their positions in `output`. Requires single
-/// indices, none of which is negative or out of range.
-template <class T, std::integral Index, class Copy>
-void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data,
-    T* output, Copy const& copy)
-{
-    copy(single_indices<T const, Index>(tuples, from, to, data, copy.size), data, output);
+    kernel::for_each_block(
+        read, from, to, data, copy.size, [&](auto const& block) { copy(block, data, output); });
 }
 
 } // namespace xloom::kernel

@@ -26,14 +26,12 @@ struct index_tuples {
     std::size_t width() const { return axes.dims.size(); }
 };
 
+// Single indices are converted without branches, so that compilers vectorise loops over them.
+
 template <std::integral Index>
 constexpr bool is_index(Index index, std::size_t length)
 {
-    if constexpr (std::is_unsigned_v<Index>)
-        return index < length;
-    else
-        return index < 0 ? static_cast<std::uintmax_t>(-(index + 1)) < length
-                         : static_cast<std::uintmax_t>(index) < length;
+    return static_cast<std::uintmax_t>(index) + (index < Index{} ? length : 0) < length;
 }
 
 /// Returns the index counted from the front. Requires is_index(index, length).
@@ -48,23 +46,17 @@ constexpr std::ptrdiff_t wrap_index(Index index, std::size_t length)
 template <std::integral Index>
 constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 {
-    if (is_index(index, length))
-        return wrap_index(index, length);
-    bool const is_before = std::is_signed_v<Index> && index < Index{};
-    return is_before ? 0 : static_cast<std::ptrdiff_t>(length) - 1;
+    using widest = std::conditional_t<std::is_signed_v<Index>, std::intmax_t, std::uintmax_t>;
+    auto const end = static_cast<widest>(length);
+    widest const from_front = static_cast<widest>(index) + (index < Index{} ? end : widest{});
+    return static_cast<std::ptrdiff_t>((std::min<widest>)((std::max<widest>)(from_front, widest{}), end - 1));
 }
 
 namespace detail {
 
-template <std::integral Index>
-struct index_range {
-    Index least;
-    Index largest;
-};
-
-/// Returns the range of `count` indices at a stride of Width, or of `width` if Width is 0.
+/// True if `count` indices at a stride of Width, or of `width` if Width is 0, are within an axis.
 template <std::size_t Width, std::integral Index>
-index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t width)
+bool are_indices(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
 {
     Index least = indices[0], largest = indices[0];
     for (std::size_t i = 0; i < count; ++i) {
@@ -72,33 +64,23 @@ index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t
         least = index < least ? index : least;
         largest = index > largest ? index : largest;
     }
-    return {least, largest};
+    return is_index(least, length) && is_index(largest, length);
 }
 
 } // namespace detail
 
-/// The properties of all indices of some tuples.
-struct index_stats {
-    bool in_range = true; ///< every index is within its axis
-    bool has_negative = false;
-};
-
-/// Returns the properties of all indices. Cost: one pass over the indices for each axis.
+/// True if every index is within its axis. Cost: one pass over the indices for each axis.
 template <std::integral Index>
-index_stats find_index_stats(index_tuples<Index> const& tuples)
+bool are_in_range(index_tuples<Index> const& tuples)
 {
-    index_stats found;
-    if (tuples.count == 0)
-        return found;
     std::size_t const width = tuples.width();
-    for (std::size_t axis = 0; axis < width; ++axis) {
+    bool found = true;
+    for (std::size_t axis = 0; axis < width && tuples.count != 0; ++axis) {
         Index const* const indices = tuples.first + axis;
-        auto const [least, largest] = width == 1   ? detail::range_of<1>(indices, tuples.count, width)
-                                      : width == 2 ? detail::range_of<2>(indices, tuples.count, width)
-                                                   : detail::range_of<0>(indices, tuples.count, width);
         std::size_t const length = tuples.axes.dims[axis];
-        found.in_range = found.in_range && is_index(least, length) && is_index(largest, length);
-        found.has_negative = found.has_negative || least < Index{};
+        found = found && (width == 1      ? detail::are_indices<1>(indices, tuples.count, width, length)
+                             : width == 2 ? detail::are_indices<2>(indices, tuples.count, width, length)
+                                          : detail::are_indices<0>(indices, tuples.count, width, length));
     }
     return found;
 }
@@ -108,7 +90,7 @@ inline constexpr std::ptrdiff_t dropped_offset = (std::numeric_limits<std::ptrdi
 
 /// A function object that converts a tuple to its offset. Width is the number of indices of a tuple, 0 if it
 /// is not known at compile time.
-template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>
+template <std::size_t Width, bounds Bounds = bounds::assume>
 class tuple_offset {
 public:
     explicit tuple_offset(strided_layout const& axes) : width_(axes.dims.size())
@@ -127,7 +109,8 @@ public:
         for (std::size_t axis = 0; axis < width(); ++axis) {
             std::size_t const length = lengths_[axis];
             offset += from_front(tuple[axis], length) * steps_[axis];
-            is_inside = is_inside && (Bounds != bounds::drop || is_index(tuple[axis], length));
+            if constexpr (Bounds == bounds::drop)
+                is_inside = is_inside & is_index(tuple[axis], length);
         }
         return is_inside ? offset : dropped_offset;
     }
@@ -136,12 +119,12 @@ private:
     template <std::integral Index>
     static std::ptrdiff_t from_front(Index index, std::size_t length)
     {
-        if constexpr (!guarantees_in_range(Bounds))
-            return clip_index(index, length);
-        else if constexpr (MayBeNegative)
+        if constexpr (guarantees_in_range(Bounds))
             return wrap_index(index, length);
-        else
-            return static_cast<std::ptrdiff_t>(index);
+        else if constexpr (Bounds == bounds::clip)
+            return clip_index(index, length);
+        else // a dropped tuple's offset is not used, but must not overflow
+            return is_index(index, length) ? wrap_index(index, length) : 0;
     }
 
     std::array<std::size_t, Width == 0 ? max_rank : Width> lengths_{};
@@ -150,15 +133,12 @@ private:
 };
 
 /// Calls f with the tuple_offset for these tuples. Widths 1 and 2, the most frequent, are compile-time
-/// constants, and so is, for width 1, that no index is negative.
+/// constants.
 template <bounds Bounds = bounds::assume, std::integral Index, class F>
 void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {
     switch (tuples.width()) {
     case 1:
-        if constexpr (guarantees_in_range(Bounds))
-            if (!tuples.has_negative)
-                return f(tuple_offset<1, Bounds, false>(tuples.axes));
         return f(tuple_offset<1, Bounds>(tuples.axes));
     case 2:
         return f(tuple_offset<2, Bounds>(tuples.axes));

@@ -69,7 +69,7 @@ void read_offsets(
 class offset_reader {
 public:
     /// Requires that `tuples` outlives the reader and, with bounds other than drop and clip,
-    /// find_index_stats(tuples).in_range.
+    /// are_in_range(tuples).
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
         : batch_(batch),

@@ -73,20 +73,8 @@ template <class T, class Slices, class Reduce>
 void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
     std::size_t step, Slices const& slices, Reduce& reduce)
 {
-    kernel::for_each_block(read, from, to, data, step, [&](offset_block<T> const& block) {
+    kernel::for_each_block(read, from, to, data, step, [&](auto const& block) {
         kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
-    });
-}
-
-/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is
-/// negative or out of range. Allocates nothing.
-template <class T, std::integral Index, class Reduce>
-void scatter_single(
-    index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
-{
-    single_indices<T, Index> const updates(tuples, 0, tuples.count, data, size);
-    kernel::with_reduction<T>(reduce, [&](auto& function) {
-        contiguous_slices{size, size}(updates, data, values, function);
     });
 }
 

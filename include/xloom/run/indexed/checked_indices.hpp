@@ -56,21 +56,16 @@ public:
     }
 
 private:
-    void check_range(std::string_view op)
+    void check_range(std::string_view op) const
     {
 #ifdef NDEBUG
         bool const is_checked = rule_ == bounds::check;
 #else
         bool const is_checked = rule_ == bounds::check || rule_ == bounds::assume;
 #endif
-        // Single indices without a negative one have the fastest loops, which repay this pass.
-        if (!is_checked && !(rule_ == bounds::assume && tuples_.width() == 1))
-            return;
-        kernel::index_stats const found = kernel::find_index_stats(tuples_);
-        if (is_checked && !found.in_range)
+        if (is_checked && !kernel::are_in_range(tuples_))
             fail<index_error>(op, ": an index into an axis of length d must be in [-d, d - 1], but ",
                 describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
-        tuples_.has_negative = found.has_negative;
     }
 
     void check_clip(std::string_view op) const

@@ -38,9 +38,7 @@ public:
             return;
         std::size_t const entries = element_count(batch.dims);
         kernel::offset_reader const read = indices_.reader({batch, count / entries});
-        bool const are_single =
-            kernel::are_single_indices(indices_.tuples(), options_.bounds) && batch.dims.empty();
-        run_gather(read, indices_.tuples(), are_single, slice, data_, output, policy);
+        run_gather(read, slice, data_, output, policy);
     }
 
 private:

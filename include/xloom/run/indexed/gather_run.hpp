@@ -7,35 +7,29 @@
 namespace xloom::detail {
 
 /// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`,
-/// on the threads of a policy. `tuples` are those of `read`; where `are_single` is true, they are read as
-/// kernel::single_indices.
-template <class T, std::integral Index, class Copy, class Policy>
-void run_copies(kernel::offset_reader const& read, kernel::index_tuples<Index> const& tuples, bool are_single,
-    T const* data, T* output, Copy const& copy, Policy const& policy)
+/// on the threads of a policy.
+template <class T, class Copy, class Policy>
+void run_copies(
+    kernel::offset_reader const& read, T const* data, T* output, Copy const& copy, Policy const& policy)
 {
     std::size_t const count = read.count(), parts = parts_for(policy, count * copy.size);
     policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, count),
-                          end = begin_of_part(part + 1, parts, count);
-        if (are_single)
-            kernel::gather_single(tuples, begin, end, data, output, copy);
-        else
-            kernel::gather_nd(read, begin, end, data, output, copy);
+        kernel::gather_nd(read, begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count),
+            data, output, copy);
     });
 }
 
 /// Copies the slices of `data`, of the layout `slice`, at the offsets of `read` to their positions in
 /// `output`, in row-major order; those of dropped tuples are not written.
-template <class T, std::integral Index, class Policy>
-void run_gather(kernel::offset_reader const& read, kernel::index_tuples<Index> const& tuples, bool are_single,
-    strided_layout const& slice, T const* data, T* output, Policy const& policy)
+template <class T, class Policy>
+void run_gather(kernel::offset_reader const& read, strided_layout const& slice, T const* data, T* output,
+    Policy const& policy)
 {
     std::size_t const size = element_count(slice.dims);
     if (is_row_major(slice))
-        detail::run_copies(
-            read, tuples, are_single, data, output, kernel::copy_contiguous_slices{size}, policy);
+        detail::run_copies(read, data, output, kernel::copy_contiguous_slices{size}, policy);
     else
-        detail::run_copies(read, tuples, false, data, output,
+        detail::run_copies(read, data, output,
             kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
             policy);
 }

@@ -46,10 +46,6 @@ public:
     std::size_t slice_size() const { return element_count(shape(data_.begin() + last_, data_.end())); }
     bool is_empty() const { return indices_.count() == 0 || element_count(data_) == 0; }
     std::size_t first_slice_axis() const { return last_; }
-    bool are_single() const
-    {
-        return first_ == 0 && kernel::are_single_indices(indices_.tuples(), options_.bounds);
-    }
 
     /// Returns the index tuples for a tensor of data's shape with these strides.
     kernel::index_tuples<index> tuples(strides const& steps) const { return indices_.tuples(steps); }

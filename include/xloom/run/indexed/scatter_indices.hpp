@@ -50,9 +50,6 @@ public:
         return {tuples, options_.bounds};
     }
 
-    /// True if the tuples can be read as kernel::single_indices.
-    bool are_single() const { return kernel::are_single_indices(tuples(), options_.bounds); }
-
     /// Returns the first axis of data that is not indexed.
     std::size_t first_slice_axis() const { return width_; }
 

@@ -59,8 +59,6 @@ public:
         }
     }
 
-    bool is_serial() const { return parts_ == 1; }
-
     template <class T, class Slices, class Reduce>
     void operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
     {
@@ -177,9 +175,7 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
         return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
 
     update_runner const run(read, call.options(), size, policy);
-    if (is_contiguous && run.is_serial() && call.are_single())
-        kernel::scatter_single(tuples, items, call.updates(), size, reduce);
-    else if (is_contiguous)
+    if (is_contiguous)
         run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     else
         run(items, call.updates(),

@@ -70,21 +70,17 @@ void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy cons
 enum class visiting : unsigned char { forward, backward };
 
 /// Calls visit(offset of the slice, position of the update) for each update that is not dropped, those of a
-/// slice in order and by one thread at a time. `tuples` are those of `read`, and `slices` is what they are
-/// the offsets of: `size` elements of each are prefetched.
+/// slice in order and by one thread at a time. `slices` is what `read` gives the offsets of: `size` elements
+/// of each are prefetched.
 template <visiting Order, class Call, class Item, class Policy, class Visit>
-void visit_updates(Call const& call, kernel::index_tuples<typename Call::index> const& tuples,
-    kernel::offset_reader const& read, Item* slices, std::size_t size, Policy const& policy,
-    Visit const& visit)
+void visit_updates(Call const& call, kernel::offset_reader const& read, Item* slices, std::size_t size,
+    Policy const& policy, Visit const& visit)
 {
     constexpr bool is_backward = Order == visiting::backward;
     Item const* const no_values = nullptr;
     kernel::offset_reader const ordered = is_backward ? read.backward() : read;
     update_runner const run(ordered, call.options(), size, policy);
-    if (run.is_serial() && call.are_single()) {
-        kernel::single_indices<Item, typename Call::index, is_backward>(tuples, 0, tuples.count, slices, size)
-            .for_each(visit);
-    } else if constexpr (is_backward) {
+    if constexpr (is_backward) {
         auto const visit_backward = [&, last = read.count() - 1](std::ptrdiff_t offset, std::size_t number) {
             visit(offset, last - number);
         };
@@ -117,8 +113,7 @@ void gather_updates(Call const& call, T const* from, scatter_gradients<T> const&
 {
     item_offsets const offsets(call);
     detail::clear_dropped(call, at, policy);
-    detail::run_gather(
-        offsets.read, offsets.tuples, call.are_single(), {{at.size}, {1}}, from, at.d_updates, policy);
+    detail::run_gather(offsets.read, {{at.size}, {1}}, from, at.d_updates, policy);
 }
 
 /// Returns the slices that updates name.
@@ -159,15 +154,8 @@ void run_none_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count),
                               end = begin_of_part(part + 1, parts, count);
-            kernel::effective_updates<T> const gather{sets.of(part), at.ct, at.d_updates, at.size};
-            using index = typename Call::index;
-            if (!call.are_single() || at.size != 1)
-                gather(kernel::named_updates{read, begin, end, is_backward});
-            else if (is_backward)
-                gather(kernel::single_indices<T const, index, true>(
-                    call.tuples(), count - end, count - begin, at.ct, 1));
-            else
-                gather(kernel::single_indices<T const, index>(call.tuples(), begin, end, at.ct, 1));
+            kernel::effective_updates<T>{sets.of(part), at.ct, at.d_updates, at.size}(
+                kernel::named_updates{read, begin, end, is_backward});
         });
     }
     if (at.d_data != nullptr)
@@ -203,7 +191,7 @@ void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         buffer.emplace(make_values<T>(slices * at.size));
     T* const divided = buffer ? buffer->data() : at.d_data;
 
-    detail::visit_updates<visiting::forward>(call, call.tuples(), call.reader(), counts.data(), 1, policy,
+    detail::visit_updates<visiting::forward>(call, call.reader(), counts.data(), 1, policy,
         [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
     detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
@@ -244,8 +232,8 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
                     running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
             });
             detail::clear_dropped(call, at, policy);
-            detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, running, at.size,
-                policy, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+            detail::visit_updates<visiting::forward>(call, offsets.read, running, at.size, policy,
+                [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                     kernel::multiply_before(
                         length, running + offset, before + number * length, updates + number * length);
                 });
@@ -253,8 +241,8 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(running + begin, running + end, product(1));
         });
-        detail::visit_updates<visiting::backward>(call, offsets.tuples, offsets.read, running, at.size,
-            policy, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+        detail::visit_updates<visiting::backward>(call, offsets.read, running, at.size, policy,
+            [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 T const* const update = updates + number * length;
                 product* const after = running + offset;
                 if (at.d_updates != nullptr)
@@ -306,8 +294,7 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
     if (at.d_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, counts.data(), at.size,
-            policy,
+        detail::visit_updates<visiting::forward>(call, offsets.read, counts.data(), at.size, policy,
             [=, of = counts.data(), updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 kernel::count_ties(length, of + offset, results + offset, updates + number * length,
                     at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
@@ -317,8 +304,8 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
         kernel::divide_items(at.ct, counts.data(), begin, end, parts.data());
     });
     if (at.d_updates != nullptr)
-        detail::run_copies(offsets.read, offsets.tuples, call.are_single(), std::as_const(parts).data(),
-            at.d_updates, kernel::tied_parts{at.size}, policy);
+        detail::run_copies(
+            offsets.read, std::as_const(parts).data(), at.d_updates, kernel::tied_parts{at.size}, policy);
     if (at.d_data != nullptr)
         detail::write_tied_data(results, counts.data(), parts.data(), items, at, policy);
 }
@@ -339,8 +326,7 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
     if (at.d_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, given.data(), at.size,
-            policy,
+        detail::visit_updates<visiting::forward>(call, offsets.read, given.data(), at.size, policy,
             [=, is_given = given.data(), updates = call.updates()](
                 std::ptrdiff_t offset, std::size_t number) {
                 kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
