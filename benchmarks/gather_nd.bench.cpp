@@ -1,4 +1,5 @@
-// Compares gather_nd_into with hand-written loops after a bounds check, plain xtensor, and ONNX Runtime.
+// Compares gather_nd_into with hand-written loops after a bounds check, plain xtensor, and ONNX Runtime, and
+// gather_nd, which returns a new tensor, with a loop that checks nothing.
 
 #include <xloom/gather_nd.hpp>
 
@@ -15,11 +16,16 @@ struct gather_operands {
 
     xt::xtensor<T, Rank> data;
     index_table<Index> indices;
-    xt::xtensor<T, Rank == 1 ? 1 : 2> y; ///< [count], or [count, items of a slice]
-    std::size_t iterations;              ///< slices that are gathered
+    xt::xtensor<T, Rank == 1 ? 1 : 2> y;   ///< [count], or [count, items of a slice]
+    std::size_t iterations;                ///< slices that are gathered
+    std::optional<decltype(y)> returned{}; ///< of a series that does not write into y
 
-    auto const& results() const { return y; }
-    void clear() { y.fill(T{}); }
+    auto const& results() const { return returned ? *returned : y; }
+    void clear()
+    {
+        returned.reset();
+        y.fill(T{});
+    }
 };
 
 template <class T, class Index>
@@ -29,10 +35,8 @@ using rows = gather_operands<T, std::int64_t, 2>;
 using cells = gather_operands<float, std::int64_t, 3>;
 
 template <class T, class Index>
-void hand_items(items<T, Index>& o)
+void gather_unchecked(items<T, Index> const& o, T* y)
 {
-    require_in_range(o.indices, o.data.size());
-    T* const y = o.y.data();
     T const* const data = o.data.data();
     Index const* const indices = o.indices.data();
     std::size_t const n = o.data.size();
@@ -41,6 +45,29 @@ void hand_items(items<T, Index>& o)
             __builtin_prefetch(data + wrapped(indices[i + items_ahead], n));
         y[i] = data[wrapped(indices[i], n)];
     }
+}
+
+template <class T, class Index>
+void hand_items(items<T, Index>& o)
+{
+    require_in_range(o.indices, o.data.size());
+    gather_unchecked(o, o.y.data());
+}
+
+/// Writes to a new tensor, which reuses the memory of the previous one.
+template <class T, class Index>
+void hand_returned(items<T, Index>& o)
+{
+    o.returned.reset();
+    o.returned = xt::xtensor<T, 1>::from_shape({o.iterations});
+    gather_unchecked(o, o.returned->data());
+}
+
+template <class T, class Index>
+void xloom_returned(items<T, Index>& o)
+{
+    o.returned.reset();
+    o.returned = xloom::gather_nd<1>(o.data, o.indices);
 }
 
 template <class T, class Index>
@@ -114,11 +141,16 @@ template <class T, class Index>
 void add_items(std::string const& types, std::size_t n, std::size_t count)
 {
     using o = items<T, Index>;
-    add_gather("gather_nd/" + types + "/data:" + std::to_string(n) + "/indices:" + std::to_string(count),
-        [=] {
-            return o{made_up<xt::xtensor<T, 1>>({n}), random_tuples<Index>(count, 1, n),
-                xt::xtensor<T, 1>::from_shape({count}), count};
-        },
+    std::string const work =
+        "gather_nd/" + types + "/data:" + std::to_string(n) + "/indices:" + std::to_string(count);
+    auto const make = [=] {
+        return o{made_up<xt::xtensor<T, 1>>({n}), random_tuples<Index>(count, 1, n),
+            xt::xtensor<T, 1>::from_shape({count}), count};
+    };
+    add_case(work + "/returned", make,
+        std::vector<series<o>>{
+            {"hand_unchecked", hand_returned<T, Index>}, {"xloom", xloom_returned<T, Index>}});
+    add_gather(work, make,
         {{"hand", hand_items<T, Index>}, {"xloom", xloom_into<o>},
             {"xloom_assume", xloom_into<o, xloom::bounds::assume>},
             {"xloom_drop", xloom_into<o, xloom::bounds::drop>},

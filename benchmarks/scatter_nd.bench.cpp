@@ -29,9 +29,8 @@ T reduce(T old, T update)
 }
 
 template <class T, class Index, xloom::reduction Kind>
-void hand_items(items<T, Index>& o)
+void hand_items_unchecked(items<T, Index>& o)
 {
-    require_in_range(o.indices, o.y.size());
     std::size_t const n = o.y.size();
     T* const y = o.y.data();
     Index const* const indices = o.indices.data();
@@ -42,6 +41,13 @@ void hand_items(items<T, Index>& o)
         T& item = y[wrapped(indices[i], n)];
         item = reduce<T, Kind>(item, updates[i]);
     }
+}
+
+template <class T, class Index, xloom::reduction Kind>
+void hand_items(items<T, Index>& o)
+{
+    require_in_range(o.indices, o.y.size());
+    hand_items_unchecked<T, Index, Kind>(o);
 }
 
 template <class T, class Index>
@@ -98,7 +104,8 @@ void hand_cells(cells& o)
 /// Registers the case in place, and under /copying the one that copies the data first; the peer, which
 /// supports 64-bit indices only, always copies.
 template <xloom::reduction Kind, auto Hand, class Make, class Operands = std::invoke_result_t<Make>>
-void add_scatter(std::string const& work, Make const& make, std::vector<series<Operands>> in_place = {})
+void add_scatter(std::string const& work, Make const& make, std::vector<series<Operands>> in_place = {},
+    std::vector<series<Operands>> copies = {})
 {
     constexpr auto in_data = xloom_in_place<Operands, Kind>;
     in_place.insert(
@@ -106,8 +113,9 @@ void add_scatter(std::string const& work, Make const& make, std::vector<series<O
                               {"xloom_assume", xloom_in_place<Operands, Kind, xloom::bounds::assume>},
                               {"xloom_drop", xloom_in_place<Operands, Kind, xloom::bounds::drop>},
                               {"xloom_clip", xloom_in_place<Operands, Kind, xloom::bounds::clip>}});
-    std::vector<series<Operands>> copies{{"hand", copying<Operands, Hand>},
-        {"xloom", xloom_returned<Operands, Kind>}, {"xloom_into", copying<Operands, in_data>}};
+    copies.insert(
+        copies.begin(), {{"hand", copying<Operands, Hand>}, {"xloom", xloom_returned<Operands, Kind>},
+                            {"xloom_into", copying<Operands, in_data>}});
     if constexpr (std::is_same_v<typename Operands::index, std::int64_t>)
         for (auto* const all : {&in_place, &copies})
             all->push_back({.impl = "onnxruntime", .model = scatter_model<Operands, Kind>});
@@ -121,10 +129,11 @@ void add_items(std::string const& types, std::size_t n, std::size_t count)
     std::vector<series<items<T, Index>>> plain;
     if (Kind == xloom::reduction::add)
         plain.push_back({"xtensor", xtensor_items<T, Index>});
-    add_scatter<Kind, hand_items<T, Index, Kind>>(
-        "scatter_nd/" + std::string(name_of(Kind)) + "/" + types + "/data:" + std::to_string(n) +
-            "/updates:" + std::to_string(count),
-        [=] { return make_items<T, Index>(n, count, Kind == xloom::reduction::mul); }, plain);
+    add_scatter<Kind, hand_items<T, Index, Kind>>("scatter_nd/" + std::string(name_of(Kind)) + "/" + types +
+                                                      "/data:" + std::to_string(n) +
+                                                      "/updates:" + std::to_string(count),
+        [=] { return make_items<T, Index>(n, count, Kind == xloom::reduction::mul); }, plain,
+        {{"hand_unchecked", copying<items<T, Index>, hand_items_unchecked<T, Index, Kind>>}});
 }
 
 template <class T>

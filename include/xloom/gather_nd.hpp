@@ -41,12 +41,17 @@ auto gather_nd(
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
+        // Copies of trivial items have no effect but on the result, which is lost if an index is wrong.
+        constexpr index_check when =
+            std::is_trivially_copyable_v<item_t<Data>> ? index_check::by_block : index_check::before_use;
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options);
+            op, source, index_tensor, options, when);
         shape const& dims = call.output_shape();
-        if (Rank != dynamic_rank && dims.size() != Rank)
+        if (Rank != dynamic_rank && dims.size() != Rank) {
+            call.require_in_range();
             fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
+        }
         result_type result = enable_tensor<result_type>::make(dims);
         if (call.may_drop())
             std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
@@ -65,7 +70,7 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options);
+            op, source, index_tensor, options, index_check::before_use);
         check_rank(op, "output", detail::rank_of(output));
         check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source),
             detail::memory_of(index_tensor));
@@ -88,8 +93,8 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
 /// Options   batch_dims (0). bounds (check); with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
 /// Errors    shape_error, option_error, index_error (all offending positions and values).
-/// Cost      indices read twice, the indexed slices read, the output written once; a copy of indices that are
-///           not row-major.
+/// Cost      indices and the indexed slices read, the output written once; a copy of indices that are not
+///           row-major.
 /// Differs   from ONNX: k = 0 is valid, and gives a whole batch entry for each empty tuple.
 /// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.
 /// Example
@@ -132,6 +137,7 @@ constexpr shape gather_nd_shape(
 /// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
 /// their values.
 ///
+/// Cost      as gather_nd, and another pass over the indices with bounds::check.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
 template <class Data, class Indices, class Output, class Policy = serial_policy>

@@ -32,10 +32,14 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "updates", detail::rank_of(update_tensor));
         scatter_nd_options const chosen = options_with(op, reduce, options);
+        constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
+        index_check when = index_check::before_use;
+        if constexpr (is_copying)
+            when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
         scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
-            op, data, index_tensor, update_tensor, chosen);
+            op, data, index_tensor, update_tensor, chosen, when);
         check_reduction<item_t<Data>, Reduce>(op, chosen);
-        if constexpr (!InPlace && !is_moved_in<Data>) {
+        if constexpr (is_copying) {
             return scattered_copy(call, data, reduce, policy);
         } else {
             check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
@@ -86,8 +90,9 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///           callable propagate; data that was moved in is then left as by scatter_nd_into.
 /// Order     row-major; with reduction::none the last of several updates of a slice takes effect (unspecified
 ///           in ONNX).
-/// Cost      indices read twice, updates once, the indexed slices read and written; a copy of data unless it
-///           is moved in, and of operands that are not row-major. duplicates::first, include_self = false,
+/// Cost      indices and updates read, the indexed slices read and written; a copy of data unless it is moved
+///           in, and of operands that are not row-major; another pass over the indices, except in a copy with
+///           one thread and a reduction of xloom. duplicates::first, include_self = false,
 ///           mean: also one count per slice; duplicates::error, and unique in debug builds: one integer per
 ///           slice, or two per update where updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and
 ///           updates may be fused: one more pass over indices and one allocation of an integer per slice and

@@ -141,6 +141,49 @@ TEST_CASE("offsets count from the batch entry that a tuple belongs to, wherever 
     }
 }
 
+TEST_CASE("a reader with bounds::check reads no tuples with an index outside, the others as ever")
+{
+    for (std::size_t width = 1; width <= 4; ++width) {
+        constexpr std::size_t count = 20;
+        strided_layout const axes = first_axes(width);
+        for (std::size_t wrong = 0; wrong < count * width; ++wrong) {
+            std::vector<std::int64_t> indices = random_tuples(count, axes.dims, 0);
+            indices[wrong] = static_cast<std::int64_t>(axes.dims[wrong % width]);
+            kernel::index_tuples<std::int64_t> const tuples{indices.data(), count, axes};
+            kernel::offset_reader const read(tuples, bounds::check);
+            offset_list const expected = offsets_by_definition(indices, count, axes, bounds::check);
+            for (std::size_t i = 0; i < count; ++i) {
+                std::ptrdiff_t offset = 12345;
+                bool const is_right = i != wrong / width;
+                CHECK(read(i, 1, &offset) == is_right);
+                CHECK(offset == (is_right ? expected[i] : 12345));
+            }
+            offset_list all(count);
+            CHECK_FALSE(read(0, count, all.data()));
+            CHECK_FALSE(read.backward()(0, count, all.data()));
+        }
+    }
+}
+
+TEST_CASE("for_each_block with bounds::check ends before the block that has an index outside")
+{
+    constexpr std::size_t block = xloom::tuning::offsets_per_block, count = 3 * block;
+    std::vector<float> const data(count);
+    for (std::size_t const wrong : {std::size_t{0}, block - 1, block, 2 * block + 1, count - 1, count}) {
+        std::vector<std::int32_t> indices(count);
+        std::iota(indices.begin(), indices.end(), 0);
+        if (wrong < count)
+            indices[wrong] = -static_cast<std::int32_t>(count) - 1;
+        kernel::index_tuples<std::int32_t> const tuples{indices.data(), count, {{count}, {1}}};
+        std::size_t seen = 0;
+        bool const is_valid =
+            kernel::for_each_block(kernel::offset_reader(tuples, bounds::check), 0, count, data.data(), 1,
+                [&](auto const& some) { some.for_each([&](std::ptrdiff_t, std::size_t) { ++seen; }); });
+        CHECK(is_valid == (wrong == count));
+        CHECK(seen == wrong / block * block);
+    }
+}
+
 // Every tuple's offset is its number times 8; every fifth is left out, or all are in range.
 TEST_CASE("for_each_block gives every tuple once, in order, with its number; dropped ones not")
 {

@@ -61,12 +61,13 @@ struct copy_strided_slices {
 };
 
 /// Copies the slices of tuples `from` .. `to` - 1 to their positions in `output`, whose slices of dropped
-/// tuples are not written. Allocates nothing.
+/// tuples are not written. Returns false if an index is out of range, before its block of slices is copied.
+/// Allocates nothing.
 template <class T, class Copy>
-void gather_nd(
+bool gather_nd(
     offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
 {
-    kernel::for_each_block(
+    return kernel::for_each_block(
         read, from, to, data, copy.size, [&](auto const& block) { copy(block, data, output); });
 }
 

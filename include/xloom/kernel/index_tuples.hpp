@@ -69,20 +69,28 @@ bool are_indices(Index const* indices, std::size_t count, std::size_t width, std
 
 } // namespace detail
 
-/// True if every index is within its axis. Cost: one pass over the indices for each axis.
+/// True if every index of `count` tuples, beginning at position `from`, is within its axis. Cost: one pass
+/// over the indices for each axis.
 template <std::integral Index>
-bool are_in_range(index_tuples<Index> const& tuples)
+bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
 {
     std::size_t const width = tuples.width();
     bool found = true;
-    for (std::size_t axis = 0; axis < width && tuples.count != 0; ++axis) {
-        Index const* const indices = tuples.first + axis;
+    for (std::size_t axis = 0; axis < width && count != 0; ++axis) {
+        Index const* const indices = tuples.first + from * width + axis;
         std::size_t const length = tuples.axes.dims[axis];
-        found = found && (width == 1      ? detail::are_indices<1>(indices, tuples.count, width, length)
-                             : width == 2 ? detail::are_indices<2>(indices, tuples.count, width, length)
-                                          : detail::are_indices<0>(indices, tuples.count, width, length));
+        found = found && (width == 1      ? detail::are_indices<1>(indices, count, width, length)
+                             : width == 2 ? detail::are_indices<2>(indices, count, width, length)
+                                          : detail::are_indices<0>(indices, count, width, length));
     }
     return found;
+}
+
+/// True if every index of all tuples is within its axis.
+template <std::integral Index>
+bool are_in_range(index_tuples<Index> const& tuples)
+{
+    return kernel::are_in_range(tuples, 0, tuples.count);
 }
 
 /// The offset of a dropped tuple.

@@ -71,20 +71,22 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
 }
 
 /// Calls f(offset_block) for tuples `from` .. `to` - 1 in order, where f uses `length` elements at data +
-/// offset.
+/// offset. Returns false at the first block that cannot be read because an index is out of range.
 template <class T, class F>
-void for_each_block(
+bool for_each_block(
     offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
     std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
     for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
         std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
-        read(first, size, offsets.data());
+        if (!read(first, size, offsets.data()))
+            return false;
         if (read.may_drop())
             f(offset_block<T, true>{offsets.data(), first, size, data, length});
         else
             f(offset_block<T, false>{offsets.data(), first, size, data, length});
     }
+    return true;
 }
 
 } // namespace xloom::kernel

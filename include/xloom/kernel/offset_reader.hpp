@@ -55,12 +55,13 @@ void read_offsets(TupleOffset const offset_of, Index const* tuple, std::size_t c
 }
 
 template <bounds Bounds, std::integral Index>
-void read_offsets(
+bool read_offsets(
     index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
 {
     with_tuple_offset<Bounds>(tuples, [&](auto const& offset_of) {
         read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets);
     });
+    return true;
 }
 
 } // namespace detail
@@ -68,8 +69,7 @@ void read_offsets(
 /// A reader of the offsets of index tuples.
 class offset_reader {
 public:
-    /// Requires that `tuples` outlives the reader and, with bounds other than drop and clip,
-    /// are_in_range(tuples).
+    /// Requires that `tuples` outlives the reader and, with bounds::assume, are_in_range(tuples).
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
         : batch_(batch),
@@ -82,9 +82,14 @@ public:
                   return detail::read_offsets<bounds::drop>(all, from, count, offsets);
               case bounds::clip:
                   return detail::read_offsets<bounds::clip>(all, from, count, offsets);
-              default:
-                  return detail::read_offsets<bounds::assume>(all, from, count, offsets);
+              case bounds::check:
+                  if (!kernel::are_in_range(all, from, count))
+                      return false;
+                  break;
+              case bounds::assume:
+                  break;
               }
+              return detail::read_offsets<bounds::assume>(all, from, count, offsets);
           }),
           rule_(rule)
     {}
@@ -100,21 +105,24 @@ public:
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
 
-    /// Writes the offsets of `count` tuples, beginning at position `from`.
-    void operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing if
+    /// the rule is bounds::check and one of their indices is out of range.
+    bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
         std::size_t const first = is_backward_ ? count_ - from - count : from;
-        read_(tuples_, rule_, first, count, offsets);
+        if (!read_(tuples_, rule_, first, count, offsets))
+            return false;
         batch_.add_to(offsets, first, count);
         if (is_backward_)
             std::reverse(offsets, offsets + count);
+        return true;
     }
 
 private:
     batch_offsets batch_;
     void const* tuples_;
     std::size_t count_;
-    void (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
+    bool (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
     bounds rule_;
     bool is_backward_ = false;
 };

@@ -68,12 +68,13 @@ struct strided_slices {
 };
 
 /// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` at the offsets of
-/// `read`. Allocates nothing.
+/// `read`. Returns false if an index is out of range, before its block of updates is applied. Allocates
+/// nothing.
 template <class T, class Slices, class Reduce>
-void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
+bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
     std::size_t step, Slices const& slices, Reduce& reduce)
 {
-    kernel::for_each_block(read, from, to, data, step, [&](auto const& block) {
+    return kernel::for_each_block(read, from, to, data, step, [&](auto const& block) {
         kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
     });
 }

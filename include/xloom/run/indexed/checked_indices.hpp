@@ -10,6 +10,10 @@
 
 namespace xloom::detail {
 
+/// The time at which indices are checked: before anything is written, or block by block right before their
+/// use, where nobody sees what was written if one is wrong. The latter saves a pass over the indices.
+enum class index_check : unsigned char { before_use, by_block };
+
 /// The indices of a call, in row-major order and checked once. Scatter, gather and their derivatives read the
 /// same object: a slice that gather reads is the slice that its derivative adds to.
 template <class Indices>
@@ -21,15 +25,36 @@ public:
     /// Requires a last axis of `indices` that has one index for each of them.
     ///
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
-    ///           bounds::clip to an axis of length 0.
+    ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
+    ///           the caller to call require_in_range() where a reader finds such an index, or before use.
     checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
-        std::size_t first_axis, bounds rule)
-        : shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
+        std::size_t first_axis, bounds rule, index_check when = index_check::before_use)
+        : op_(op), shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
     {
         tuples_ = {items_.data(), element_count(front()), axes, first_axis};
-        check_range(op);
-        check_clip(op);
+#ifndef NDEBUG
+        if (rule == bounds::assume)
+            require_in_range();
+#endif
+        if (rule == bounds::check && when == index_check::before_use) {
+            require_in_range();
+            rule_ = bounds::assume;
+        }
+        check_clip();
     }
+
+    /// Requires that every index is within its axis.
+    ///
+    /// Errors    index_error.
+    void require_in_range() const
+    {
+        if (!kernel::are_in_range(tuples_))
+            fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
+                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+    }
+
+    /// Returns the rule for readers of the offsets: indices that were checked are not checked again.
+    bounds rule() const { return rule_; }
 
     std::size_t count() const { return tuples_.count; }
 
@@ -56,25 +81,13 @@ public:
     }
 
 private:
-    void check_range(std::string_view op) const
-    {
-#ifdef NDEBUG
-        bool const is_checked = rule_ == bounds::check;
-#else
-        bool const is_checked = rule_ == bounds::check || rule_ == bounds::assume;
-#endif
-        if (is_checked && !kernel::are_in_range(tuples_))
-            fail<index_error>(op, ": an index into an axis of length d must be in [-d, d - 1], but ",
-                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
-    }
-
-    void check_clip(std::string_view op) const
+    void check_clip() const
     {
         if (rule_ != bounds::clip || tuples_.count == 0)
             return;
         for (std::size_t axis = 0; axis < tuples_.width(); ++axis)
             if (tuples_.axes.dims[axis] == 0)
-                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
+                fail<index_error>(op_, ": an index can be clipped to an axis that has items only, but axis ",
                     tuples_.first_axis + axis, " of data has length 0. Choose bounds::drop.");
     }
 
@@ -92,6 +105,7 @@ private:
         return outside;
     }
 
+    std::string_view op_;
     xloom::shape shape_;
     row_major_items<Indices> items_;
     bounds rule_;

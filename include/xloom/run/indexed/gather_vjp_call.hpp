@@ -53,7 +53,7 @@ public:
     /// Returns a reader of the offsets of tuples(steps). The reader must not outlive the tuples.
     kernel::offset_reader reader(kernel::index_tuples<index> const& tuples, strides const& steps) const
     {
-        return {tuples, options_.bounds, batch(steps)};
+        return {tuples, indices_.rule(), batch(steps)};
     }
 
 private:

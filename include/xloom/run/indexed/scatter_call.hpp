@@ -13,8 +13,9 @@ public:
 
     template <class Data>
     scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
-        scatter_nd_options const& options)
-        : scatter_indices<Indices>(op, detail::shape_of(data), indices, detail::shape_of(updates), options),
+        scatter_nd_options const& options, index_check when)
+        : scatter_indices<Indices>(
+              op, detail::shape_of(data), indices, detail::shape_of(updates), options, when),
           updates_(updates)
     {}
 

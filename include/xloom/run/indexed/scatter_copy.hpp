@@ -23,6 +23,23 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
     return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
 }
 
+/// Returns when the indices of a copying call can be checked: by block if no error but theirs can follow, if
+/// the reduction has no effect but on the result, and if all updates are read once, by one thread.
+template <class Data, class Reduce, class Policy>
+index_check index_check_of(scatter_nd_options const& options, Reduce const& reduce)
+{
+    using T = item_t<Data>;
+    if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
+                  is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
+        bool const is_defined =
+            is_named<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
+        if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
+            !is_tracked<T>(options, reduce))
+            return index_check::by_block;
+    }
+    return index_check::before_use;
+}
+
 /// True if fusing the copy and the updates is expected to be faster: data exceeds the cache, slices are long
 /// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
 /// of `threads` has at least 8 slices.
@@ -86,13 +103,17 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
     if constexpr (can_fuse<Data, Reduce>)
         if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
             is_fusing_worthwhile(call, policy.concurrency())) {
+            call.require_in_range();
             owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
             run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
                 reduce, policy);
             return result;
         }
     owned_t<Data> result = copy_of(call.op(), data);
-    run_scatter_nd(call, result, reduce, policy);
+    if (call.is_checked())
+        run_scatter_nd(call, result, reduce, policy);
+    else if (call.is_empty() || !run_untracked(call, result, reduce, policy))
+        call.require_in_range();
     return result;
 }
 

@@ -14,12 +14,12 @@ public:
     using index = item_t<Indices>;
 
     scatter_indices(std::string_view op, shape const& data, Indices const& indices, shape const& updates,
-        scatter_nd_options const& options)
+        scatter_nd_options const& options, index_check when = index_check::before_use)
         : op_(op),
           options_(options),
           data_shape_(data),
           width_(checked_width(detail::shape_of(indices), updates)),
-          indices_(op, indices, indexed_axes(), 0, options.bounds)
+          indices_(op, indices, indexed_axes(), 0, options.bounds, when)
     {
         check_named_slices(op, options, reader(), tuples().axes.dims, indices_.front());
     }
@@ -35,6 +35,16 @@ public:
     /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
     bool is_empty() const { return indices_.count() == 0 || slice_size() == 0 || slices() == 0; }
 
+    /// False if readers check the indices, by block.
+    bool is_checked() const { return indices_.rule() != bounds::check; }
+
+    /// Requires that every index is within its axis, if that was not checked.
+    void require_in_range() const
+    {
+        if (!is_checked())
+            indices_.require_in_range();
+    }
+
     /// Returns the index tuples; their offsets are the slices' positions in row-major order.
     kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
 
@@ -47,7 +57,7 @@ public:
     /// Returns a reader of the offsets of tuples(steps). The reader must not outlive the tuples.
     kernel::offset_reader reader(kernel::index_tuples<index> const& tuples, strides const&) const
     {
-        return {tuples, options_.bounds};
+        return {tuples, indices_.rule()};
     }
 
     /// Returns the first axis of data that is not indexed.

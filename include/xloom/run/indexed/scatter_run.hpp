@@ -41,6 +41,7 @@ constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, 
 }
 
 /// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
+/// On several threads no index may be out of range.
 template <class Policy>
 class update_runner {
 public:
@@ -59,29 +60,33 @@ public:
         }
     }
 
+    /// Returns false if the reader finds an index out of range.
     template <class T, class Slices, class Reduce>
-    void operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
+    bool operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
     {
         std::size_t const count = read_.count();
         auto const apply_range = [&](std::size_t begin, std::size_t end) {
-            kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
+            return kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
         };
         if constexpr (has_threads<Policy>) {
-            if (parts_ > 1 && can_be_cut())
-                return policy_.for_each(parts_, [&](std::size_t part) {
+            if (parts_ > 1 && can_be_cut()) {
+                policy_.for_each(parts_, [&](std::size_t part) {
                     std::size_t const begin = begin_of_part(part, parts_, count),
                                       end = begin_of_part(part + 1, parts_, count);
                     apply_range(options_.unique ? begin : begin_of_run(read_, begin),
                         options_.unique ? end : begin_of_run(read_, end));
                 });
-            if (parts_ > 1)
-                return kernel::for_each_owned(
-                    policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
-                        kernel::with_reduction<T>(
-                            reduce, [&](auto& function) { slices(updates, data, values, function); });
-                    });
+                return true;
+            }
+            if (parts_ > 1) {
+                kernel::for_each_owned(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                    kernel::with_reduction<T>(
+                        reduce, [&](auto& function) { slices(updates, data, values, function); });
+                });
+                return true;
+            }
         }
-        apply_range(0, count);
+        return apply_range(0, count);
     }
 
 private:
@@ -158,8 +163,9 @@ void run_tracked(
         unpack_items(*copy, enable_tensor<Data>::data(data), layout);
 }
 
+/// Applies updates to data of any layout. Returns false if an index is out of range.
 template <class Call, tensor Data, class Reduce, class Policy>
-void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
     auto* const items = enable_tensor<Data>::data(data);
     strided_layout const layout = detail::layout_of(data);
@@ -171,15 +177,16 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
 
     bool const is_contiguous = is_row_major(slice);
     std::size_t const pieces = parts_for(policy, tuples.count * size);
-    if (is_contiguous && can_cut_slices(size, pieces))
-        return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+    if (is_contiguous && can_cut_slices(size, pieces)) {
+        apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+        return true;
+    }
 
     update_runner const run(read, call.options(), size, policy);
     if (is_contiguous)
-        run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
-    else
-        run(items, call.updates(),
-            kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
+        return run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
+    return run(items, call.updates(),
+        kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
 }
 
 /// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
