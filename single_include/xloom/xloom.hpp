@@ -37,6 +37,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -344,8 +345,7 @@ public:
     template <std::input_iterator Iterator>
     constexpr static_vector(Iterator first, Iterator last)
     {
-        for (; first != last; ++first)
-            push_back(static_cast<T>(*first));
+        assign(first, last);
     }
 
     constexpr std::size_t size() const noexcept { return size_; }
@@ -384,6 +384,19 @@ public:
         items_[--size_] = T{};
     }
 
+    /// Replaces the contents by the items from `first` up to `last`.
+    template <std::input_iterator Iterator>
+    constexpr void assign(Iterator first, Iterator last)
+    {
+        if constexpr (std::forward_iterator<Iterator>)
+            require_room_for(static_cast<std::size_t>(std::distance(first, last)));
+        for (size_ = 0; first != last; ++first)
+            if constexpr (std::forward_iterator<Iterator>)
+                items_[size_++] = static_cast<T>(*first);
+            else
+                push_back(static_cast<T>(*first));
+    }
+
     constexpr void resize(std::size_t size, T const& value = T{})
     {
         require_room_for(size);
@@ -394,7 +407,13 @@ public:
 
     friend constexpr bool operator==(static_vector const& a, static_vector const& b)
     {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+        if (a.size_ != b.size_)
+            return false;
+        for (std::size_t i = 0; i < a.size_;
+             ++i) // std::equal calls memcmp, which takes longer for a few items
+            if (!(a.items_[i] == b.items_[i]))
+                return false;
+        return true;
     }
 
 private:
@@ -2567,6 +2586,17 @@ constexpr Dims drop_axis(Dims dims, std::size_t axis)
     dims.erase(axis);
     return dims;
 }
+/// Why not erase from a copy here: the copy would be read in wide pieces right after erase wrote single
+/// items, which stalls the processor for longer than all else takes.
+template <class T, std::size_t Capacity>
+constexpr static_vector<T, Capacity> drop_axis(static_vector<T, Capacity> const& dims, std::size_t axis)
+{
+    static_vector<T, Capacity> rest;
+    for (std::size_t i = 0; i < dims.size(); ++i)
+        if (i != axis)
+            rest.push_back(dims[i]);
+    return rest;
+}
 
 /// Returns `dims` with `dim` inserted at `axis`: the shape of stacked slices.
 template <class Dims>
@@ -2582,14 +2612,12 @@ constexpr bool is_countable(shape const& dims, std::size_t bytes_per_element = 1
     for (std::size_t const dim : dims)
         if (dim == 0)
             return true;
-    std::size_t room =
-        static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)()) / bytes_per_element;
-    for (std::size_t const dim : dims) {
-        room /= dim;
-        if (room == 0)
+    std::size_t bytes = bytes_per_element;
+    for (std::size_t const dim : dims)
+        if (__builtin_mul_overflow(
+                bytes, dim, &bytes)) // a division for each axis takes longer than a small call
             return false;
-    }
-    return true;
+    return bytes <= static_cast<std::size_t>((std::numeric_limits<std::ptrdiff_t>::max)());
 }
 
 /// True if the strides in bytes are representable too. An empty tensor has strides as if its empty axes had
@@ -2807,11 +2835,17 @@ private:
     int attempts_left_ = 10'000;
 };
 
-/// The range from the lowest byte of a block to its highest, inclusive.
+/// The range from the lowest byte of a block to its highest, inclusive. That of an empty block, {max, 0},
+/// intersects none.
 struct byte_range {
-    std::uintptr_t lowest;
-    std::uintptr_t highest;
+    std::uintptr_t lowest = (std::numeric_limits<std::uintptr_t>::max)();
+    std::uintptr_t highest = 0;
 };
+
+constexpr bool intersect(byte_range const& a, byte_range const& b) noexcept
+{
+    return a.lowest <= b.highest && b.lowest <= a.highest;
+}
 
 constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t axis)
 {
@@ -2819,11 +2853,13 @@ constexpr std::uintmax_t stride_in_bytes(memory_block const& block, std::size_t 
     return static_cast<std::uintmax_t>(step < 0 ? -step : step) * block.item_bytes;
 }
 
-/// Returns the byte range of a block. Requires at least one item.
+/// Returns the byte range of a block.
 constexpr byte_range bytes_of(memory_block const& block)
 {
     byte_range range{block.address, block.address + block.item_bytes - 1};
     for (std::size_t axis = 0; axis < block.layout.dims.size(); ++axis) {
+        if (block.layout.dims[axis] == 0)
+            return {};
         auto const reach =
             static_cast<std::uintptr_t>(stride_in_bytes(block, axis) * (block.layout.dims[axis] - 1));
         if (block.layout.strides[axis] < 0)
@@ -2850,16 +2886,12 @@ constexpr byte_range bytes_of(memory_block const& block)
     return equation.is_soluble(highest_b_from_lowest_a);
 }
 
-/// True if the blocks share a byte. Cost: some 10 ns if their ranges do not intersect, else 0.1 to 0.3 us for
+/// True if the blocks share a byte. Cost: a few ns if their ranges do not intersect, else 0.1 to 0.3 us for
 /// usual layouts of any size.
 [[gnu::noinline]] constexpr bool overlap(memory_block const& a, memory_block const& b)
 {
-    if (element_count(a.layout.dims) == 0 || element_count(b.layout.dims) == 0)
-        return false;
     detail::byte_range const in_a = detail::bytes_of(a), in_b = detail::bytes_of(b);
-    if (in_a.highest < in_b.lowest || in_b.highest < in_a.lowest)
-        return false;
-    return detail::share_byte(a, b, in_b.highest - in_a.lowest);
+    return detail::intersect(in_a, in_b) && detail::share_byte(a, b, in_b.highest - in_a.lowest);
 }
 
 /// True if distinct indices map to distinct elements (mdspan's is_unique) and the strides nest: each exceeds
@@ -2867,6 +2899,8 @@ constexpr byte_range bytes_of(memory_block const& block)
 /// nest, such as [2, 3] for the shape [3, 2], false.
 constexpr bool is_unique(strided_layout const& layout)
 {
+    if (is_row_major(layout))
+        return true;
     struct axis {
         std::uintmax_t step = 0;
         std::uintmax_t last = 0;
@@ -2993,12 +3027,27 @@ namespace xloom::detail {
 /// with it do not overflow.
 inline constexpr std::size_t padded_bytes = std::size_t{1} << 14;
 
+/// A non-owning reference to the shape of an operand that may be omitted: then it is false.
+class shape_ref {
+public:
+    constexpr shape_ref() = default;
+    constexpr shape_ref(shape const& dims) : dims_(&dims) {}
+    constexpr shape_ref(std::optional<shape> const& dims) : dims_(dims ? &*dims : nullptr) {}
+
+    constexpr explicit operator bool() const noexcept { return dims_ != nullptr; }
+    constexpr shape const& operator*() const noexcept { return *dims_; }
+    constexpr shape const* operator->() const noexcept { return dims_; }
+
+private:
+    shape const* dims_ = nullptr;
+};
+
 /// An operand with its expected and its actual shape.
 struct shape_requirement {
     std::string_view operand;
     std::string_view symbolic_shape; ///< of the expected shape, such as [D, N, H]
     shape expected;
-    std::optional<shape> actual; ///< none: the operand is omitted
+    shape_ref actual;
 };
 
 /// True if both have the same axes in another order, not counting those of length 1: one is a transposition
@@ -3058,8 +3107,7 @@ constexpr void check_shapes(
             fail_shapes(op, describe(), requirements);
 }
 
-constexpr void check_given(
-    std::string_view op, std::string_view operand, std::optional<shape> const& dims, std::size_t rank)
+constexpr void check_given(std::string_view op, std::string_view operand, shape_ref dims, std::size_t rank)
 {
     if (!dims)
         fail<shape_error>(op, ": ", operand, " must be given, but it is omitted. Give it ", rank, " axes.");
@@ -3125,8 +3173,7 @@ struct batch_sizes {
 };
 
 /// Rejects weights whose last two axes are transposed, as in Keras: [D, I, gates H] and [D, H, gates H].
-constexpr void check_not_transposed(
-    std::string_view op, std::size_t gates, std::optional<shape> const& W, std::optional<shape> const& R)
+constexpr void check_not_transposed(std::string_view op, std::size_t gates, shape_ref W, shape_ref R)
 {
     if (!W || !R || W->size() != 3 || R->size() != 3)
         return;
@@ -3146,8 +3193,8 @@ constexpr void check_not_transposed(
 
 /// Checks W [D, gates H, I + attention_columns] and R [D, gates H, H], and returns D, I and H.
 template <class Options>
-constexpr recurrent_widths check_weights(std::string_view op, Options const& options,
-    std::optional<shape> const& W, std::optional<shape> const& R, std::size_t attention_columns = 0)
+constexpr recurrent_widths check_weights(
+    std::string_view op, Options const& options, shape_ref W, shape_ref R, std::size_t attention_columns = 0)
 {
     check_given(op, "W", W, 3);
     check_given(op, "R", R, 3);
@@ -3299,7 +3346,7 @@ constexpr shape output_shape(recurrent_widths const& sizes, batch_sizes const& b
 /// The name of an operand and its shape, if it is given.
 struct named_shape {
     std::string_view operand;
-    std::optional<shape> dims;
+    shape_ref dims;
 };
 
 /// Checks states [D, N, H], in layout 1 [N, D, H].
@@ -3308,19 +3355,35 @@ constexpr void check_states(std::string_view op, Weights const& weights, batch_s
     std::array<named_shape, Count> const& states)
 {
     recurrent_widths const& sizes = weights.sizes();
+    shape const expected = state_shape(sizes, batch, weights.layout());
+    if (std::all_of(states.begin(), states.end(),
+            [&](named_shape const& state) { return !state.dims || *state.dims == expected; })) [[likely]]
+        return;
     std::array<shape_requirement, Count> requirements{};
     for (std::size_t i = 0; i < Count; ++i)
-        requirements[i] = {states[i].operand, state_letters(weights.layout()),
-            state_shape(sizes, batch, weights.layout()), states[i].dims};
+        requirements[i] = {states[i].operand, state_letters(weights.layout()), expected, states[i].dims};
     check_shapes(op, requirements, [&] { return describe(sizes, batch); });
 }
 
-/// The name and memory of an operand. An output may be the same tensor as the input that `may_alias` names.
+/// The name and memory of an operand; null: it is omitted. An output may be the same tensor as the input that
+/// `may_alias` names.
 struct named_block {
     std::string_view operand;
-    memory_block block;
+    memory_block const* block;
     std::string_view may_alias{};
+    byte_range bytes = block == nullptr ? byte_range() : bytes_of(*block);
 };
+
+constexpr bool overlap(named_block const& a, named_block const& b)
+{
+    return intersect(a.bytes, b.bytes) && overlap(*a.block, *b.block);
+}
+
+/// True if the output `a` is the same tensor as the input that it may alias.
+constexpr bool is_allowed_alias(named_block const& a, named_block const& b)
+{
+    return b.operand == a.may_alias && is_same_memory(*a.block, *b.block);
+}
 
 /// Requires that no two items of an output share memory, and that no output shares memory with another
 /// operand.
@@ -3329,14 +3392,16 @@ inline void check_apart(
 {
     for (std::size_t k = 0; k < outputs.size(); ++k) {
         named_block const& output = outputs[k];
-        check_unique(op, output.operand, output.block.layout, "Copy it first.");
+        if (output.block == nullptr)
+            continue;
+        check_unique(op, output.operand, output.block->layout, "Copy it first.");
         for (named_block const& input : inputs)
-            if (overlap(output.block, input.block) &&
-                !(input.operand == output.may_alias && is_same_memory(output.block, input.block)))
+            if (intersect(output.bytes, input.bytes) && !is_allowed_alias(output, input) &&
+                overlap(*output.block, *input.block))
                 fail<overlap_error>(op, ": outputs are written while inputs are read, but ", output.operand,
                     " overlaps ", input.operand, ". Copy one of the two.");
         for (std::size_t j = 0; j < k; ++j)
-            if (overlap(output.block, outputs[j].block))
+            if (overlap(output, outputs[j]))
                 fail<overlap_error>(op, ": no two outputs may share memory, but ", output.operand,
                     " overlaps ", outputs[j].operand, ". Separate them.");
     }
@@ -3373,15 +3438,13 @@ constexpr bool check_together(std::string_view op, std::string_view names,
 }
 
 /// Checks QW [D, H, A], MW [D, E, A], V [D, A] and AW [D, H + E, L], and returns their sizes. H is that of R.
-constexpr attention_widths check_attention(std::string_view op, std::optional<shape> const& R,
-    std::optional<shape> const& QW, std::optional<shape> const& MW, std::optional<shape> const& V,
-    std::optional<shape> const& AW)
+constexpr attention_widths check_attention(
+    std::string_view op, shape_ref R, shape_ref QW, shape_ref MW, shape_ref V, shape_ref AW)
 {
     check_given(op, "R", R, 3);
     bool const attends = check_together(op, "QW, MW and V",
-        std::array{std::pair{std::string_view("QW"), QW.has_value()},
-            std::pair{std::string_view("MW"), MW.has_value()},
-            std::pair{std::string_view("V"), V.has_value()}});
+        std::array{std::pair{std::string_view("QW"), bool(QW)}, std::pair{std::string_view("MW"), bool(MW)},
+            std::pair{std::string_view("V"), bool(V)}});
     if (!attends) {
         if (AW)
             fail<shape_error>(op, ": an attention layer needs attention, but AW is ", *AW,
@@ -3405,7 +3468,7 @@ constexpr attention_widths check_attention(std::string_view op, std::optional<sh
             shape_requirement{"AW", "[D, H + E, L]", {D, H + E, L}, AW},
         },
         [&] { return concat("D = ", D, ", H = ", H, ", E = ", E, " and A = ", A); });
-    return {A, E, AW ? L : E, true, AW.has_value()};
+    return {A, E, AW ? L : E, true, bool(AW)};
 }
 
 /// Requires that the sizes of keys, values and alignments do not overflow.
@@ -3421,12 +3484,11 @@ constexpr void check_memory_sizes(
 /// Checks M [N, S, E], initial_attention [D, N, C] and initial_alignment [D, N, S]. Returns S; 0 without
 /// attention.
 constexpr std::size_t check_memory(std::string_view op, attention_widths const& attention,
-    recurrent_widths const& sizes, std::size_t N, std::optional<shape> const& M, bool has_lengths,
-    std::optional<shape> const& initial_attention, std::optional<shape> const& initial_alignment)
+    recurrent_widths const& sizes, std::size_t N, shape_ref M, bool has_lengths, shape_ref initial_attention,
+    shape_ref initial_alignment)
 {
     if (!attention.attends) {
-        for (bool const is_given :
-            {M.has_value(), has_lengths, initial_attention.has_value(), initial_alignment.has_value()})
+        for (bool const is_given : {bool(M), has_lengths, bool(initial_attention), bool(initial_alignment)})
             if (is_given)
                 fail<shape_error>(op,
                     ": memory is for weights with attention, but QW, MW and V are omitted and ",
@@ -3629,13 +3691,83 @@ private:
 
 } // namespace xloom::kernel
 
-// ==== xloom/kernel/multiply.hpp ====
-// Products with a constant matrix.
-//
-// Why every sum is accumulated in the order of k: its bits then depend neither on the number of rows nor on
-// how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
-// Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
-// grow with the length of a chain.
+// ==== xloom/kernel/multiplier.hpp ====
+// Products with a constant matrix on the threads of an execution policy.
+
+// ==== xloom/core/partition.hpp ====
+// The partition of work among threads.
+
+// ==== xloom/core/policy.hpp ====
+// Execution policies. Only the policy that is passed to an operator starts threads.
+
+namespace xloom {
+
+namespace detail {
+struct any_part {
+    void operator()(std::size_t) const {}
+};
+} // namespace detail
+
+/// An execution policy. concurrency() returns the useful number of parts, at least 1. for_each(parts, f)
+/// calls f(0) to f(parts - 1), each once, in any order and on any threads, and returns when all are done; an
+/// exception of f propagates out of it.
+template <class P>
+concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
+    {
+        policy.concurrency()
+    } -> std::convertible_to<std::size_t>;
+    policy.for_each(parts, f);
+};
+
+/// The policy that runs everything on the calling thread.
+struct serial_policy {
+    static constexpr std::size_t concurrency() noexcept { return 1; }
+
+    template <class F>
+    constexpr void for_each(std::size_t parts, F const& f) const
+    {
+        for (std::size_t part = 0; part < parts; ++part)
+            f(part);
+    }
+};
+inline constexpr serial_policy serial{};
+
+namespace detail {
+
+/// A non-owning reference to an execution policy of any type; by default to serial.
+class policy_ref {
+public:
+    constexpr policy_ref() noexcept : policy_ref(serial) {}
+
+    template <execution_policy Policy>
+    constexpr explicit policy_ref(Policy const& policy)
+        : policy_(&policy),
+          concurrency_(policy.concurrency()),
+          for_each_([](void const* self, std::size_t parts, part_of* call, void const* f) {
+              static_cast<Policy const*>(self)->for_each(parts, [=](std::size_t part) { call(f, part); });
+          })
+    {}
+
+    constexpr std::size_t concurrency() const noexcept { return concurrency_; }
+
+    template <class F>
+    void for_each(std::size_t parts, F const& f) const
+    {
+        for_each_(
+            policy_, parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); },
+            &f);
+    }
+
+private:
+    using part_of = void(void const* f, std::size_t part);
+
+    void const* policy_;
+    std::size_t concurrency_;
+    void (*for_each_)(void const* self, std::size_t parts, part_of* call, void const* f);
+};
+
+} // namespace detail
+} // namespace xloom
 
 // ==== xloom/core/tuning.hpp ====
 // The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
@@ -3647,6 +3779,9 @@ private:
 
 namespace xloom::tuning {
 
+/// The assumed size of a core's L1 data cache in bytes, a lower bound.
+inline constexpr std::size_t l1_cache_size = std::size_t{32} << 10;
+
 /// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
 /// memory in every pass over it.
 inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
@@ -3657,11 +3792,15 @@ inline constexpr std::size_t elements_per_thread = std::size_t{1} << 14;
 /// The minimum number of multiply-adds that justifies another thread.
 inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
 
+/// The minimum number of multiply-adds of one product that justifies another thread, which is started and
+/// awaited for this product alone.
+inline constexpr std::size_t products_per_share = std::size_t{1} << 16;
+
 /// The minimum distance in elements between the writes of two threads: more than a cache line.
 inline constexpr std::size_t thread_distance = 64;
 
-/// The number of offsets that scatter and gather compute at once.
-inline constexpr std::size_t offsets_per_block = 64;
+/// The number of offsets that scatter and gather compute at once: they stay in the L1 cache.
+inline constexpr std::size_t offsets_per_block = 512;
 
 /// The largest slice, in elements, that has a loop with a length known at compile time.
 inline constexpr std::size_t max_small_slice = 4;
@@ -3709,6 +3848,37 @@ inline constexpr std::size_t rows_per_product = 96;
 inline constexpr std::size_t rows_per_gradient = 512;
 
 } // namespace xloom::tuning
+
+namespace xloom::detail {
+
+/// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
+/// differ by at most one item, and the larger ones are first.
+constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
+{
+    return count / parts * part + (std::min)(part, count % parts);
+}
+
+template <execution_policy Policy>
+inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
+
+/// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
+/// threads.
+template <execution_policy Policy>
+std::size_t parts_for(Policy const& policy, std::size_t items)
+{
+    return std::max<std::size_t>(
+        std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/kernel/multiply.hpp ====
+// Products with a constant matrix.
+//
+// Why every sum is accumulated in the order of k: its bits then depend neither on the number of rows nor on
+// how the work is partitioned, so that a batch equals its rows, a sequence its pieces, and two threads one.
+// Each sum is split into dependency chains of at most chain_length multiply-adds, because rounding errors
+// grow with the length of a chain.
 
 // ==== xloom/kernel/panels.hpp ====
 // A constant matrix packed for products, in panels as wide as the registers allow.
@@ -3809,69 +3979,6 @@ void pack_panels(strided_matrix<Item> from, std::size_t rows, std::size_t column
 
 // ==== xloom/kernel/row_blocks.hpp ====
 // The rows of a product, in blocks whose sums fit in registers.
-
-// ==== xloom/core/partition.hpp ====
-// The partition of work among threads.
-
-// ==== xloom/core/policy.hpp ====
-// Execution policies. Only the policy that is passed to an operator starts threads.
-
-namespace xloom {
-
-namespace detail {
-struct any_part {
-    void operator()(std::size_t) const {}
-};
-} // namespace detail
-
-/// An execution policy. concurrency() returns the useful number of parts, at least 1. for_each(parts, f)
-/// calls f(0) to f(parts - 1), each once, in any order and on any threads, and returns when all are done; an
-/// exception of f propagates out of it.
-template <class P>
-concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
-    {
-        policy.concurrency()
-    } -> std::convertible_to<std::size_t>;
-    policy.for_each(parts, f);
-};
-
-/// The policy that runs everything on the calling thread.
-struct serial_policy {
-    static constexpr std::size_t concurrency() noexcept { return 1; }
-
-    template <class F>
-    constexpr void for_each(std::size_t parts, F const& f) const
-    {
-        for (std::size_t part = 0; part < parts; ++part)
-            f(part);
-    }
-};
-inline constexpr serial_policy serial{};
-
-} // namespace xloom
-
-namespace xloom::detail {
-
-/// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
-/// differ by at most one item, and the larger ones are first.
-constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
-{
-    return count / parts * part + (std::min)(part, count % parts);
-}
-
-template <execution_policy Policy>
-inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
-
-/// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
-/// threads.
-template <execution_policy Policy>
-std::size_t parts_for(Policy const& policy, std::size_t items)
-{
-    return std::max<std::size_t>(
-        std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
-}
-
-} // namespace xloom::detail
 
 namespace xloom::kernel {
 
@@ -4198,6 +4305,45 @@ void multiply(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> sta
 
 namespace xloom::kernel {
 
+/// Multiplies rows by constant matrices, on the calling thread or on those of an execution policy, each of
+/// which computes columns of its own.
+///
+/// Why columns: one row cannot be partitioned, and the caches of two cores hold a matrix that one cannot. The
+/// bits of a sum do not depend on the columns that are computed with it.
+class multiplier {
+public:
+    multiplier() = default;
+    explicit multiplier(xloom::detail::policy_ref const& policy) : policy_(policy) {}
+
+    /// Computes sums = start + a b: see multiply.
+    template <class T, class Rows = rows_of<T const>>
+    void operator()(std::size_t rows, Rows a, panels<T> const& b, rows_of<T const> start, rows_of<T> sums,
+        panel_order order = panel_order::forwards) const
+    {
+        constexpr std::size_t width = 2 * panel_width<T>; // as one row is multiplied
+        std::size_t const groups = (b.columns + width - 1) / width,
+                          useful = rows * b.depth * b.columns / tuning::products_per_share,
+                          parts = (std::min)({policy_.concurrency(), groups, useful});
+        if (parts <= 1)
+            return multiply<T>(rows, a, b, start, sums, order);
+        policy_.for_each(parts, [&](std::size_t part) {
+            std::size_t const begin = xloom::detail::begin_of_part(part, parts, groups) * width,
+                              end = (std::min)(
+                                  xloom::detail::begin_of_part(part + 1, parts, groups) * width, b.columns);
+            multiply<T>(rows, a, panels<T>{b.items + begin * b.depth, b.depth, end - begin},
+                rows_of<T const>{start.first + begin, start.step}, rows_of<T>{sums.first + begin, sums.step},
+                order);
+        });
+    }
+
+private:
+    xloom::detail::policy_ref policy_{};
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
 /// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are i, o, f, c.
 template <class T>
 struct lstm_parameters {
@@ -4293,13 +4439,17 @@ public:
         return interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
     }
 
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
+    multiplier const& multiplication() const noexcept { return multiply_; }
+
     panels<T> const& W() const noexcept { return p_.W; }
     std::size_t H() const noexcept { return p_.H; }
     T const* bias() const noexcept { return p_.bias; }
     std::size_t sums_step() const noexcept { return p_.sums_step(); }
 
     /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         multiply_R(rows, t, sums);
         for (std::size_t row = 0; row < rows; ++row)
@@ -4308,9 +4458,9 @@ public:
 
 protected:
     /// Adds R h to the sums of the first `rows` rows.
-    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const
     {
-        multiply<T>(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+        multiply_(rows, h_of_all(rows), p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
     }
     /// Computes the next states of a row from its sums, which it overwrites.
     void finish(T* sums, std::size_t row) const noexcept
@@ -4324,6 +4474,7 @@ private:
     T* h_;
     T* c_;
     T* interleaved_;
+    multiplier multiply_{};
 };
 
 } // namespace xloom::kernel
@@ -4422,7 +4573,7 @@ void run_sequences(
             }
         }
         auto const x = interleave(rows, {buffers.x, I}, I, buffers.interleaved_x);
-        multiply<T>(rows, x, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
+        cell.multiplication()(rows, x, cell.W(), {cell.bias(), 0}, {buffers.sums, step});
 
         T* sums = buffers.sums;
         for (std::size_t t = begin, active = count; t < end; ++t) {
@@ -4571,6 +4722,10 @@ public:
     /// Returns the query of a row's last step: exponentials if its keys are.
     T const* query(std::size_t row) const noexcept { return query_ + row * query_step(); }
 
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { lstm_.multiply_by(multiply); }
+    multiplier const& multiplication() const noexcept { return lstm_.multiplication(); }
+
     panels<T> const& W() const noexcept { return lstm_.W(); }
     std::size_t H() const noexcept { return lstm_.H(); }
     T const* bias() const noexcept { return lstm_.bias(); }
@@ -4591,7 +4746,8 @@ public:
         if (p_.attends) {
             auto const attention_of_all =
                 interleave(rows, {attention_, attention_step()}, p_.C, interleaved_);
-            multiply<T>(rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
+            lstm_.multiplication()(
+                rows, attention_of_all, p_.W_attention, {sums, sums_step()}, {sums, sums_step()});
         }
         lstm_.step(rows, continuing, t, sums);
         if (p_.attends)
@@ -4607,16 +4763,16 @@ private:
     {
         auto const h = lstm_.h_of_all(rows);
         rows_of<T const> const zeros{p_.zeros, 0};
-        multiply<T>(rows, h, p_.QW, zeros, {query_, query_step()});
+        lstm_.multiplication()(rows, h, p_.QW, zeros, {query_, query_step()});
         for (std::size_t row = 0; row < rows; ++row) {
             clear_padding(query_ + row * query_step(), p_.A);
             attend(row, t);
         }
         if (p_.has_layer) {
             rows_of<T> const attention{attention_, attention_step()};
-            multiply<T>(rows, h, p_.AW_h, zeros, attention);
-            multiply<T>(rows, interleave(rows, {context_, context_step()}, p_.E, interleaved_), p_.AW_context,
-                {attention_, attention_step()}, attention);
+            lstm_.multiplication()(rows, h, p_.AW_h, zeros, attention);
+            lstm_.multiplication()(rows, interleave(rows, {context_, context_step()}, p_.E, interleaved_),
+                p_.AW_context, {attention_, attention_step()}, attention);
         }
     }
 
@@ -4799,12 +4955,40 @@ using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
 // ==== xloom/kernel/strided_copy.hpp ====
 // A copy between two strided layouts of one shape, planned once and run many times.
 
+// ==== xloom/kernel/transposed_copy.hpp ====
+// A copy that transposes a matrix.
+
+namespace xloom::kernel {
+
+/// Assigns the item from[i * from_step + j] to to[j * to_step + i], for i < rows and j < columns. Requires
+/// that the two do not overlap.
+///
+/// Eight rows at a time: their cache lines stay in the L1 cache while all columns are copied, and eight items
+/// in a row are stored.
+template <class T>
+void copy_transposed(T const* __restrict from, std::ptrdiff_t from_step, T* __restrict to,
+    std::ptrdiff_t to_step, std::size_t rows, std::size_t columns)
+{
+    constexpr std::ptrdiff_t rows_at_once = 8;
+    auto const last = static_cast<std::ptrdiff_t>(rows), end = static_cast<std::ptrdiff_t>(columns);
+    std::ptrdiff_t i = 0;
+    for (; i + rows_at_once <= last; i += rows_at_once)
+        for (std::ptrdiff_t j = 0; j < end; ++j)
+            for (std::ptrdiff_t k = 0; k < rows_at_once; ++k)
+                to[j * to_step + i + k] = from[(i + k) * from_step + j];
+    for (; i < last; ++i)
+        for (std::ptrdiff_t j = 0; j < end; ++j)
+            to[j * to_step + i] = from[i * from_step + j];
+}
+
+} // namespace xloom::kernel
+
 namespace xloom::kernel {
 
 /// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
 /// second. Axes of length 1 are dropped, and adjacent axes that have a common stride in both arrays are
 /// merged, so that most copies are one or two loops. Cost: each item is read once and written once. Allocates
-/// nothing.
+/// nothing. The copy requires that the two arrays do not overlap.
 class strided_copy {
 public:
     constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
@@ -4863,7 +5047,11 @@ private:
         std::size_t const count = dims_[axis];
         std::ptrdiff_t const from_step = from_[axis];
         std::ptrdiff_t const to_step = to_[axis];
-        if (axis + 1 < dims_.size())
+        if (axis + 2 == dims_.size() && from_step == 1 && to_[axis + 1] == 1)
+            copy_transposed(from, from_[axis + 1], to, to_step, dims_[axis + 1], count);
+        else if (axis + 2 == dims_.size() && to_step == 1 && from_[axis + 1] == 1)
+            copy_transposed(from, from_step, to, to_[axis + 1], count, dims_[axis + 1]);
+        else if (axis + 1 < dims_.size())
             for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
                 copy(axis + 1, from, to);
         else if (from_step == 1 && to_step == 1)
@@ -5370,6 +5558,13 @@ std::size_t rank_of([[maybe_unused]] T const& value)
     }
 }
 
+/// Returns the length of the first axis. Requires a rank of at least 1.
+template <tensor T>
+std::size_t length_of_axis_0(T const& value)
+{
+    return static_cast<std::size_t>(*enable_tensor<bare<T>>::shape(value).begin());
+}
+
 /// Returns the shape of a value of any rank as text.
 template <class T>
 std::string describe_shape([[maybe_unused]] T const& value)
@@ -5770,15 +5965,22 @@ namespace xloom {
 
 namespace detail {
 
-/// Returns the layout of an operand's items. An empty tensor may have a null pointer; its strides are then
-/// zeroed to avoid arithmetic on null.
-template <class X>
-strided_layout layout_at(void const* data, X const& operand)
+/// Sets `block` to the memory of an operand, unless its rank exceeds max_rank. An empty tensor may have a
+/// null pointer; its strides are then zeroed to avoid arithmetic on null.
+template <class T, class X>
+void refer(memory_block& block, T* data, X const& operand)
 {
-    strided_layout layout = detail::layout_of(operand);
+    block.address = reinterpret_cast<std::uintptr_t>(data);
+    block.item_bytes = sizeof(T);
+    if (detail::rank_of(operand) > max_rank)
+        return;
+    auto const& dims = enable_tensor<X>::shape(operand);
+    auto const& steps = enable_tensor<X>::strides(operand);
+    block.layout.dims.assign(dims.begin(), dims.end());
     if (data == nullptr)
-        layout.strides = strides(layout.dims.size(), 0);
-    return layout;
+        block.layout.strides.resize(block.layout.dims.size());
+    else
+        block.layout.strides.assign(steps.begin(), steps.end());
 }
 
 /// Returns a pointer to the first item of an operand; accesses the operand as const if T is const.
@@ -5842,8 +6044,7 @@ public:
         if constexpr (Name::template fits<detail::find_ref_error<X, T>()>()) {
             data_ = detail::data_as<T>(operand);
             rank_ = detail::rank_of(operand);
-            if (rank_ <= max_rank)
-                layout_ = detail::layout_at(data_, operand);
+            detail::refer(block_, data_, operand);
         }
     }
 
@@ -5851,17 +6052,14 @@ public:
     T* data() const noexcept { return data_; }
     std::size_t rank() const noexcept { return rank_; }
     /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
-    xloom::shape const& shape() const noexcept { return layout_.dims; }
-    std::ptrdiff_t step(std::size_t axis) const noexcept { return layout_.strides[axis]; }
-    detail::memory_block block() const noexcept
-    {
-        return {reinterpret_cast<std::uintptr_t>(data_), sizeof(T), layout_};
-    }
+    xloom::shape const& shape() const noexcept { return block_.layout.dims; }
+    std::ptrdiff_t step(std::size_t axis) const noexcept { return block_.layout.strides[axis]; }
+    detail::memory_block const& block() const noexcept { return block_; }
 
 private:
     T* data_ = nullptr;
     std::size_t rank_ = 0;
-    detail::strided_layout layout_{};
+    detail::memory_block block_{};
     bool is_given_ = false;
 };
 
@@ -5882,9 +6080,7 @@ public:
         if constexpr (Name::template fits<detail::find_lengths_error<X>()>()) {
             data_ = detail::data_as<detail::item_t<X> const>(operand);
             rank_ = detail::rank_of(operand);
-            if (rank_ <= max_rank)
-                layout_ = detail::layout_at(data_, operand);
-            item_bytes_ = sizeof(detail::item_t<X>);
+            detail::refer(block_, static_cast<detail::item_t<X> const*>(data_), operand);
             read_ = [](void const* data, std::ptrdiff_t at) {
                 return static_cast<std::int64_t>(static_cast<detail::item_t<X> const*>(data)[at]);
             };
@@ -5897,28 +6093,24 @@ public:
     bool is_given() const noexcept { return read_ != nullptr; }
     std::size_t rank() const noexcept { return rank_; }
     /// Returns the shape; empty if the rank exceeds max_rank, which is an error in every operator.
-    xloom::shape const& shape() const noexcept { return layout_.dims; }
+    xloom::shape const& shape() const noexcept { return block_.layout.dims; }
     /// Returns item n of a tensor of rank 1.
     std::int64_t operator[](std::size_t n) const
     {
-        return read_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
+        return read_(data_, static_cast<std::ptrdiff_t>(n) * block_.layout.strides[0]);
     }
     /// Returns item n of a tensor of rank 1 as text. An item above std::int64_t's maximum is negative in
     /// operator[], but exact in the text.
     std::string text(std::size_t n) const
     {
-        return text_(data_, static_cast<std::ptrdiff_t>(n) * layout_.strides[0]);
+        return text_(data_, static_cast<std::ptrdiff_t>(n) * block_.layout.strides[0]);
     }
-    detail::memory_block block() const noexcept
-    {
-        return {reinterpret_cast<std::uintptr_t>(data_), item_bytes_, layout_};
-    }
+    detail::memory_block const& block() const noexcept { return block_; }
 
 private:
     void const* data_ = nullptr;
     std::size_t rank_ = 0;
-    detail::strided_layout layout_{};
-    std::size_t item_bytes_ = 1;
+    detail::memory_block block_{};
     std::int64_t (*read_)(void const*, std::ptrdiff_t) = nullptr;
     std::string (*text_)(void const*, std::ptrdiff_t) = nullptr;
 };
@@ -5944,6 +6136,13 @@ public:
 template <class Item>
 using input_ref = named_ref<tensor_ref<Item const>, names::X>;
 
+/// Returns the memory of an operand; null if it is omitted.
+template <class Ref>
+memory_block const* block_if_given(Ref const& operand)
+{
+    return operand.is_given() ? &operand.block() : nullptr;
+}
+
 /// Requires that every operand has a rank of at most max_rank.
 template <class... Refs, class... Names>
 void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
@@ -5951,11 +6150,11 @@ void check_ranks(std::string_view op, named_ref<Refs, Names> const&... operands)
     (check_rank(op, operands.name, operands.rank()), ...);
 }
 
-/// Returns the shape of an operand; std::nullopt if it is omitted.
+/// Returns the shape of an operand; false if it is omitted.
 template <class Ref>
-std::optional<shape> shape_if_given(Ref const& operand)
+shape_ref shape_if_given(Ref const& operand)
 {
-    return operand.is_given() ? std::optional<shape>(operand.shape()) : std::nullopt;
+    return operand.is_given() ? shape_ref(operand.shape()) : shape_ref();
 }
 
 } // namespace detail
@@ -6057,11 +6256,11 @@ struct batch_operands {
     xloom::direction direction;
     step_rows<Item const> X;
     step_rows<Item> Y;
-    lengths_ref lengths;
+    lengths_ref const* lengths; ///< null or not given: all are T
 
     std::size_t length(std::size_t n) const
     {
-        return lengths.is_given() ? static_cast<std::size_t>(lengths[n]) : sizes.T;
+        return lengths != nullptr && lengths->is_given() ? static_cast<std::size_t>((*lengths)[n]) : sizes.T;
     }
 
     /// Returns the time step at which direction d of a row begins, and true if time runs backwards from
@@ -6174,9 +6373,10 @@ struct recurrent_runner {
     void operator()(Family const& family, Policy const& policy)
     {
         reserve(family);
-        policy.for_each(operands.widths.D * groups, [&](std::size_t p) {
-            run(family, part_at(p), workspace.numbers_.data() + workspace.begins_[p]);
-        });
+        std::size_t const parts = operands.widths.D * groups;
+        if (parts == 1)
+            return run(family, part_at(0), kernel::multiplier(policy_ref(policy)));
+        policy.for_each(parts, [&](std::size_t p) { run(family, part_at(p), kernel::multiplier()); });
     }
 
     /// Makes the workspace large enough for smaller batches too, which may be partitioned into fewer groups.
@@ -6232,10 +6432,11 @@ private:
     }
 
     template <class Family>
-    void run(Family const& family, part const& at, T* numbers) const
+    void run(Family const& family, part const& at, kernel::multiplier const& multiply) const
     {
-        kernel::arena<T> memory(numbers);
-        auto const [rows, buffers] = take_memory(family, at, memory);
+        kernel::arena<T> memory(workspace.numbers_.data() + workspace.begins_[at.d * groups + at.group]);
+        auto [rows, buffers] = take_memory(family, at, memory);
+        rows.multiply_by(multiply);
         family.start(at, rows);
         kernel::run_sequences<T>(rows, at.first, at.count, buffers);
         family.finish(at, rows);
@@ -6425,6 +6626,477 @@ kernel::gate<T> gate_of(activation_function const& function, std::optional<doubl
 
 } // namespace xloom::detail
 
+// ==== xloom/run/recurrent/small_row.hpp ====
+// A batch of one row of few units, run by steps whose sums are in registers.
+
+// ==== xloom/kernel/small_cells.hpp ====
+// Steps of one row of a few units, with the sums of all gates in registers.
+//
+// Why: a step of 8 to 64 units takes as long as writing its sums to memory, and the general products prepare
+// tiles for more. The sums are added in the same order, so that a step has the same bits.
+
+// ==== xloom/kernel/gru.hpp ====
+// A time step of the GRU for a batch of rows, on raw data.
+
+namespace xloom::kernel {
+
+/// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are z, r, h.
+template <class T>
+struct gru_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    panels<T> W;           ///< [I, 3 gate_step]
+    panels<T> R_zr;        ///< [H, 2 gate_step]
+    panels<T> R_h;         ///< [H, gate_step]
+    T const* bias;         ///< laid out as a row of sums; without Rb_h if linear_before_reset
+    T const* Rb_h;         ///< zeros unless linear_before_reset
+    gate<T> f, g;
+    bool linear_before_reset;
+
+    std::size_t sums_step() const noexcept { return row_step<T>(3 * gate_step); }
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
+};
+
+/// The recorder of a step's sums that records nothing.
+struct no_gru_recorder {
+    template <class T>
+    void gates(std::size_t, T const*, T const*) const noexcept
+    {}
+    template <class T>
+    void next(std::size_t, T const*) const noexcept
+    {}
+    template <class T>
+    void state(std::size_t, T const*) const noexcept
+    {}
+};
+
+template <class T>
+class gru_rows {
+public:
+    using parameters = gru_parameters<T>;
+
+    gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p),
+          h_(memory.take(rows * p.gate_step)),
+          reset_(memory.take(rows * row_step<T>(p.gate_step))),
+          interleaved_(memory.take(rows * p.gate_step))
+    {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
+    multiplier const& multiplication() const noexcept { return multiply_; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const
+    {
+        recorded_step(rows, sums, no_gru_recorder());
+    }
+
+protected:
+    /// Performs a step, and calls record.gates(row, sums of z and r, Rh h + Rb_h if linear_before_reset),
+    /// record.next(row, sums of h) and record.state(row, h).
+    template <class Recorder>
+    void recorded_step(std::size_t rows, T* sums, Recorder const& record) const
+    {
+        std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
+        auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
+        rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
+        multiply_(rows, h, p_.R_zr, {sums, step}, {sums, step});
+        if (p_.linear_before_reset)
+            multiply_(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
+        for (std::size_t row = 0; row < rows; ++row) {
+            T *const z = sums + row * step, *const r = z + p_.gate_step,
+                     *const reset = reset_ + row * reset_step;
+            record.gates(row, z, reset);
+            p_.f(z, H);
+            p_.f(r, H);
+            if (p_.linear_before_reset)
+                add_products(r, reset, h_sums.first + row * step, H);
+            else
+                set_products(r, this->h(row), reset, H);
+        }
+        if (!p_.linear_before_reset)
+            multiply_(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h,
+                {h_sums.first, step}, h_sums);
+        for (std::size_t row = 0; row < rows; ++row) {
+            T *const z = sums + row * step, *const next = h_sums.first + row * step,
+                     *const state = this->h(row);
+            record.next(row, next);
+            p_.g(next, H);
+            for_each_batch<T>(H, [=](std::size_t j) {
+                auto const kept = load_batch(z + j);
+                store_batch(state + j,
+                    multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
+            });
+            record.state(row, state);
+        }
+    }
+
+private:
+    gru_parameters<T> const& p_;
+    T* h_;
+    T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
+    T* interleaved_;
+    multiplier multiply_{};
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/rnn.hpp ====
+// A time step of the simple recurrent network for a batch of rows, on raw data.
+
+namespace xloom::kernel {
+
+template <class T>
+struct rnn_parameters {
+    using number = T;
+
+    std::size_t I, H;
+    std::size_t gate_step; ///< H rounded up to whole batches
+    panels<T> W;           ///< [I, gate_step]
+    panels<T> R;           ///< [H, gate_step]
+    T const* bias;         ///< laid out as a row of sums
+    gate<T> f;
+
+    std::size_t sums_step() const noexcept { return row_step<T>(gate_step); }
+    /// Returns the multiply-adds of a row and a step.
+    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
+};
+
+template <class T>
+class rnn_rows {
+public:
+    using parameters = rnn_parameters<T>;
+
+    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
+        : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
+    {}
+
+    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
+
+    /// Multiplies by `multiply` from now on.
+    void multiply_by(multiplier const& multiply) noexcept { multiply_ = multiply; }
+    multiplier const& multiplication() const noexcept { return multiply_; }
+
+    panels<T> const& W() const noexcept { return p_.W; }
+    std::size_t H() const noexcept { return p_.H; }
+    T const* bias() const noexcept { return p_.bias; }
+    std::size_t sums_step() const noexcept { return p_.sums_step(); }
+
+    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
+    {
+        multiply_R(rows, t, sums);
+        for (std::size_t row = 0; row < rows; ++row)
+            finish(sums + row * sums_step(), row);
+    }
+
+protected:
+    /// Adds R h to the sums of the first `rows` rows.
+    void multiply_R(std::size_t rows, std::size_t t, T* sums) const
+    {
+        auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
+        multiply_(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
+    }
+    /// Computes the next h of a row from its sums, which it overwrites.
+    void finish(T* sums, std::size_t row) const noexcept
+    {
+        p_.f(sums, p_.H);
+        std::copy_n(sums, p_.gate_step, h(row));
+    }
+
+private:
+    rnn_parameters<T> const& p_;
+    T* h_;
+    T* interleaved_;
+    multiplier multiply_{};
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The maximum number of batches of sums that a step keeps in registers.
+template <class T>
+inline constexpr std::size_t max_small_sums = !has_simd<T>               ? 0
+                                              : sizeof(batch_t<T>) >= 64 ? 16
+                                                                         : 12;
+
+/// A step of one row: h, and c of an LSTM, become the next states; h is also written to y unless it is null.
+/// All are contiguous.
+template <class Parameters, class T = typename Parameters::number>
+using small_step = void (*)(Parameters const& p, T* h, T* c, T const* x, T* y) noexcept;
+
+namespace detail {
+
+/// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
+template <std::size_t Batches, class T>
+[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> products_of(
+    T const* row, panels<T> const& b) noexcept
+{
+    std::array<batch_t<T>, Batches> sums;
+    sums.fill(batch_t<T>(T(0)));
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < b.depth; ++k)
+        add_row<T>(batch_t<T>(row[k]), load_batches<Batches>(b.items, b.depth * panel_width<T>, k), sums);
+    return sums;
+}
+
+/// Returns the products of a row with the panels of z and r and with those of h, in one loop.
+template <std::size_t N, class T>
+[[gnu::always_inline]] inline std::array<batch_t<T>, 3 * N> products_of_gru(
+    T const* row, panels<T> const& R_zr, panels<T> const& R_h) noexcept
+{
+    std::array<batch_t<T>, 2 * N> gates;
+    std::array<batch_t<T>, N> next;
+    gates.fill(batch_t<T>(T(0)));
+    next.fill(batch_t<T>(T(0)));
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < R_zr.depth; ++k) {
+        batch_t<T> const factor(row[k]);
+        add_row<T>(factor, load_batches<2 * N>(R_zr.items, R_zr.depth * panel_width<T>, k), gates);
+        add_row<T>(factor, load_batches<N>(R_h.items, R_h.depth * panel_width<T>, k), next);
+    }
+    std::array<batch_t<T>, 3 * N> all;
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < 3 * N; ++i)
+        all[i] = i < 2 * N ? gates[i] : next[i - 2 * N];
+    return all;
+}
+
+/// Returns bias + products of x.
+template <std::size_t Batches, class T>
+[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> sums_of_x(
+    T const* bias, T const* x, panels<T> const& W) noexcept
+{
+    auto sums = products_of<Batches>(x, W);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < Batches; ++i)
+        sums[i] = load_batch(bias + i * batch_size<T>) + sums[i];
+    return sums;
+}
+
+/// Loads a row of units, padded with zeros.
+template <std::size_t Batches, class T>
+[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> load_units(
+    T const* from, std::size_t units) noexcept
+{
+    std::array<batch_t<T>, Batches> row;
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i + 1 < Batches; ++i)
+        row[i] = load_batch(from + i * batch_size<T>);
+    constexpr std::size_t last = (Batches - 1) * batch_size<T>;
+    row[Batches - 1] =
+        units == last + batch_size<T> ? load_batch(from + last) : load_first(from + last, units - last);
+    return row;
+}
+
+/// Stores a row of units.
+template <std::size_t Batches, class T>
+[[gnu::always_inline]] inline void store_units(
+    std::array<batch_t<T>, Batches> const& row, T* to, std::size_t units) noexcept
+{
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i + 1 < Batches; ++i)
+        store_batch(to + i * batch_size<T>, row[i]);
+    constexpr std::size_t last = (Batches - 1) * batch_size<T>;
+    if (units == last + batch_size<T>)
+        store_batch(to + last, row[Batches - 1]);
+    else
+        store_first<T>(row[Batches - 1], to + last, units - last);
+}
+
+template <std::size_t N, class T>
+[[gnu::flatten]] void small_lstm_step(lstm_parameters<T> const& p, T* h, T* c, T const* x, T* y) noexcept
+{
+    auto sums = products_of<4 * N>(h, p.R);
+    auto const of_x = sums_of_x<4 * N>(p.bias, x, p.W);
+    auto state = load_units<N>(c, p.H);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < 4 * N; ++i)
+        sums[i] = of_x[i] + sums[i];
+    std::array<batch_t<T>, N> next;
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < N; ++i)
+        state[i] =
+            multiply_add(sigmoid()(sums[2 * N + i]), state[i], sigmoid_times_tanh(sums[i], sums[3 * N + i]));
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < N; ++i)
+        next[i] = sigmoid_times_tanh(sums[N + i], state[i]);
+    store_units<N, T>(state, c, p.H);
+    store_units<N, T>(next, h, p.H);
+    if (y != nullptr)
+        store_units<N, T>(next, y, p.H);
+}
+
+template <std::size_t N, class T>
+[[gnu::flatten]] void small_gru_step(gru_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
+{
+    auto const sums = sums_of_x<3 * N>(p.bias, x, p.W);
+    std::array<batch_t<T>, N> z, r, next, state = load_units<N>(h, p.H);
+    auto const set_gates = [&](auto const& products) {
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < N; ++i) {
+            z[i] = sigmoid()(sums[i] + products[i]);
+            r[i] = sigmoid()(sums[N + i] + products[N + i]);
+        }
+    };
+    if (p.linear_before_reset) {
+        auto const products = products_of_gru<N>(h, p.R_zr, p.R_h);
+        set_gates(products);
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < N; ++i)
+            next[i] = multiply_add(
+                r[i], load_batch(p.Rb_h + i * batch_size<T>) + products[2 * N + i], sums[2 * N + i]);
+    } else {
+        set_gates(products_of<2 * N>(h, p.R_zr));
+        T reset[N * batch_size<T>];
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < N; ++i)
+            store_batch(reset + i * batch_size<T>, r[i] * state[i]);
+        auto const products = products_of<N>(reset, p.R_h);
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < N; ++i)
+            next[i] = sums[2 * N + i] + products[i];
+    }
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < N; ++i)
+        next[i] = multiply_add(z[i], state[i], (batch_t<T>(1) - z[i]) * kernel::tanh()(next[i]));
+    store_units<N, T>(next, h, p.H);
+    if (y != nullptr)
+        store_units<N, T>(next, y, p.H);
+}
+
+template <std::size_t N, class T>
+[[gnu::flatten]] void small_rnn_step(rnn_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
+{
+    auto sums = sums_of_x<N>(p.bias, x, p.W);
+    auto const products = products_of<N>(h, p.R);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < N; ++i)
+        sums[i] = kernel::tanh()(sums[i] + products[i]);
+    store_units<N, T>(sums, h, p.H);
+    if (y != nullptr)
+        store_units<N, T>(sums, y, p.H);
+}
+
+/// Calls f with the number of batches of units as a constant, and returns its result; nullptr if a step does
+/// not fit in registers.
+template <std::size_t Sums, class Parameters, class F>
+small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexcept
+{
+    using T = typename Parameters::number;
+    constexpr std::size_t most = max_small_sums<T> / Sums;
+    std::size_t const batches = p.gate_step / batch_size<T>;
+    small_step<Parameters> step = nullptr;
+    if constexpr (most != 0)
+        if (batches >= 1 && batches <= most && p.W.depth >= 1 && p.W.depth <= chain_length)
+            with_count<1, most>(batches, [&](auto count) { step = f(count); });
+    return step;
+}
+
+} // namespace detail
+
+/// Returns the step of one row that these weights permit; nullptr: only the general one.
+template <class T>
+small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
+{
+    if (!is_plain(p))
+        return nullptr;
+    return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
+}
+template <class T>
+small_step<gru_parameters<T>> small_step_of(gru_parameters<T> const& p) noexcept
+{
+    if (p.f.function.kind != activation::sigmoid || p.g.function.kind != activation::tanh || p.f.is_clipped)
+        return nullptr;
+    return detail::step_in_registers<3>(p, [](auto count) { return &detail::small_gru_step<count, T>; });
+}
+template <class T>
+small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
+{
+    if (p.f.function.kind != activation::tanh || p.f.is_clipped)
+        return nullptr;
+    return detail::step_in_registers<2>(p, [](auto count) { return &detail::small_rnn_step<count, T>; });
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The states of a row of few units.
+template <class T>
+struct small_row {
+    /// The maximum number of units.
+    static constexpr std::size_t capacity =
+        (std::max)(kernel::max_small_sums<T>, std::size_t{1}) * kernel::batch_size<T>;
+
+    std::size_t units;
+    T *first_h, *first_c;
+
+    std::size_t H() const noexcept { return units; }
+    T* h(std::size_t) const noexcept { return first_h; }
+    T* c(std::size_t) const noexcept { return first_c; }
+};
+
+/// True if small steps can run a batch of one row, and take no longer than the general engine.
+///
+/// Why only weights that fit in L1: a small step reads all of them in one loop, and beyond L1 the products of
+/// several steps at once, panel by panel, are faster.
+template <class Item, class Weights>
+bool prefers_small_steps(Weights const& weights, batch_operands<Item> const& operands)
+{
+    auto const& [D, I, H] = operands.widths;
+    if (operands.sizes.N != 1)
+        return false;
+    for (std::size_t d = 0; d < D; ++d) {
+        auto const& p = detail::parameters_of(weights, d);
+        bool const is_worthwhile =
+            operands.sizes.T == 1 || p.products() * sizeof(Item) <= tuning::l1_cache_size;
+        if (kernel::small_step_of(p) == nullptr || !is_worthwhile ||
+            (I != 1 && operands.sequence(d, 0).x.step != 1))
+            return false;
+    }
+    return true;
+}
+
+/// Runs a batch of one row. Requires prefers_small_steps(weights, operands).
+template <class Item, class Weights, class States>
+void run_small_row(Weights const& weights, States const& states, batch_operands<Item> const& operands)
+{
+    std::size_t const H = operands.widths.H;
+    for (std::size_t d = 0; d < operands.widths.D; ++d) {
+        auto const& p = detail::parameters_of(weights, d);
+        auto const step = kernel::small_step_of(p);
+        kernel::sequence<Item> const sequence = operands.sequence(d, 0);
+        typename recurrent_runner<Item>::part const part{d, d, &sequence, 1, 0};
+        std::array<Item, small_row<Item>::capacity> h, c;
+        small_row<Item> const row{H, h.data(), c.data()};
+        states.start(part, row);
+        for (std::size_t t = 0; t < sequence.length; ++t) {
+            auto const at = static_cast<std::ptrdiff_t>(t);
+            step(p, h.data(), c.data(), sequence.x.first + at * sequence.x_step, nullptr);
+            if (sequence.y.first != nullptr)
+                kernel::copy_row<Item, Item>(
+                    {h.data()}, H, {sequence.y.first + at * sequence.y_step, sequence.y.step});
+        }
+        states.finish(part, row);
+        operands.Y.zero_fill(sequence.length, operands.sizes.T, d, 0, 0, H);
+    }
+}
+
+} // namespace xloom::detail
+
 namespace xloom::detail {
 
 template <class Item>
@@ -6439,11 +7111,11 @@ xt::xtensor<Item, 3> make_state(recurrent_widths const& sizes, batch_sizes const
     return enable_tensor<xt::xtensor<Item, 3>>::make(state_shape(sizes, batch, layout));
 }
 
-/// Returns the memory block of each input; an empty one for an omitted input.
+/// Returns the memory block of each input.
 template <class... Refs, class... Names>
 std::array<named_block, sizeof...(Refs)> blocks_of(named_ref<Refs, Names> const&... inputs)
 {
-    return {named_block{inputs.name, inputs.is_given() ? inputs.block() : memory_block{0, 1, {{0}, {1}}}}...};
+    return {named_block{inputs.name, block_if_given(inputs)}...};
 }
 
 /// An output, its required shape, and the name of the input that may be the same tensor.
@@ -6451,7 +7123,7 @@ template <class Item>
 struct output_requirement {
     std::string_view operand;
     std::string_view symbolic_shape;
-    shape expected;
+    shape const& expected;
     tensor_ref<Item> const& ref;
     std::string_view may_alias{};
 };
@@ -6463,17 +7135,23 @@ void check_outputs(std::string_view op, Describe const& describe,
     std::array<output_requirement<Item>, Outputs> const& outputs,
     std::array<named_block, Inputs> const& inputs)
 {
-    std::array<shape_requirement, Outputs> laws{};
-    static_vector<named_block, Outputs> blocks;
-    for (std::size_t i = 0; i < Outputs; ++i) {
-        output_requirement<Item> const& output = outputs[i];
+    bool are_right = true;
+    for (output_requirement<Item> const& output : outputs) {
         check_rank(op, output.operand, output.ref.rank());
-        laws[i] = {output.operand, output.symbolic_shape, output.expected, shape_if_given(output.ref)};
-        if (output.ref.is_given())
-            blocks.push_back({output.operand, output.ref.block(), output.may_alias});
+        are_right &= !output.ref.is_given() || output.ref.shape() == output.expected;
     }
-    check_shapes(op, laws, describe);
-    check_apart(op, blocks, inputs);
+    std::apply(
+        [&](auto const&... output) {
+            if (!are_right)
+                check_shapes(op,
+                    std::array{shape_requirement{output.operand, output.symbolic_shape, output.expected,
+                        shape_if_given(output.ref)}...},
+                    describe);
+            check_apart(op,
+                std::array{named_block{output.operand, block_if_given(output.ref), output.may_alias}...},
+                inputs);
+        },
+        outputs);
 }
 
 template <class Item, class Weights, class Policy>
@@ -6490,7 +7168,10 @@ void run_recurrent(Weights const& weights, States const& states, input_ref<Item>
     recurrent_workspace<Item>& workspace, Policy const& policy)
 {
     batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {X, weights.layout()},
-        {Y, weights.layout()}, sequence_lens};
+        {Y, weights.layout()}, &sequence_lens};
+    if constexpr (std::is_same_v<compute_t<Item>, Item>)
+        if (prefers_small_steps(weights, operands))
+            return run_small_row(weights, states, operands);
     make_runner(weights, operands, workspace, policy)(states, policy);
 }
 
@@ -6501,7 +7182,7 @@ recurrent_workspace<Item> reserved_workspace(std::string_view op, Weights const&
 {
     check_batch_sizes(op, weights.sizes(), batch);
     recurrent_workspace<Item> workspace;
-    make_runner(weights, batch_operands<Item>{batch, weights.sizes(), weights.direction(), {}, {}, {}},
+    make_runner(weights, batch_operands<Item>{batch, weights.sizes(), weights.direction(), {}, {}, nullptr},
         workspace, policy)
         .reserve_all(states);
     return workspace;
@@ -6702,7 +7383,7 @@ void with_attn_lstm_runner(input_ref<Item> const& X, Weights const& weights, att
     Policy const& policy, Use const& use)
 {
     batch_operands<Item> const operands{{sizes.T, sizes.N}, weights.sizes(), weights.direction(), {X, 0},
-        {outputs.Y, 0}, start.sequence_lens};
+        {outputs.Y, 0}, &start.sequence_lens};
     workspace.attending.resize((std::max)(workspace.attending.size(), weights.sizes().D * sizes.N));
     attn_lstm_states<Item, Weights, Score> const states{weights, score, operands,
         {start.M, start.memory_seq_lens, sizes.S}, {start.initial_h, 0}, {start.initial_c, 0},
@@ -7063,7 +7744,8 @@ attn_lstm_start<Item> start_of(attn_lstm_inputs<Item> const& in)
 ///           scalars.
 /// Options   attn_lstm_options; if the weights are packed, those given to attn_lstm_weights.
 /// Score     any attention_score in place of the sum above; its arguments include the last alignment.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions; where
+///           there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T] or
 ///           [0, S]). A score's exceptions propagate.
 /// Order     as lstm: the bits of a row depend only on the row; a sequence in pieces, with Y_h, Y_c,
@@ -7473,7 +8155,7 @@ public:
         : lstm_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
     {}
 
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         std::size_t const width = p_.gate_step;
         this->multiply_R(rows, t, sums);
@@ -9767,7 +10449,7 @@ public:
         detail::check_ranks(name, M, memory_seq_lens);
         std::size_t const N = M.is_given() && M.shape().size() == 3 ? M.shape()[0] : 0;
         std::size_t const S = detail::check_memory(name, weights_.attention(), weights_.sizes(), N,
-            detail::shape_if_given(M), memory_seq_lens.is_given(), std::nullopt, std::nullopt);
+            detail::shape_if_given(M), memory_seq_lens.is_given(), {}, {});
         detail::check_rows(name, weights_.sizes(), N);
         detail::check_lengths(name, "memory_seq_lens", memory_seq_lens, N, "S", S);
         memory_.rows.reserve(N); // before loops over N: an M without items may have any N
@@ -10045,19 +10727,19 @@ struct time_axis {
         return rest;
     }
 
-    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a
-    /// contiguous row-major buffer.
-    strided_copy pack_copy(std::size_t count) const
+    /// Returns the copy of `count` consecutive elements, the first of which is passed to it, into a buffer of
+    /// row-major elements that begin `spacing` items apart.
+    strided_copy pack_copy(std::size_t count, std::size_t spacing) const
     {
-        auto const [dims, strided, packed] = several(count);
+        auto const [dims, strided, packed] = several(count, spacing);
         return {dims, strided, packed};
     }
 
-    /// Returns the copy from a contiguous row-major buffer to `count` consecutive elements, the first of
-    /// which is passed to it.
-    strided_copy unpack_copy(std::size_t count) const
+    /// Returns the copy from such a buffer to `count` consecutive elements, the first of which is passed to
+    /// it.
+    strided_copy unpack_copy(std::size_t count, std::size_t spacing) const
     {
-        auto const [dims, strided, packed] = several(count);
+        auto const [dims, strided, packed] = several(count, spacing);
         return {dims, packed, strided};
     }
 
@@ -10070,14 +10752,13 @@ private:
 
     /// Returns the layouts of `count` elements as one array. Time comes after the axes of larger strides, so
     /// that a copy accesses memory in order.
-    both_layouts several(std::size_t count) const
+    both_layouts several(std::size_t count, std::size_t spacing) const
     {
         std::size_t axis = 0;
         while (axis < element.dims.size() && std::abs(element.strides[axis]) >= std::abs(step))
             ++axis;
-        auto const size = static_cast<std::ptrdiff_t>(element_count(element.dims));
         return {insert_axis(element.dims, axis, count), insert_axis(element.strides, axis, step),
-            insert_axis(row_major_strides(element.dims), axis, size)};
+            insert_axis(row_major_strides(element.dims), axis, static_cast<std::ptrdiff_t>(spacing))};
     }
 };
 
@@ -10092,63 +10773,127 @@ namespace xloom::detail {
 template <class T>
 using item_buffer = xt::uvector<T, cache_aligned_allocator<T>>;
 
-/// A buffer for the current element of an output. Each element is written back at the end of its iteration,
-/// because a body may read, through a captured variable, what earlier iterations wrote.
+/// When the elements of outputs that are not contiguous must be in the tensor: at the end of their iteration,
+/// because a body may read there, through a captured variable, what earlier iterations wrote; or several at
+/// once, before the operator returns.
+enum class write_back { each_element, blocks };
+
+/// The number of elements that a buffer has room for, and the distance in items from one to the next.
+struct buffer_extent {
+    std::size_t capacity;
+    std::size_t spacing;
+};
+
+/// Returns the extent of a buffer for one element, or in blocks, for those that share a cache line in the
+/// tensor: the line is then loaded or stored once for all of them. Items whose copy may throw have no blocks,
+/// so that it throws in the iteration that needs the item.
+///
+/// Why the spacing is an odd number of cache lines: items at the same place of several elements would compete
+/// for the same lines of the L1 cache if it were a power of two.
+template <class T>
+buffer_extent buffer_extent_of(kernel::time_axis const& time, bool in_blocks)
+{
+    constexpr std::size_t line = elements_per_cache_line<T>;
+    std::size_t const size = element_count(time.element.dims);
+    std::size_t const spacing = ((size + line - 1) / line | 1) * line;
+    if (!in_blocks || !std::is_trivially_copyable_v<T> || time.step == 0 || size == 0)
+        return {1, spacing};
+    std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(time.step));
+    std::size_t const in_the_buffer = tuning::element_buffer_bytes / sizeof(T) / spacing;
+    return {std::max<std::size_t>(1, (std::min)(in_a_line, in_the_buffer)), spacing};
+}
+
+/// A buffer for elements of an output. Each is written back at the end of its iteration or, in blocks, with
+/// the last of its block; the destructor writes back the rest, also during unwinding.
 template <class T>
 class element_buffer {
 public:
-    element_buffer(T* data, kernel::time_axis const& time, std::size_t)
+    element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when)
         : time_(time),
           place_(data + time.first),
-          items_(element_count(time.element.dims)),
-          scatter_(time.unpack_copy(1))
+          left_(length),
+          extent_(buffer_extent_of<T>(time, when == write_back::blocks)),
+          items_(extent_.capacity * extent_.spacing),
+          scatter_(time.unpack_copy(extent_.capacity, extent_.spacing))
     {}
+    element_buffer(element_buffer const&) = delete;
 
-    /// Initialises every element from the tensor, for an input that is the same tensor. Returns the address
-    /// of the buffered items.
-    T* start_from_input()
+    ~element_buffer()
     {
-        gather_.emplace(time_.pack_copy(1));
-        return items_.data();
+        if (filled_ != 0)
+            write_back_filled();
     }
+
+    /// Initialises every element from the tensor, for an input that is the same tensor.
+    void start_from_input() { gather_.emplace(time_.pack_copy(extent_.capacity, extent_.spacing)); }
+
+    /// Returns the address of the current element, or of the one that enter() will make current.
+    T* current() { return items_.data() + filled_ * extent_.spacing; }
 
     T* enter()
     {
-        if (gather_)
+        if (gather_ && filled_ == 0)
             gather();
-        return items_.data();
+        return current();
     }
 
-    [[gnu::noinline]] void leave()
+    void leave()
     {
-        scatter_(items_.data(), place_);
-        place_ += time_.step;
+        if (++filled_ == extent_.capacity)
+            write_back_block();
     }
 
 private:
-    [[gnu::noinline]] void gather() { (*gather_)(place_, items_.data()); }
+    [[gnu::noinline]] void write_back_block() { scatter_(items_.data(), take_place()); }
+
+    [[gnu::noinline]] void write_back_filled()
+    {
+        kernel::strided_copy const scatter = time_.unpack_copy(filled_, extent_.spacing);
+        scatter(items_.data(), take_place());
+    }
+
+    /// Empties the buffer and returns the place of its first element, before a copy that may throw: the
+    /// destructor does not try again.
+    T* take_place()
+    {
+        T* const place = place_;
+        place_ += time_.step * static_cast<std::ptrdiff_t>(filled_);
+        filled_ = 0;
+        return place;
+    }
+
+    [[gnu::noinline]] void gather()
+    {
+        if (left_ < extent_.capacity)
+            gather_.emplace(time_.pack_copy(left_, extent_.spacing));
+        else
+            left_ -= extent_.capacity;
+        (*gather_)(place_, items_.data());
+    }
 
     kernel::time_axis time_;
     T* place_;
+    std::size_t left_; ///< elements of the tensor that are not in the buffer yet
+    buffer_extent extent_;
     item_buffer<T> items_;
     kernel::strided_copy scatter_;
     std::optional<kernel::strided_copy> gather_{};
+    std::size_t filled_ = 0;
 };
 
-/// A buffer for several elements of an input: consecutive elements that share a cache line load it once.
+/// A buffer for elements of an input, which are loaded in blocks.
 template <class T>
 class element_buffer<T const> {
 public:
-    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length)
+    element_buffer(T const* data, kernel::time_axis const& time, std::size_t length, write_back)
         : time_(time),
           first_(data + time.first),
           length_(length),
           next_(first_),
           left_(length),
-          element_size_(element_count(time.element.dims)),
-          capacity_(neighbours(time.step, element_size_)),
-          items_(capacity_ * element_size_),
-          gather_(time.pack_copy(capacity_))
+          extent_(buffer_extent_of<T>(time, true)),
+          items_(extent_.capacity * extent_.spacing),
+          gather_(time.pack_copy(extent_.capacity, extent_.spacing))
     {}
 
     /// Makes element t the next one.
@@ -10163,29 +10908,18 @@ public:
     {
         if (position_ == filled_)
             gather();
-        return items_.data() + position_ * element_size_;
+        return items_.data() + position_ * extent_.spacing;
     }
 
     void leave() { ++position_; }
 
 private:
-    /// Returns the number of elements that share a cache line; 1 where copying items may throw, so that it
-    /// throws in the iteration that needs the item.
-    static std::size_t neighbours(std::ptrdiff_t step, std::size_t element_size)
-    {
-        if (!std::is_trivially_copyable_v<T> || step == 0 || element_size == 0)
-            return 1;
-        std::size_t const in_a_line = cache_line / sizeof(T) / static_cast<std::size_t>(std::abs(step));
-        return std::max<std::size_t>(
-            1, (std::min)(in_a_line, tuning::element_buffer_bytes / sizeof(T) / element_size));
-    }
-
     [[gnu::noinline]] void gather()
     {
         position_ = 0;
-        filled_ = (std::min)(capacity_, left_);
-        if (filled_ < capacity_)
-            time_.pack_copy(filled_)(next_, items_.data());
+        filled_ = (std::min)(extent_.capacity, left_);
+        if (filled_ < extent_.capacity)
+            time_.pack_copy(filled_, extent_.spacing)(next_, items_.data());
         else
             gather_(next_, items_.data());
         left_ -= filled_;
@@ -10197,8 +10931,7 @@ private:
     std::size_t length_;
     T const* next_;
     std::size_t left_;
-    std::size_t element_size_;
-    std::size_t capacity_;
+    buffer_extent extent_;
     item_buffer<T> items_;
     kernel::strided_copy gather_;
     std::size_t position_ = 0;
@@ -10232,11 +10965,12 @@ struct element_shape<xt::fixed_shape<Dims...>, false>
     : element_shape<std::array<std::size_t, sizeof...(Dims)>, false> {};
 
 /// A cursor over the elements of an operand along time; each element's items are contiguous. T is const for
-/// an input. The last argument of the constructors is the number of elements.
+/// an input. The last arguments of the constructors, which buffers need, are the number of elements, and when
+/// those of an output are written back.
 template <class T, class ElementShape>
 class element_cursor {
 public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
         : data_(data), first_(time.first), at_(time.first), step_(time.step), view_(data, time.element.dims)
     {}
 
@@ -10275,12 +11009,14 @@ protected:
 template <class T, class ElementShape>
 class buffered_cursor : public element_cursor<T, ElementShape> {
     using base = element_cursor<T, ElementShape>;
+    using item = std::remove_const_t<T>;
 
 public:
-    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length) : base(data, time, length)
+    buffered_cursor(T* data, kernel::time_axis const& time, std::size_t length, write_back when = {})
+        : base(data, time, length)
     {
         if (!is_row_major(time.element))
-            buffer_ = std::make_unique<element_buffer<T>>(data, time, length);
+            buffer_ = std::make_unique<element_buffer<T>>(data, time, length, when);
     }
 
     void seek(std::size_t t)
@@ -10294,6 +11030,8 @@ public:
     {
         if (buffer_)
             this->view_.rebind(buffer_->enter());
+        else if (shared_)
+            this->view_.rebind(shared_->current());
         else
             base::enter();
     }
@@ -10308,12 +11046,12 @@ public:
     /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
     /// if the output has a buffer.
     template <class OutputShape>
-    void share_buffer_of(buffered_cursor<std::remove_const_t<T>, OutputShape>& output)
+    void share_buffer_of(buffered_cursor<item, OutputShape>& output)
     {
         if (!output.buffer_)
             return;
-        this->data_ = output.buffer_->start_from_input();
-        this->at_ = this->step_ = 0;
+        output.buffer_->start_from_input();
+        shared_ = output.buffer_.get();
         buffer_.reset();
     }
 
@@ -10322,12 +11060,13 @@ private:
     friend class buffered_cursor;
 
     std::unique_ptr<element_buffer<T>> buffer_{};
+    element_buffer<item>* shared_ = nullptr; ///< the buffer of an output that is the same tensor
 };
 
 template <class T>
 class element_cursor<T, item_element> {
 public:
-    element_cursor(T* data, kernel::time_axis const& time, std::size_t)
+    element_cursor(T* data, kernel::time_axis const& time, std::size_t, write_back = {})
         : data_(data), first_(time.first), at_(time.first), step_(time.step)
     {}
 
@@ -10845,6 +11584,23 @@ void make_shape(Stacked& result, shape const& dims)
         result = enable_tensor<Stacked>::make(dims);
 }
 
+/// Reallocates result k, stacked along axis 0, for `length` elements and keeps the first `kept`; the writer
+/// goes on behind them.
+template <class Stacked, class Writer>
+void resize_stacked(
+    std::string_view op, std::size_t k, Stacked& result, Writer& writer, std::size_t length, std::size_t kept)
+{
+    Stacked resized = enable_tensor<Stacked>::make(
+        stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<Stacked>), {}));
+    strided_layout const to = detail::layout_of(resized);
+    kernel::strided_copy(
+        insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).strides, to.strides)(
+        enable_tensor<Stacked>::data(std::as_const(result)), enable_tensor<Stacked>::data(resized));
+    result = std::move(resized);
+    writer = {enable_tensor<Stacked>::data(result), kernel::time_axis(to, 0, length, false)};
+    writer.skip(kept);
+}
+
 template <class Outputs, std::size_t Length>
 struct stacked_tuple {
     using type = stacked_t<Outputs, Length>;
@@ -10924,17 +11680,7 @@ public:
     void resize(std::string_view op, std::size_t length, std::size_t kept)
     {
         detail::for_each_leaf(detail::leaves(results_), [&](auto k, auto& result) {
-            using stacked = bare<decltype(result)>;
-            auto& writer = std::get<k>(writers_);
-            stacked resized = enable_tensor<stacked>::make(
-                stacked_shape(op, k, writer.element_shape(), length, sizeof(item_t<stacked>), {}));
-            strided_layout const to = detail::layout_of(resized);
-            kernel::strided_copy(
-                insert_axis(writer.element_shape(), 0, kept), detail::layout_of(result).strides, to.strides)(
-                enable_tensor<stacked>::data(std::as_const(result)), enable_tensor<stacked>::data(resized));
-            result = std::move(resized);
-            writer = {enable_tensor<stacked>::data(result), kernel::time_axis(to, 0, length, false)};
-            writer.skip(kept);
+            detail::resize_stacked(op, k, result, std::get<k>(writers_), length, kept);
         });
     }
 
@@ -10960,6 +11706,16 @@ struct call_of<Body, std::tuple<Arguments...>> {
     static constexpr bool is_valid = true;
     using result = std::invoke_result_t<Body&, Arguments...>;
 };
+
+/// True if a body can refer to no output's tensor: it captures nothing, and the states hold numbers.
+template <class Body, class... States>
+inline constexpr bool captures_no_tensor =
+    std::is_empty_v<Body> && (... && std::is_arithmetic_v<item_t<States>>);
+
+/// When the outputs of such a body, or of another one, are written back.
+template <class Body, class... States>
+inline constexpr write_back write_back_for =
+    captures_no_tensor<Body, States...> ? write_back::blocks : write_back::each_element;
 
 template <class... Tuples>
 using joined_t = decltype(std::tuple_cat(std::declval<Tuples>()...));
@@ -11050,14 +11806,14 @@ struct cursor_set<std::tuple<Xs...>, LeadingAxis> {
     /// Returns cursors over the operands' elements of some iterations. Requires the operands' own `places`,
     /// checked.
     template <class Places>
-    static cursors start(
-        std::tuple<Xs...> const& operands, Places const& places, kernel::iterations const& range)
+    static cursors start(std::tuple<Xs...> const& operands, Places const& places,
+        kernel::iterations const& range, write_back when = write_back::each_element)
     {
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
             return cursors{cursor<Xs>(enable_tensor<bare<Xs>>::data(std::get<I>(operands)),
                 kernel::time_axis(places[I].memory.layout, places[I].axis, range.length, places[I].reverse)
                     .from(range.begin),
-                range.count())...};
+                range.count(), when)...};
         }(std::index_sequence_for<Xs...>{});
     }
 };
@@ -12136,14 +12892,12 @@ struct index_tuples {
     std::size_t width() const { return axes.dims.size(); }
 };
 
+// Single indices are converted without branches, so that compilers vectorise loops over them.
+
 template <std::integral Index>
 constexpr bool is_index(Index index, std::size_t length)
 {
-    if constexpr (std::is_unsigned_v<Index>)
-        return index < length;
-    else
-        return index < 0 ? static_cast<std::uintmax_t>(-(index + 1)) < length
-                         : static_cast<std::uintmax_t>(index) < length;
+    return static_cast<std::uintmax_t>(index) + (index < Index{} ? length : 0) < length;
 }
 
 /// Returns the index counted from the front. Requires is_index(index, length).
@@ -12158,23 +12912,17 @@ constexpr std::ptrdiff_t wrap_index(Index index, std::size_t length)
 template <std::integral Index>
 constexpr std::ptrdiff_t clip_index(Index index, std::size_t length)
 {
-    if (is_index(index, length))
-        return wrap_index(index, length);
-    bool const is_before = std::is_signed_v<Index> && index < Index{};
-    return is_before ? 0 : static_cast<std::ptrdiff_t>(length) - 1;
+    using widest = std::conditional_t<std::is_signed_v<Index>, std::intmax_t, std::uintmax_t>;
+    auto const end = static_cast<widest>(length);
+    widest const from_front = static_cast<widest>(index) + (index < Index{} ? end : widest{});
+    return static_cast<std::ptrdiff_t>((std::min<widest>)((std::max<widest>)(from_front, widest{}), end - 1));
 }
 
 namespace detail {
 
-template <std::integral Index>
-struct index_range {
-    Index least;
-    Index largest;
-};
-
-/// Returns the range of `count` indices at a stride of Width, or of `width` if Width is 0.
+/// True if `count` indices at a stride of Width, or of `width` if Width is 0, are within an axis.
 template <std::size_t Width, std::integral Index>
-index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t width)
+bool are_indices(Index const* indices, std::size_t count, std::size_t width, std::size_t length)
 {
     Index least = indices[0], largest = indices[0];
     for (std::size_t i = 0; i < count; ++i) {
@@ -12182,35 +12930,33 @@ index_range<Index> range_of(Index const* indices, std::size_t count, std::size_t
         least = index < least ? index : least;
         largest = index > largest ? index : largest;
     }
-    return {least, largest};
+    return is_index(least, length) && is_index(largest, length);
 }
 
 } // namespace detail
 
-/// The properties of all indices of some tuples.
-struct index_stats {
-    bool in_range = true; ///< every index is within its axis
-    bool has_negative = false;
-};
-
-/// Returns the properties of all indices. Cost: one pass over the indices for each axis.
+/// True if every index of `count` tuples, beginning at position `from`, is within its axis. Cost: one pass
+/// over the indices for each axis.
 template <std::integral Index>
-index_stats find_index_stats(index_tuples<Index> const& tuples)
+bool are_in_range(index_tuples<Index> const& tuples, std::size_t from, std::size_t count)
 {
-    index_stats found;
-    if (tuples.count == 0)
-        return found;
     std::size_t const width = tuples.width();
-    for (std::size_t axis = 0; axis < width; ++axis) {
-        Index const* const indices = tuples.first + axis;
-        auto const [least, largest] = width == 1   ? detail::range_of<1>(indices, tuples.count, width)
-                                      : width == 2 ? detail::range_of<2>(indices, tuples.count, width)
-                                                   : detail::range_of<0>(indices, tuples.count, width);
+    bool found = true;
+    for (std::size_t axis = 0; axis < width && count != 0; ++axis) {
+        Index const* const indices = tuples.first + from * width + axis;
         std::size_t const length = tuples.axes.dims[axis];
-        found.in_range = found.in_range && is_index(least, length) && is_index(largest, length);
-        found.has_negative = found.has_negative || least < Index{};
+        found = found && (width == 1      ? detail::are_indices<1>(indices, count, width, length)
+                             : width == 2 ? detail::are_indices<2>(indices, count, width, length)
+                                          : detail::are_indices<0>(indices, count, width, length));
     }
     return found;
+}
+
+/// True if every index of all tuples is within its axis.
+template <std::integral Index>
+bool are_in_range(index_tuples<Index> const& tuples)
+{
+    return kernel::are_in_range(tuples, 0, tuples.count);
 }
 
 /// The offset of a dropped tuple.
@@ -12218,7 +12964,7 @@ inline constexpr std::ptrdiff_t dropped_offset = (std::numeric_limits<std::ptrdi
 
 /// A function object that converts a tuple to its offset. Width is the number of indices of a tuple, 0 if it
 /// is not known at compile time.
-template <std::size_t Width, bounds Bounds = bounds::assume, bool MayBeNegative = true>
+template <std::size_t Width, bounds Bounds = bounds::assume>
 class tuple_offset {
 public:
     explicit tuple_offset(strided_layout const& axes) : width_(axes.dims.size())
@@ -12237,7 +12983,8 @@ public:
         for (std::size_t axis = 0; axis < width(); ++axis) {
             std::size_t const length = lengths_[axis];
             offset += from_front(tuple[axis], length) * steps_[axis];
-            is_inside = is_inside && (Bounds != bounds::drop || is_index(tuple[axis], length));
+            if constexpr (Bounds == bounds::drop)
+                is_inside = is_inside & is_index(tuple[axis], length);
         }
         return is_inside ? offset : dropped_offset;
     }
@@ -12246,12 +12993,12 @@ private:
     template <std::integral Index>
     static std::ptrdiff_t from_front(Index index, std::size_t length)
     {
-        if constexpr (!guarantees_in_range(Bounds))
-            return clip_index(index, length);
-        else if constexpr (MayBeNegative)
+        if constexpr (guarantees_in_range(Bounds))
             return wrap_index(index, length);
-        else
-            return static_cast<std::ptrdiff_t>(index);
+        else if constexpr (Bounds == bounds::clip)
+            return clip_index(index, length);
+        else // a dropped tuple's offset is not used, but must not overflow
+            return is_index(index, length) ? wrap_index(index, length) : 0;
     }
 
     std::array<std::size_t, Width == 0 ? max_rank : Width> lengths_{};
@@ -12260,15 +13007,12 @@ private:
 };
 
 /// Calls f with the tuple_offset for these tuples. Widths 1 and 2, the most frequent, are compile-time
-/// constants, and so is, for width 1, that no index is negative.
+/// constants.
 template <bounds Bounds = bounds::assume, std::integral Index, class F>
 void with_tuple_offset(index_tuples<Index> const& tuples, F const& f)
 {
     switch (tuples.width()) {
     case 1:
-        if constexpr (guarantees_in_range(Bounds))
-            if (!tuples.has_negative)
-                return f(tuple_offset<1, Bounds, false>(tuples.axes));
         return f(tuple_offset<1, Bounds>(tuples.axes));
     case 2:
         return f(tuple_offset<2, Bounds>(tuples.axes));
@@ -12329,12 +13073,13 @@ void read_offsets(TupleOffset const offset_of, Index const* tuple, std::size_t c
 }
 
 template <bounds Bounds, std::integral Index>
-void read_offsets(
+bool read_offsets(
     index_tuples<Index> const& tuples, std::size_t from, std::size_t count, std::ptrdiff_t* offsets)
 {
     with_tuple_offset<Bounds>(tuples, [&](auto const& offset_of) {
         read_offsets(offset_of, tuples.first + from * offset_of.width(), count, offsets);
     });
+    return true;
 }
 
 } // namespace detail
@@ -12342,8 +13087,7 @@ void read_offsets(
 /// A reader of the offsets of index tuples.
 class offset_reader {
 public:
-    /// Requires that `tuples` outlives the reader and, with bounds other than drop and clip,
-    /// find_index_stats(tuples).in_range.
+    /// Requires that `tuples` outlives the reader and, with bounds::assume, are_in_range(tuples).
     template <std::integral Index>
     offset_reader(index_tuples<Index> const& tuples, bounds rule, batch_offsets const& batch = {})
         : batch_(batch),
@@ -12356,9 +13100,14 @@ public:
                   return detail::read_offsets<bounds::drop>(all, from, count, offsets);
               case bounds::clip:
                   return detail::read_offsets<bounds::clip>(all, from, count, offsets);
-              default:
-                  return detail::read_offsets<bounds::assume>(all, from, count, offsets);
+              case bounds::check:
+                  if (!kernel::are_in_range(all, from, count))
+                      return false;
+                  break;
+              case bounds::assume:
+                  break;
               }
+              return detail::read_offsets<bounds::assume>(all, from, count, offsets);
           }),
           rule_(rule)
     {}
@@ -12374,21 +13123,24 @@ public:
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
 
-    /// Writes the offsets of `count` tuples, beginning at position `from`.
-    void operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
+    /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing if
+    /// the rule is bounds::check and one of their indices is out of range.
+    bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
         std::size_t const first = is_backward_ ? count_ - from - count : from;
-        read_(tuples_, rule_, first, count, offsets);
+        if (!read_(tuples_, rule_, first, count, offsets))
+            return false;
         batch_.add_to(offsets, first, count);
         if (is_backward_)
             std::reverse(offsets, offsets + count);
+        return true;
     }
 
 private:
     batch_offsets batch_;
     void const* tuples_;
     std::size_t count_;
-    void (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
+    bool (*read_)(void const*, bounds, std::size_t, std::size_t, std::ptrdiff_t*);
     bounds rule_;
     bool is_backward_ = false;
 };
@@ -12475,6 +13227,10 @@ private:
 
 namespace xloom::detail {
 
+/// The time at which indices are checked: before anything is written, or block by block right before their
+/// use, where nobody sees what was written if one is wrong. The latter saves a pass over the indices.
+enum class index_check : unsigned char { before_use, by_block };
+
 /// The indices of a call, in row-major order and checked once. Scatter, gather and their derivatives read the
 /// same object: a slice that gather reads is the slice that its derivative adds to.
 template <class Indices>
@@ -12486,15 +13242,36 @@ public:
     /// Requires a last axis of `indices` that has one index for each of them.
     ///
     /// Errors    index_error: an index that `rule` does not permit (bounds::assume in debug builds only), or
-    ///           bounds::clip to an axis of length 0.
+    ///           bounds::clip to an axis of length 0. With index_check::by_block, bounds::check leaves it to
+    ///           the caller to call require_in_range() where a reader finds such an index, or before use.
     checked_indices(std::string_view op, Indices const& indices, strided_layout const& axes,
-        std::size_t first_axis, bounds rule)
-        : shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
+        std::size_t first_axis, bounds rule, index_check when = index_check::before_use)
+        : op_(op), shape_(detail::shape_of(indices)), items_(indices), rule_(rule)
     {
         tuples_ = {items_.data(), element_count(front()), axes, first_axis};
-        check_range(op);
-        check_clip(op);
+#ifndef NDEBUG
+        if (rule == bounds::assume)
+            require_in_range();
+#endif
+        if (rule == bounds::check && when == index_check::before_use) {
+            require_in_range();
+            rule_ = bounds::assume;
+        }
+        check_clip();
     }
+
+    /// Requires that every index is within its axis.
+    ///
+    /// Errors    index_error.
+    void require_in_range() const
+    {
+        if (!kernel::are_in_range(tuples_))
+            fail<index_error>(op_, ": an index into an axis of length d must be in [-d, d - 1], but ",
+                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
+    }
+
+    /// Returns the rule for readers of the offsets: indices that were checked are not checked again.
+    bounds rule() const { return rule_; }
 
     std::size_t count() const { return tuples_.count; }
 
@@ -12521,30 +13298,13 @@ public:
     }
 
 private:
-    void check_range(std::string_view op)
-    {
-#ifdef NDEBUG
-        bool const is_checked = rule_ == bounds::check;
-#else
-        bool const is_checked = rule_ == bounds::check || rule_ == bounds::assume;
-#endif
-        // Single indices without a negative one have the fastest loops, which repay this pass.
-        if (!is_checked && !(rule_ == bounds::assume && tuples_.width() == 1))
-            return;
-        kernel::index_stats const found = kernel::find_index_stats(tuples_);
-        if (is_checked && !found.in_range)
-            fail<index_error>(op, ": an index into an axis of length d must be in [-d, d - 1], but ",
-                describe_outside(), ". Correct it, or choose bounds::drop or bounds::clip.");
-        tuples_.has_negative = found.has_negative;
-    }
-
-    void check_clip(std::string_view op) const
+    void check_clip() const
     {
         if (rule_ != bounds::clip || tuples_.count == 0)
             return;
         for (std::size_t axis = 0; axis < tuples_.width(); ++axis)
             if (tuples_.axes.dims[axis] == 0)
-                fail<index_error>(op, ": an index can be clipped to an axis that has items only, but axis ",
+                fail<index_error>(op_, ": an index can be clipped to an axis that has items only, but axis ",
                     tuples_.first_axis + axis, " of data has length 0. Choose bounds::drop.");
     }
 
@@ -12562,6 +13322,7 @@ private:
         return outside;
     }
 
+    std::string_view op_;
     xloom::shape shape_;
     row_major_items<Indices> items_;
     bounds rule_;
@@ -12594,79 +13355,38 @@ void prefetch_slice(T* data, std::ptrdiff_t offset, std::size_t length)
             reinterpret_cast<void const*>(first + (length - 1) * sizeof(T)), !std::is_const_v<T>);
 }
 
-/// A block of offsets of consecutive index tuples into `data`, with the offsets of the next block.
-template <class T>
+/// A block of offsets of consecutive index tuples into `data`, some of which may be dropped if MayDrop.
+template <class T, bool MayDrop>
 struct offset_block {
     std::ptrdiff_t const* offsets;
-    std::ptrdiff_t const* next;
     std::size_t first; ///< the position of the first tuple
     std::size_t size;
     T* data;
     std::size_t length; ///< of a slice
 
-    /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches the slices of
-    /// the next block.
+    /// Calls f(offset, position) for each tuple that is not dropped, in order, and prefetches slices ahead of
+    /// it: out-of-order execution reaches past the work on an item to the next offsets, but not past that on
+    /// a slice.
     template <class F>
     void for_each(F const& f) const
     {
-        for (std::size_t i = 0; i < size; ++i) {
-            kernel::prefetch_slice(data, next[i], length);
-            if (offsets[i] != dropped_offset)
-                f(offsets[i], first + i);
+        std::size_t const ahead = length == 1 ? size : (std::min)(tuning::prefetch_distance(length), size);
+        for (std::size_t i = 0; i < size - ahead; ++i) {
+            kernel::prefetch_slice(data, offsets[i + ahead], length);
+            visit(i, f);
         }
-    }
-};
-
-/// Tuples of one index each, none of which is negative or out of range: their offsets need not be computed
-/// ahead of their use. If IsBackward, they are visited from the last to the first.
-template <class T, std::integral Index, bool IsBackward = false>
-class single_indices {
-public:
-    /// Refers to tuples `from` .. `to` - 1 and to slices of `length` elements of `data`.
-    single_indices(
-        index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T* data, std::size_t length)
-        : indices_(tuples.first),
-          from_(from),
-          to_(to),
-          stride_(tuples.axes.strides[0]),
-          data_(data),
-          length_(length)
-    {}
-
-    /// Calls f(offset, position) for each tuple in order, and prefetches slices ahead of it.
-    template <class F>
-    void for_each(F const& f) const
-    {
-        std::size_t const ahead = tuning::prefetch_distance(length_);
-        if constexpr (IsBackward)
-            for (std::size_t i = to_; i-- > from_;) {
-                kernel::prefetch_slice(data_, offset((std::max)(i, from_ + ahead) - ahead), length_);
-                f(offset(i), i);
-            }
-        else
-            for (std::size_t i = from_; i < to_; ++i) {
-                kernel::prefetch_slice(data_, offset((std::min)(i + ahead, to_ - 1)), length_);
-                f(offset(i), i);
-            }
+        for (std::size_t i = size - ahead; i < size; ++i)
+            visit(i, f);
     }
 
 private:
-    std::ptrdiff_t offset(std::size_t i) const { return static_cast<std::ptrdiff_t>(indices_[i]) * stride_; }
-
-    Index const* indices_;
-    std::size_t from_;
-    std::size_t to_;
-    std::ptrdiff_t stride_;
-    T* data_;
-    std::size_t length_;
+    template <class F>
+    void visit(std::size_t i, F const& f) const
+    {
+        if (!MayDrop || offsets[i] != dropped_offset)
+            f(offsets[i], first + i);
+    }
 };
-
-/// True if the tuples can be read as single_indices.
-template <std::integral Index>
-bool are_single_indices(index_tuples<Index> const& tuples, bounds rule)
-{
-    return tuples.width() == 1 && !tuples.has_negative && guarantees_in_range(rule);
-}
 
 /// Calls f(offset, position) for those of tuples `from` .. `to` - 1 that are not dropped, in order.
 template <class F>
@@ -12683,27 +13403,22 @@ void for_each_named(offset_reader const& read, std::size_t from, std::size_t to,
 }
 
 /// Calls f(offset_block) for tuples `from` .. `to` - 1 in order, where f uses `length` elements at data +
-/// offset.
-///
-/// The slices of the next block are prefetched: out-of-order execution does not reach past the work on a
-/// slice to the next offset. Blocks of longer slices are smaller, so that prefetched slices are still in
-/// cache when they are used.
+/// offset. Returns false at the first block that cannot be read because an index is out of range.
 template <class T, class F>
-void for_each_block(
+bool for_each_block(
     offset_reader const& read, std::size_t from, std::size_t to, T* data, std::size_t length, F const& f)
 {
-    std::size_t const step =
-        length <= tuning::max_small_slice ? tuning::offsets_per_block : tuning::offsets_per_block / 4;
-    std::array<std::array<std::ptrdiff_t, tuning::offsets_per_block>, 2> offsets{};
-    auto const size_at = [=](std::size_t first) { return first < to ? (std::min)(step, to - first) : 0; };
-    if (from < to)
-        read(from, size_at(from), offsets[0].data());
-    for (std::size_t first = from, i = 0; first < to; first += step, i = 1 - i) {
-        std::size_t const next = first + step;
-        if (next < to)
-            read(next, size_at(next), offsets[1 - i].data());
-        f(offset_block<T>{offsets[i].data(), offsets[1 - i].data(), first, size_at(first), data, length});
+    std::array<std::ptrdiff_t, tuning::offsets_per_block> offsets;
+    for (std::size_t first = from; first < to; first += tuning::offsets_per_block) {
+        std::size_t const size = (std::min)(tuning::offsets_per_block, to - first);
+        if (!read(first, size, offsets.data()))
+            return false;
+        if (read.may_drop())
+            f(offset_block<T, true>{offsets.data(), first, size, data, length});
+        else
+            f(offset_block<T, false>{offsets.data(), first, size, data, length});
     }
+    return true;
 }
 
 } // namespace xloom::kernel
@@ -12765,22 +13480,14 @@ struct copy_strided_slices {
 };
 
 /// Copies the slices of tuples `from` .. `to` - 1 to their positions in `output`, whose slices of dropped
-/// tuples are not written. Allocates nothing.
+/// tuples are not written. Returns false if an index is out of range, before its block of slices is copied.
+/// Allocates nothing.
 template <class T, class Copy>
-void gather_nd(
+bool gather_nd(
     offset_reader const& read, std::size_t from, std::size_t to, T const* data, T* output, Copy const& copy)
 {
-    kernel::for_each_block(read, from, to, data, copy.size,
-        [&](offset_block<T const> const& block) { copy(block, data, output); });
-}
-
-/// Copies the contiguous slices of tuples `from` .. `to` - 1 to their positions in `output`. Requires single
-/// indices, none of which is negative or out of range.
-template <class T, std::integral Index, class Copy>
-void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::size_t to, T const* data,
-    T* output, Copy const& copy)
-{
-    copy(single_indices<T const, Index>(tuples, from, to, data, copy.size), data, output);
+    return kernel::for_each_block(
+        read, from, to, data, copy.size, [&](auto const& block) { copy(block, data, output); });
 }
 
 } // namespace xloom::kernel
@@ -12788,37 +13495,34 @@ void gather_single(index_tuples<Index> const& tuples, std::size_t from, std::siz
 namespace xloom::detail {
 
 /// Calls a copy, such as kernel::copy_contiguous_slices, for the slices of `data` at the offsets of `read`,
-/// on the threads of a policy. `tuples` are those of `read`; where `are_single` is true, they are read as
-/// kernel::single_indices.
-template <class T, std::integral Index, class Copy, class Policy>
-void run_copies(kernel::offset_reader const& read, kernel::index_tuples<Index> const& tuples, bool are_single,
-    T const* data, T* output, Copy const& copy, Policy const& policy)
+/// on the threads of a policy. Returns false if `read` finds an index out of range.
+template <class T, class Copy, class Policy>
+bool run_copies(
+    kernel::offset_reader const& read, T const* data, T* output, Copy const& copy, Policy const& policy)
 {
     std::size_t const count = read.count(), parts = parts_for(policy, count * copy.size);
+    std::atomic<bool> are_valid = true;
     policy.for_each(parts, [&](std::size_t part) {
-        std::size_t const begin = begin_of_part(part, parts, count),
-                          end = begin_of_part(part + 1, parts, count);
-        if (are_single)
-            kernel::gather_single(tuples, begin, end, data, output, copy);
-        else
-            kernel::gather_nd(read, begin, end, data, output, copy);
+        if (!kernel::gather_nd(read, begin_of_part(part, parts, count), begin_of_part(part + 1, parts, count),
+                data, output, copy))
+            are_valid = false;
     });
+    return are_valid;
 }
 
 /// Copies the slices of `data`, of the layout `slice`, at the offsets of `read` to their positions in
-/// `output`, in row-major order; those of dropped tuples are not written.
-template <class T, std::integral Index, class Policy>
-void run_gather(kernel::offset_reader const& read, kernel::index_tuples<Index> const& tuples, bool are_single,
-    strided_layout const& slice, T const* data, T* output, Policy const& policy)
+/// `output`, in row-major order; those of dropped tuples are not written. Returns false if `read` finds an
+/// index out of range.
+template <class T, class Policy>
+bool run_gather(kernel::offset_reader const& read, strided_layout const& slice, T const* data, T* output,
+    Policy const& policy)
 {
     std::size_t const size = element_count(slice.dims);
     if (is_row_major(slice))
-        detail::run_copies(
-            read, tuples, are_single, data, output, kernel::copy_contiguous_slices{size}, policy);
-    else
-        detail::run_copies(read, tuples, false, data, output,
-            kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
-            policy);
+        return detail::run_copies(read, data, output, kernel::copy_contiguous_slices{size}, policy);
+    return detail::run_copies(read, data, output,
+        kernel::copy_strided_slices{{slice.dims, slice.strides, row_major_strides(slice.dims)}, size},
+        policy);
 }
 
 } // namespace xloom::detail
@@ -12831,34 +13535,40 @@ class gather_call {
     using T = item_t<Data>;
 
 public:
-    gather_call(
-        std::string_view op, Data const& data, Indices const& indices, gather_nd_options const& options)
+    gather_call(std::string_view op, Data const& data, Indices const& indices,
+        gather_nd_options const& options, index_check when)
         : options_(options),
           layout_(detail::layout_of(data)),
           output_shape_(check_gather_nd(op, layout_.dims, detail::shape_of(indices), options, sizeof(T))),
           data_(enable_tensor<Data>::data(data)),
           first_(static_cast<std::size_t>(options.batch_dims)),
           last_(first_ + detail::shape_of(indices).back()),
-          indices_(op, indices, part_of_layout(first_, last_), first_, options.bounds)
+          indices_(op, indices, part_of_layout(first_, last_), first_, options.bounds, when)
     {}
 
     shape const& output_shape() const { return output_shape_; }
     bool may_drop() const { return options_.bounds == bounds::drop; }
 
+    /// Requires that every index is within its axis, if that was not checked.
+    void require_in_range() const
+    {
+        if (indices_.rule() == bounds::check)
+            indices_.require_in_range();
+    }
+
     /// Writes the output's items in row-major order to `output`; writes nothing if data has no items.
+    ///
+    /// Errors    index_error, with index_check::by_block.
     template <class Policy>
     void run(T* output, Policy const& policy) const
     {
         strided_layout const batch = part_of_layout(0, first_),
                              slice = part_of_layout(last_, layout_.dims.size());
         std::size_t const count = indices_.count();
-        if (count == 0 || element_count(layout_.dims) == 0)
-            return;
+        bool const is_empty = count == 0 || element_count(layout_.dims) == 0;
         std::size_t const entries = element_count(batch.dims);
-        kernel::offset_reader const read = indices_.reader({batch, count / entries});
-        bool const are_single =
-            kernel::are_single_indices(indices_.tuples(), options_.bounds) && batch.dims.empty();
-        run_gather(read, indices_.tuples(), are_single, slice, data_, output, policy);
+        if (is_empty || !run_gather(indices_.reader({batch, count / entries}), slice, data_, output, policy))
+            require_in_range();
     }
 
 private:
@@ -13013,12 +13723,17 @@ auto gather_nd(
         auto const [source, index_tensor] = detail::evaluated_inputs(std::tie(data, indices));
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
+        // Copies of trivial items have no effect but on the result, which is lost if an index is wrong.
+        constexpr index_check when =
+            std::is_trivially_copyable_v<item_t<Data>> ? index_check::by_block : index_check::before_use;
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options);
+            op, source, index_tensor, options, when);
         shape const& dims = call.output_shape();
-        if (Rank != dynamic_rank && dims.size() != Rank)
+        if (Rank != dynamic_rank && dims.size() != Rank) {
+            call.require_in_range();
             fail<shape_error>(op, ": the output must have the requested rank, but its shape is ", dims,
                 " and the requested rank is ", Rank, ". Request ", dims.size(), ".");
+        }
         result_type result = enable_tensor<result_type>::make(dims);
         if (call.may_drop())
             std::fill_n(enable_tensor<result_type>::data(result), element_count(dims), item_t<Data>{});
@@ -13037,7 +13752,7 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
         check_rank(op, "data", detail::rank_of(source));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         gather_call<bare<decltype(source)>, bare<decltype(index_tensor)>> const call(
-            op, source, index_tensor, options);
+            op, source, index_tensor, options, index_check::before_use);
         check_rank(op, "output", detail::rank_of(output));
         check_gather_output(op, detail::memory_of(output), call.output_shape(), detail::memory_of(source),
             detail::memory_of(index_tensor));
@@ -13060,8 +13775,8 @@ void gather_nd_into(Data const& data, Indices const& indices, Output&& output,
 /// Options   batch_dims (0). bounds (check); with drop, dropped slices are T{}.
 /// Policy    serial, or one with threads (xloom/tbb.hpp).
 /// Errors    shape_error, option_error, index_error (all offending positions and values).
-/// Cost      indices read twice, the indexed slices read, the output written once; a copy of indices that are
-///           not row-major.
+/// Cost      indices and the indexed slices read, the output written once; a copy of indices that are not
+///           row-major.
 /// Differs   from ONNX: k = 0 is valid, and gives a whole batch entry for each empty tuple.
 /// Source    ONNX GatherND-11 to 13; infer_gather_nd has ONNX's own shape rule.
 /// Example
@@ -13104,6 +13819,7 @@ constexpr shape gather_nd_shape(
 /// Gathers slices of data into the caller's output, of any layout; with bounds::drop, dropped slices keep
 /// their values.
 ///
+/// Cost      as gather_nd, and another pass over the indices with bounds::check.
 /// Errors    as gather_nd, before the first write; shape_error: another shape of output. overlap_error:
 ///           output shares memory with data or indices, or its items share memory with each other.
 template <class Data, class Indices, class Output, class Policy = serial_policy>
@@ -13570,25 +14286,14 @@ struct strided_slices {
 };
 
 /// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` at the offsets of
-/// `read`. Allocates nothing.
+/// `read`. Returns false if an index is out of range, before its block of updates is applied. Allocates
+/// nothing.
 template <class T, class Slices, class Reduce>
-void scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
+bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
     std::size_t step, Slices const& slices, Reduce& reduce)
 {
-    kernel::for_each_block(read, from, to, data, step, [&](offset_block<T> const& block) {
+    return kernel::for_each_block(read, from, to, data, step, [&](auto const& block) {
         kernel::with_reduction<T>(reduce, [&](auto& function) { slices(block, data, values, function); });
-    });
-}
-
-/// Applies all updates to slices of `size` contiguous elements. Requires single indices, none of which is
-/// negative or out of range. Allocates nothing.
-template <class T, std::integral Index, class Reduce>
-void scatter_single(
-    index_tuples<Index> const& tuples, T* data, T const* values, std::size_t size, Reduce& reduce)
-{
-    single_indices<T, Index> const updates(tuples, 0, tuples.count, data, size);
-    kernel::with_reduction<T>(reduce, [&](auto& function) {
-        contiguous_slices{size, size}(updates, data, values, function);
     });
 }
 
@@ -13857,12 +14562,12 @@ public:
     using index = item_t<Indices>;
 
     scatter_indices(std::string_view op, shape const& data, Indices const& indices, shape const& updates,
-        scatter_nd_options const& options)
+        scatter_nd_options const& options, index_check when = index_check::before_use)
         : op_(op),
           options_(options),
           data_shape_(data),
           width_(checked_width(detail::shape_of(indices), updates)),
-          indices_(op, indices, indexed_axes(), 0, options.bounds)
+          indices_(op, indices, indexed_axes(), 0, options.bounds, when)
     {
         check_named_slices(op, options, reader(), tuples().axes.dims, indices_.front());
     }
@@ -13878,6 +14583,16 @@ public:
     /// True if there is nothing to write; so also if data has no items, because then every update is dropped.
     bool is_empty() const { return indices_.count() == 0 || slice_size() == 0 || slices() == 0; }
 
+    /// False if readers check the indices, by block.
+    bool is_checked() const { return indices_.rule() != bounds::check; }
+
+    /// Requires that every index is within its axis, if that was not checked.
+    void require_in_range() const
+    {
+        if (!is_checked())
+            indices_.require_in_range();
+    }
+
     /// Returns the index tuples; their offsets are the slices' positions in row-major order.
     kernel::index_tuples<index> const& tuples() const { return indices_.tuples(); }
 
@@ -13890,11 +14605,8 @@ public:
     /// Returns a reader of the offsets of tuples(steps). The reader must not outlive the tuples.
     kernel::offset_reader reader(kernel::index_tuples<index> const& tuples, strides const&) const
     {
-        return {tuples, options_.bounds};
+        return {tuples, indices_.rule()};
     }
-
-    /// True if the tuples can be read as kernel::single_indices.
-    bool are_single() const { return kernel::are_single_indices(tuples(), options_.bounds); }
 
     /// Returns the first axis of data that is not indexed.
     std::size_t first_slice_axis() const { return width_; }
@@ -13931,8 +14643,9 @@ public:
 
     template <class Data>
     scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
-        scatter_nd_options const& options)
-        : scatter_indices<Indices>(op, detail::shape_of(data), indices, detail::shape_of(updates), options),
+        scatter_nd_options const& options, index_check when)
+        : scatter_indices<Indices>(
+              op, detail::shape_of(data), indices, detail::shape_of(updates), options, when),
           updates_(updates)
     {}
 
@@ -13975,6 +14688,7 @@ constexpr bool is_sorting_worthwhile(std::size_t parts, std::size_t slice_size, 
 }
 
 /// Applies updates to slices, in order within each slice, on the threads of a policy where that is faster.
+/// On several threads no index may be out of range.
 template <class Policy>
 class update_runner {
 public:
@@ -13993,31 +14707,33 @@ public:
         }
     }
 
-    bool is_serial() const { return parts_ == 1; }
-
+    /// Returns false if the reader finds an index out of range.
     template <class T, class Slices, class Reduce>
-    void operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
+    bool operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
     {
         std::size_t const count = read_.count();
         auto const apply_range = [&](std::size_t begin, std::size_t end) {
-            kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
+            return kernel::scatter_nd(read_, begin, end, data, values, slice_size_, slices, reduce);
         };
         if constexpr (has_threads<Policy>) {
-            if (parts_ > 1 && can_be_cut())
-                return policy_.for_each(parts_, [&](std::size_t part) {
+            if (parts_ > 1 && can_be_cut()) {
+                policy_.for_each(parts_, [&](std::size_t part) {
                     std::size_t const begin = begin_of_part(part, parts_, count),
                                       end = begin_of_part(part + 1, parts_, count);
                     apply_range(options_.unique ? begin : begin_of_run(read_, begin),
                         options_.unique ? end : begin_of_run(read_, end));
                 });
-            if (parts_ > 1)
-                return kernel::for_each_owned(
-                    policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
-                        kernel::with_reduction<T>(
-                            reduce, [&](auto& function) { slices(updates, data, values, function); });
-                    });
+                return true;
+            }
+            if (parts_ > 1) {
+                kernel::for_each_owned(policy_, read_, *owner_of_, [&](kernel::owned_updates const& updates) {
+                    kernel::with_reduction<T>(
+                        reduce, [&](auto& function) { slices(updates, data, values, function); });
+                });
+                return true;
+            }
         }
-        apply_range(0, count);
+        return apply_range(0, count);
     }
 
 private:
@@ -14094,8 +14810,9 @@ void run_tracked(
         unpack_items(*copy, enable_tensor<Data>::data(data), layout);
 }
 
+/// Applies updates to data of any layout. Returns false if an index is out of range.
 template <class Call, tensor Data, class Reduce, class Policy>
-void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
+bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& policy)
 {
     auto* const items = enable_tensor<Data>::data(data);
     strided_layout const layout = detail::layout_of(data);
@@ -14107,17 +14824,16 @@ void run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
 
     bool const is_contiguous = is_row_major(slice);
     std::size_t const pieces = parts_for(policy, tuples.count * size);
-    if (is_contiguous && can_cut_slices(size, pieces))
-        return apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+    if (is_contiguous && can_cut_slices(size, pieces)) {
+        apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
+        return true;
+    }
 
     update_runner const run(read, call.options(), size, policy);
-    if (is_contiguous && run.is_serial() && call.are_single())
-        kernel::scatter_single(tuples, items, call.updates(), size, reduce);
-    else if (is_contiguous)
-        run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
-    else
-        run(items, call.updates(),
-            kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
+    if (is_contiguous)
+        return run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
+    return run(items, call.updates(),
+        kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
 }
 
 /// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
@@ -14180,10 +14896,6 @@ public:
     std::size_t slice_size() const { return element_count(shape(data_.begin() + last_, data_.end())); }
     bool is_empty() const { return indices_.count() == 0 || element_count(data_) == 0; }
     std::size_t first_slice_axis() const { return last_; }
-    bool are_single() const
-    {
-        return first_ == 0 && kernel::are_single_indices(indices_.tuples(), options_.bounds);
-    }
 
     /// Returns the index tuples for a tensor of data's shape with these strides.
     kernel::index_tuples<index> tuples(strides const& steps) const { return indices_.tuples(steps); }
@@ -14191,7 +14903,7 @@ public:
     /// Returns a reader of the offsets of tuples(steps). The reader must not outlive the tuples.
     kernel::offset_reader reader(kernel::index_tuples<index> const& tuples, strides const& steps) const
     {
-        return {tuples, options_.bounds, batch(steps)};
+        return {tuples, indices_.rule(), batch(steps)};
     }
 
 private:
@@ -14472,118 +15184,6 @@ void gather_nd_vjp_into(
 // ==== xloom/run/recurrent/gru_weights.hpp ====
 // The constants of a GRU: checked, and packed for its kernel.
 
-// ==== xloom/kernel/gru.hpp ====
-// A time step of the GRU for a batch of rows, on raw data.
-
-namespace xloom::kernel {
-
-/// The constants of one direction. A gate's sums begin at a multiple of gate_step; the gates are z, r, h.
-template <class T>
-struct gru_parameters {
-    using number = T;
-
-    std::size_t I, H;
-    std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [I, 3 gate_step]
-    panels<T> R_zr;        ///< [H, 2 gate_step]
-    panels<T> R_h;         ///< [H, gate_step]
-    T const* bias;         ///< laid out as a row of sums; without Rb_h if linear_before_reset
-    T const* Rb_h;         ///< zeros unless linear_before_reset
-    gate<T> f, g;
-    bool linear_before_reset;
-
-    std::size_t sums_step() const noexcept { return row_step<T>(3 * gate_step); }
-    /// Returns the multiply-adds of a row and a step.
-    std::size_t products() const noexcept { return W.depth * W.columns + H * (R_zr.columns + R_h.columns); }
-};
-
-/// The recorder of a step's sums that records nothing.
-struct no_gru_recorder {
-    template <class T>
-    void gates(std::size_t, T const*, T const*) const noexcept
-    {}
-    template <class T>
-    void next(std::size_t, T const*) const noexcept
-    {}
-    template <class T>
-    void state(std::size_t, T const*) const noexcept
-    {}
-};
-
-template <class T>
-class gru_rows {
-public:
-    using parameters = gru_parameters<T>;
-
-    gru_rows(gru_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p),
-          h_(memory.take(rows * p.gate_step)),
-          reset_(memory.take(rows * row_step<T>(p.gate_step))),
-          interleaved_(memory.take(rows * p.gate_step))
-    {}
-
-    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
-
-    panels<T> const& W() const noexcept { return p_.W; }
-    std::size_t H() const noexcept { return p_.H; }
-    T const* bias() const noexcept { return p_.bias; }
-    std::size_t sums_step() const noexcept { return p_.sums_step(); }
-
-    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
-    void step(std::size_t rows, std::size_t, std::size_t, T* sums) const noexcept
-    {
-        recorded_step(rows, sums, no_gru_recorder());
-    }
-
-protected:
-    /// Performs a step, and calls record.gates(row, sums of z and r, Rh h + Rb_h if linear_before_reset),
-    /// record.next(row, sums of h) and record.state(row, h).
-    template <class Recorder>
-    void recorded_step(std::size_t rows, T* sums, Recorder const& record) const noexcept
-    {
-        std::size_t const step = sums_step(), H = p_.H, reset_step = row_step<T>(p_.gate_step);
-        auto const h = interleave(rows, {h_, p_.gate_step}, H, interleaved_);
-        rows_of<T> const h_sums{sums + 2 * p_.gate_step, step};
-        multiply<T>(rows, h, p_.R_zr, {sums, step}, {sums, step});
-        if (p_.linear_before_reset)
-            multiply<T>(rows, h, p_.R_h, {p_.Rb_h, 0}, {reset_, reset_step});
-        for (std::size_t row = 0; row < rows; ++row) {
-            T *const z = sums + row * step, *const r = z + p_.gate_step,
-                     *const reset = reset_ + row * reset_step;
-            record.gates(row, z, reset);
-            p_.f(z, H);
-            p_.f(r, H);
-            if (p_.linear_before_reset)
-                add_products(r, reset, h_sums.first + row * step, H);
-            else
-                set_products(r, this->h(row), reset, H);
-        }
-        if (!p_.linear_before_reset)
-            multiply<T>(rows, interleave(rows, {reset_, reset_step}, H, interleaved_), p_.R_h,
-                {h_sums.first, step}, h_sums);
-        for (std::size_t row = 0; row < rows; ++row) {
-            T *const z = sums + row * step, *const next = h_sums.first + row * step,
-                     *const state = this->h(row);
-            record.next(row, next);
-            p_.g(next, H);
-            for_each_batch<T>(H, [=](std::size_t j) {
-                auto const kept = load_batch(z + j);
-                store_batch(state + j,
-                    multiply_add(kept, load_batch(state + j), (batch_t<T>(1) - kept) * load_batch(next + j)));
-            });
-            record.state(row, state);
-        }
-    }
-
-private:
-    gru_parameters<T> const& p_;
-    T* h_;
-    T* reset_; ///< r * h, or Rh h + Rb_h if linear_before_reset
-    T* interleaved_;
-};
-
-} // namespace xloom::kernel
-
 namespace xloom::detail {
 
 inline constexpr std::array<std::string_view, 2> gru_activations{"Sigmoid", "Tanh"};
@@ -14681,14 +15281,14 @@ struct hidden_states {
     {
         return Rows(detail::parameters_of(weights, part.d), part.count, memory);
     }
-    template <class Part>
-    void start(Part const& part, Rows const& rows) const
+    template <class Part, class States>
+    void start(Part const& part, States const& rows) const
     {
         for (std::size_t r = 0; r < part.count; ++r)
             load_state(initial_h, part.d, part.first[r].row, rows.H(), rows.h(r));
     }
-    template <class Part>
-    void finish(Part const& part, Rows const& rows) const
+    template <class Part, class States>
+    void finish(Part const& part, States const& rows) const
     {
         for (std::size_t r = 0; r < part.count; ++r)
             store_state(rows.h(r), rows.H(), Y_h, part.d, part.first[r].row);
@@ -14829,7 +15429,8 @@ public:
 ///           T, D, H], states [N, D, H]. Any strides.
 /// Types     as lstm.
 /// Options   gru_options; if the weights are packed, those given to gru_weights.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions; where
+///           there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D 3H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
@@ -14975,7 +15576,7 @@ public:
         : gru_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
     {}
 
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         this->recorded_step(rows, sums, recorder{p_, residuals_, t});
     }
@@ -15262,7 +15863,7 @@ void run_hidden_forward(std::string_view op, input_ref<Item> const& X, Weights c
     check_hidden_outputs<Item>(op, weights, batch, X, start, outputs);
     std::int64_t const layout = weights.layout();
     batch_operands<Item> const operands{
-        batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, start.sequence_lens};
+        batch, weights.sizes(), weights.direction(), {X, layout}, {outputs.Y, layout}, &start.sequence_lens};
     residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
     auto runner = make_runner(weights, operands, workspace, policy);
     runner(
@@ -15448,287 +16049,6 @@ void gru_backward_into(Input const&, gru_weights<Item> const&, gru_residuals<Ite
 
 // ==== xloom/run/recurrent/hidden_cell.hpp ====
 // The cells of the operators with one state, GRU and RNN.
-
-// ==== xloom/kernel/small_cells.hpp ====
-// Steps of one row of a few units, with the sums of all gates in registers.
-//
-// Why: a step of 8 to 64 units takes as long as writing its sums to memory, and the general products prepare
-// tiles for more. The sums are added in the same order, so that a step has the same bits.
-
-// ==== xloom/kernel/rnn.hpp ====
-// A time step of the simple recurrent network for a batch of rows, on raw data.
-
-namespace xloom::kernel {
-
-template <class T>
-struct rnn_parameters {
-    using number = T;
-
-    std::size_t I, H;
-    std::size_t gate_step; ///< H rounded up to whole batches
-    panels<T> W;           ///< [I, gate_step]
-    panels<T> R;           ///< [H, gate_step]
-    T const* bias;         ///< laid out as a row of sums
-    gate<T> f;
-
-    std::size_t sums_step() const noexcept { return row_step<T>(gate_step); }
-    /// Returns the multiply-adds of a row and a step.
-    std::size_t products() const noexcept { return W.depth * W.columns + R.depth * R.columns; }
-};
-
-template <class T>
-class rnn_rows {
-public:
-    using parameters = rnn_parameters<T>;
-
-    rnn_rows(rnn_parameters<T> const& p, std::size_t rows, arena<T>& memory)
-        : p_(p), h_(memory.take(rows * p.gate_step)), interleaved_(memory.take(rows * p.gate_step))
-    {}
-
-    T* h(std::size_t row) const noexcept { return h_ + row * p_.gate_step; }
-
-    panels<T> const& W() const noexcept { return p_.W; }
-    std::size_t H() const noexcept { return p_.H; }
-    T const* bias() const noexcept { return p_.bias; }
-    std::size_t sums_step() const noexcept { return p_.sums_step(); }
-
-    /// Performs one step of the first `rows` rows, whose sums hold W x + bias.
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
-    {
-        multiply_R(rows, t, sums);
-        for (std::size_t row = 0; row < rows; ++row)
-            finish(sums + row * sums_step(), row);
-    }
-
-protected:
-    /// Adds R h to the sums of the first `rows` rows.
-    void multiply_R(std::size_t rows, std::size_t t, T* sums) const noexcept
-    {
-        auto const h_of_all = interleave(rows, {h_, p_.gate_step}, p_.H, interleaved_);
-        multiply<T>(rows, h_of_all, p_.R, {sums, sums_step()}, {sums, sums_step()}, order_of_step(t));
-    }
-    /// Computes the next h of a row from its sums, which it overwrites.
-    void finish(T* sums, std::size_t row) const noexcept
-    {
-        p_.f(sums, p_.H);
-        std::copy_n(sums, p_.gate_step, h(row));
-    }
-
-private:
-    rnn_parameters<T> const& p_;
-    T* h_;
-    T* interleaved_;
-};
-
-} // namespace xloom::kernel
-
-namespace xloom::kernel {
-
-/// The maximum number of batches of sums that a step keeps in registers.
-template <class T>
-inline constexpr std::size_t max_small_sums = !has_simd<T>               ? 0
-                                              : sizeof(batch_t<T>) >= 64 ? 16
-                                                                         : 12;
-
-/// A step of one row: h, and c of an LSTM, become the next states; h is also written to y unless it is null.
-/// All are contiguous.
-template <class Parameters, class T = typename Parameters::number>
-using small_step = void (*)(Parameters const& p, T* h, T* c, T const* x, T* y) noexcept;
-
-namespace detail {
-
-/// Returns the products of a row with panels of `Batches` batches, each sum in one dependency chain.
-template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> products_of(
-    T const* row, panels<T> const& b) noexcept
-{
-    std::array<batch_t<T>, Batches> sums;
-    sums.fill(batch_t<T>(T(0)));
-#pragma GCC unroll 4
-    for (std::size_t k = 0; k < b.depth; ++k)
-        add_row<T>(batch_t<T>(row[k]), load_batches<Batches>(b.items, b.depth * panel_width<T>, k), sums);
-    return sums;
-}
-
-/// Returns the products of a row with the panels of z and r and with those of h, in one loop.
-template <std::size_t N, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, 3 * N> products_of_gru(
-    T const* row, panels<T> const& R_zr, panels<T> const& R_h) noexcept
-{
-    std::array<batch_t<T>, 2 * N> gates;
-    std::array<batch_t<T>, N> next;
-    gates.fill(batch_t<T>(T(0)));
-    next.fill(batch_t<T>(T(0)));
-#pragma GCC unroll 4
-    for (std::size_t k = 0; k < R_zr.depth; ++k) {
-        batch_t<T> const factor(row[k]);
-        add_row<T>(factor, load_batches<2 * N>(R_zr.items, R_zr.depth * panel_width<T>, k), gates);
-        add_row<T>(factor, load_batches<N>(R_h.items, R_h.depth * panel_width<T>, k), next);
-    }
-    std::array<batch_t<T>, 3 * N> all;
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < 3 * N; ++i)
-        all[i] = i < 2 * N ? gates[i] : next[i - 2 * N];
-    return all;
-}
-
-/// Returns bias + products of x.
-template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> sums_of_x(
-    T const* bias, T const* x, panels<T> const& W) noexcept
-{
-    auto sums = products_of<Batches>(x, W);
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < Batches; ++i)
-        sums[i] = load_batch(bias + i * batch_size<T>) + sums[i];
-    return sums;
-}
-
-/// Loads a row of units, padded with zeros.
-template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline std::array<batch_t<T>, Batches> load_units(
-    T const* from, std::size_t units) noexcept
-{
-    std::array<batch_t<T>, Batches> row;
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i + 1 < Batches; ++i)
-        row[i] = load_batch(from + i * batch_size<T>);
-    constexpr std::size_t last = (Batches - 1) * batch_size<T>;
-    row[Batches - 1] =
-        units == last + batch_size<T> ? load_batch(from + last) : load_first(from + last, units - last);
-    return row;
-}
-
-/// Stores a row of units.
-template <std::size_t Batches, class T>
-[[gnu::always_inline]] inline void store_units(
-    std::array<batch_t<T>, Batches> const& row, T* to, std::size_t units) noexcept
-{
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i + 1 < Batches; ++i)
-        store_batch(to + i * batch_size<T>, row[i]);
-    constexpr std::size_t last = (Batches - 1) * batch_size<T>;
-    if (units == last + batch_size<T>)
-        store_batch(to + last, row[Batches - 1]);
-    else
-        store_first<T>(row[Batches - 1], to + last, units - last);
-}
-
-template <std::size_t N, class T>
-[[gnu::flatten]] void small_lstm_step(lstm_parameters<T> const& p, T* h, T* c, T const* x, T* y) noexcept
-{
-    auto sums = products_of<4 * N>(h, p.R);
-    auto const of_x = sums_of_x<4 * N>(p.bias, x, p.W);
-    auto state = load_units<N>(c, p.H);
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < 4 * N; ++i)
-        sums[i] = of_x[i] + sums[i];
-    std::array<batch_t<T>, N> next;
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < N; ++i)
-        state[i] =
-            multiply_add(sigmoid()(sums[2 * N + i]), state[i], sigmoid_times_tanh(sums[i], sums[3 * N + i]));
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < N; ++i)
-        next[i] = sigmoid_times_tanh(sums[N + i], state[i]);
-    store_units<N, T>(state, c, p.H);
-    store_units<N, T>(next, h, p.H);
-    if (y != nullptr)
-        store_units<N, T>(next, y, p.H);
-}
-
-template <std::size_t N, class T>
-[[gnu::flatten]] void small_gru_step(gru_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
-{
-    auto const sums = sums_of_x<3 * N>(p.bias, x, p.W);
-    std::array<batch_t<T>, N> z, r, next, state = load_units<N>(h, p.H);
-    auto const set_gates = [&](auto const& products) {
-#pragma GCC unroll 4
-        for (std::size_t i = 0; i < N; ++i) {
-            z[i] = sigmoid()(sums[i] + products[i]);
-            r[i] = sigmoid()(sums[N + i] + products[N + i]);
-        }
-    };
-    if (p.linear_before_reset) {
-        auto const products = products_of_gru<N>(h, p.R_zr, p.R_h);
-        set_gates(products);
-#pragma GCC unroll 4
-        for (std::size_t i = 0; i < N; ++i)
-            next[i] = multiply_add(
-                r[i], load_batch(p.Rb_h + i * batch_size<T>) + products[2 * N + i], sums[2 * N + i]);
-    } else {
-        set_gates(products_of<2 * N>(h, p.R_zr));
-        T reset[N * batch_size<T>];
-#pragma GCC unroll 4
-        for (std::size_t i = 0; i < N; ++i)
-            store_batch(reset + i * batch_size<T>, r[i] * state[i]);
-        auto const products = products_of<N>(reset, p.R_h);
-#pragma GCC unroll 4
-        for (std::size_t i = 0; i < N; ++i)
-            next[i] = sums[2 * N + i] + products[i];
-    }
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < N; ++i)
-        next[i] = multiply_add(z[i], state[i], (batch_t<T>(1) - z[i]) * kernel::tanh()(next[i]));
-    store_units<N, T>(next, h, p.H);
-    if (y != nullptr)
-        store_units<N, T>(next, y, p.H);
-}
-
-template <std::size_t N, class T>
-[[gnu::flatten]] void small_rnn_step(rnn_parameters<T> const& p, T* h, T*, T const* x, T* y) noexcept
-{
-    auto sums = sums_of_x<N>(p.bias, x, p.W);
-    auto const products = products_of<N>(h, p.R);
-#pragma GCC unroll 16
-    for (std::size_t i = 0; i < N; ++i)
-        sums[i] = kernel::tanh()(sums[i] + products[i]);
-    store_units<N, T>(sums, h, p.H);
-    if (y != nullptr)
-        store_units<N, T>(sums, y, p.H);
-}
-
-/// Calls f with the number of batches of units as a constant, and returns its result; nullptr if a step does
-/// not fit in registers.
-template <std::size_t Sums, class Parameters, class F>
-small_step<Parameters> step_in_registers(Parameters const& p, F const& f) noexcept
-{
-    using T = typename Parameters::number;
-    constexpr std::size_t most = max_small_sums<T> / Sums;
-    std::size_t const batches = p.gate_step / batch_size<T>;
-    small_step<Parameters> step = nullptr;
-    if constexpr (most != 0)
-        if (batches >= 1 && batches <= most && p.W.depth >= 1 && p.W.depth <= chain_length)
-            with_count<1, most>(batches, [&](auto count) { step = f(count); });
-    return step;
-}
-
-} // namespace detail
-
-/// Returns the step of one row that these weights permit; nullptr: only the general one.
-template <class T>
-small_step<lstm_parameters<T>> small_step_of(lstm_parameters<T> const& p) noexcept
-{
-    if (!is_plain(p))
-        return nullptr;
-    return detail::step_in_registers<4>(p, [](auto count) { return &detail::small_lstm_step<count, T>; });
-}
-template <class T>
-small_step<gru_parameters<T>> small_step_of(gru_parameters<T> const& p) noexcept
-{
-    if (p.f.function.kind != activation::sigmoid || p.g.function.kind != activation::tanh || p.f.is_clipped)
-        return nullptr;
-    return detail::step_in_registers<3>(p, [](auto count) { return &detail::small_gru_step<count, T>; });
-}
-template <class T>
-small_step<rnn_parameters<T>> small_step_of(rnn_parameters<T> const& p) noexcept
-{
-    if (p.f.function.kind != activation::tanh || p.f.is_clipped)
-        return nullptr;
-    return detail::step_in_registers<2>(p, [](auto count) { return &detail::small_rnn_step<count, T>; });
-}
-
-} // namespace xloom::kernel
 
 namespace xloom::detail {
 
@@ -18834,7 +19154,8 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     auto const places = detail::places_of(outputs);
     check_overlap(op, detail::places_of(states), {}, places);
 
-    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(outputs, places, kernel::all_iterations(0));
+    auto y = cursor_set<std::tuple<Outputs&...>, true>::start(
+        outputs, places, kernel::all_iterations(0), write_back_for<Body, States...>);
     std::int64_t const end = (std::min)(control.limit(), room);
     {
         local_states held(states);
@@ -18905,24 +19226,61 @@ loop_status loop_into(
 // ==== xloom/run/scan/growable_outputs.hpp ====
 // Stacked outputs of a loop whose number of iterations is unknown until its end.
 
+// ==== xloom/run/scan/output_capacity.hpp ====
+// The number of elements that the outputs of a loop have room for, until its end tells how many there are.
+
 namespace xloom::detail {
 
-/// Scan outputs stacked along axis 0, for at most `limit` iterations.
+/// The capacity of outputs that grow, for at most `limit` iterations.
 ///
 /// The full capacity is allocated at once if the iterations are guaranteed, or if it is at most 1 MiB of
 /// uninitialised memory: a loop that reaches such a limit copies nothing. Otherwise the capacity starts small
 /// and doubles, with at most 3 times the final size allocated at any time, because a limit is often far above
 /// the actual number of iterations.
+class output_capacity {
+public:
+    output_capacity(std::int64_t limit, std::int64_t certain)
+        : limit_(static_cast<std::size_t>(std::min<std::uint64_t>(
+              static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
+          is_certain_(certain == limit)
+    {}
+
+    std::size_t size() const { return size_; }
+
+    /// Chooses the first capacity. `bytes` is the size of one element of each output together, `is_unwritten`
+    /// whether their memory is not initialised.
+    void start(std::size_t bytes, bool is_unwritten)
+    {
+        bool const is_cheap = is_unwritten && limit_ <= tuning::reserved_output_bytes / (bytes + 1);
+        size_ = is_certain_ || is_cheap ? limit_ : std::min<std::size_t>(limit_, tuning::reserved_iterations);
+    }
+
+    void grow() { size_ = size_ <= limit_ / 2 ? 2 * size_ : limit_; }
+
+private:
+    std::size_t limit_;
+    bool is_certain_;
+    std::size_t size_ = 0;
+};
+
+/// True if memory for stacked values of type Y is not initialised; xtensor initialises no items of trivial
+/// types.
+template <class Y>
+inline constexpr bool is_stacked_in_unwritten_memory =
+    std::is_trivially_default_constructible_v<item_t<Y>> && expression<stacked_t<Y, dynamic_length>>;
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// Scan outputs stacked along axis 0, whose output_capacity grows.
 template <class Outputs>
 class growable_outputs {
 public:
     using type = typename stacked_outputs<Outputs, dynamic_length>::type;
 
     growable_outputs(std::string_view op, std::int64_t limit, std::int64_t certain)
-        : op_(op),
-          limit_(static_cast<std::size_t>(std::min<std::uint64_t>(
-              static_cast<std::uint64_t>(limit), (std::numeric_limits<std::size_t>::max)()))),
-          is_certain_(certain == limit)
+        : op_(op), capacity_(limit, certain)
     {}
 
     /// Appends the outputs of one iteration, a tuple of references.
@@ -18931,13 +19289,11 @@ public:
     {
         auto const t = static_cast<std::size_t>(iteration);
         if (t == 0) {
-            room_ = is_certain_ || is_cheap_to_reserve(values)
-                        ? limit_
-                        : std::min<std::size_t>(limit_, tuning::reserved_iterations);
-            stack_.open(op_, values, room_, {});
-        } else if (t == room_) {
-            room_ = room_ <= limit_ / 2 ? 2 * room_ : limit_;
-            stack_.resize(op_, room_, t);
+            start(values);
+            stack_.open(op_, values, capacity_.size(), {});
+        } else if (t == capacity_.size()) {
+            capacity_.grow();
+            stack_.resize(op_, capacity_.size(), t);
         }
         stack_.push(op_, values, t);
     }
@@ -18947,32 +19303,27 @@ public:
         auto const length = static_cast<std::size_t>(trip_count);
         if (length == 0)
             stack_.open_empty(op_, {});
-        else if (length != room_)
+        else if (length != capacity_.size())
             stack_.resize(op_, length, length);
         return std::move(stack_).finish();
     }
 
 private:
-    /// True if the full capacity is at most 1 MiB of uninitialised memory; xtensor does not initialise items
-    /// of trivial types.
     template <class Values>
-    bool is_cheap_to_reserve(Values const& values) const
+    void start(Values const& values)
     {
-        std::size_t bytes = 1;
+        std::size_t bytes = 0;
         bool is_unwritten = true;
         detail::for_each_leaf(values, [&](auto k, auto const& value) {
-            using item = item_t<decltype(value)>;
-            bytes += element_count(output_element_shape(op_, k, value)) * sizeof(item);
-            is_unwritten = is_unwritten && std::is_trivially_default_constructible_v<item> &&
-                           expression<stacked_t<bare<decltype(value)>, dynamic_length>>;
+            using output = bare<decltype(value)>;
+            bytes += element_count(output_element_shape(op_, k, value)) * sizeof(item_t<output>);
+            is_unwritten = is_unwritten && is_stacked_in_unwritten_memory<output>;
         });
-        return is_unwritten && limit_ <= tuning::reserved_output_bytes / bytes;
+        capacity_.start(bytes, is_unwritten);
     }
 
     std::string_view op_;
-    std::size_t limit_;
-    bool is_certain_;
-    std::size_t room_ = 0;
+    output_capacity capacity_;
     stacked_outputs<Outputs, dynamic_length> stack_;
 };
 
@@ -19074,6 +19425,9 @@ auto loop(Body&& body, Init&& init, loop_options const& options = {})
 // ==== xloom/loop_list.hpp ====
 // Loop over lists, whose numbers of carried values and outputs are known at run time only.
 
+// ==== xloom/run/scan/growable_list_outputs.hpp ====
+// The scan outputs of a list, of a loop whose number of iterations is unknown until its end.
+
 // ==== xloom/run/scan/list_outputs.hpp ====
 // The scan outputs of operators over lists, whose number is known at run time only.
 
@@ -19100,15 +19454,46 @@ class list_outputs {
 public:
     using stacked = stacked_t<Y, dynamic_length>;
 
-    list_outputs(std::string_view op, std::size_t count, std::size_t length, scan_options const& options)
-        : op_(op), length_(length), options_(options), results_(count)
+    list_outputs(std::string_view op, std::size_t count, scan_options const& options)
+        : op_(op), options_(options), results_(count)
     {}
 
-    void push(std::vector<Y> const& values, std::size_t t)
+    /// Requires as many values as outputs.
+    void check_count(std::vector<Y> const& values, std::size_t t) const
     {
         check_list_count(op_, "scan outputs", values.size(), results_.size(), t);
-        if (t == 0)
-            open(values);
+    }
+
+    /// Allocates `length` elements of the shapes of `values`.
+    void open(std::vector<Y> const& values, std::size_t length)
+    {
+        std::vector<shape> dims;
+        for (std::size_t k = 0; k < values.size(); ++k)
+            dims.push_back(stacked_shape(
+                op_, k, output_element_shape(op_, k, values[k]), length, sizeof(item_t<stacked>), options_));
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            detail::make_shape(results_[k], dims[k]);
+            std::size_t const axis = wrap_axis(axis_option(options_.scan_output_axes, k), dims[k].size());
+            writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
+                kernel::time_axis(detail::layout_of(results_[k]), axis, length,
+                    is_reverse(options_.scan_output_directions, k)));
+        }
+    }
+
+    /// Makes the outputs those of zero iterations: the dimensions that the type does not fix are 0; a dynamic
+    /// rank gives [0].
+    void open_empty()
+    {
+        for (std::size_t k = 0; k < results_.size(); ++k)
+            detail::make_shape(results_[k],
+                enable_tensor<stacked>::rank == dynamic_rank
+                    ? shape{0}
+                    : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
+    }
+
+    /// Appends the elements of iteration t. Requires check_count() and open().
+    void push(std::vector<Y> const& values, std::size_t t)
+    {
         for (std::size_t k = 0; k < values.size(); ++k)
             if (!detail::is_shaped_like(values[k], writers_[k].element_shape()))
                 detail::fail_reshaped(op_, "scan_outputs", k, writers_[k].element_shape(),
@@ -19117,40 +19502,126 @@ public:
             writers_[k].push(values[k]);
     }
 
-    /// Returns the outputs. After zero iterations the dimensions that the type does not fix are 0; a dynamic
-    /// rank gives [0].
-    std::vector<stacked> finish() &&
+    /// Reallocates the outputs, stacked along axis 0, for `length` elements and keeps the first `kept`.
+    void resize(std::size_t length, std::size_t kept)
     {
-        if (length_ == 0)
-            for (std::size_t k = 0; k < results_.size(); ++k)
-                detail::make_shape(results_[k],
-                    enable_tensor<stacked>::rank == dynamic_rank
-                        ? shape{0}
-                        : stacked_shape(op_, k, shape_of_type<Y>(), 0, sizeof(item_t<stacked>), options_));
-        return std::move(results_);
+        for (std::size_t k = 0; k < results_.size(); ++k)
+            detail::resize_stacked(op_, k, results_[k], writers_[k], length, kept);
     }
+
+    std::vector<stacked> finish() && { return std::move(results_); }
 
 private:
-    void open(std::vector<Y> const& values)
-    {
-        std::vector<shape> dims;
-        for (std::size_t k = 0; k < values.size(); ++k)
-            dims.push_back(stacked_shape(
-                op_, k, output_element_shape(op_, k, values[k]), length_, sizeof(item_t<stacked>), options_));
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            detail::make_shape(results_[k], dims[k]);
-            std::size_t const axis = wrap_axis(axis_option(options_.scan_output_axes, k), dims[k].size());
-            writers_.emplace_back(enable_tensor<stacked>::data(results_[k]),
-                kernel::time_axis(detail::layout_of(results_[k]), axis, length_,
-                    is_reverse(options_.scan_output_directions, k)));
-        }
-    }
-
     std::string_view op_;
-    std::size_t length_;
     scan_options const& options_;
     std::vector<stacked> results_;
     std::vector<output_writer<item_t<stacked>>> writers_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The scan outputs of a list, stacked along axis 0, whose output_capacity grows.
+template <tensor Y>
+class growable_list_outputs {
+public:
+    using stacked = typename list_outputs<Y>::stacked;
+
+    growable_list_outputs(std::string_view op, std::size_t count, std::int64_t limit, std::int64_t certain)
+        : stack_(op, count, along_axis_0), capacity_(limit, certain)
+    {}
+
+    /// Appends the outputs of iteration t.
+    void push(std::vector<Y> const& values, std::size_t t)
+    {
+        stack_.check_count(values, t);
+        if (t == 0) {
+            std::size_t bytes = 0;
+            for (Y const& value : values)
+                bytes += element_count(detail::shape_of(value)) * sizeof(item_t<Y>);
+            capacity_.start(bytes, is_stacked_in_unwritten_memory<Y>);
+            stack_.open(values, capacity_.size());
+        } else if (t == capacity_.size()) {
+            capacity_.grow();
+            stack_.resize(capacity_.size(), t);
+        }
+        stack_.push(values, t);
+    }
+
+    std::vector<stacked> finish(std::size_t length) &&
+    {
+        if (length == 0)
+            stack_.open_empty();
+        else if (length != capacity_.size())
+            stack_.resize(length, length);
+        return std::move(stack_).finish();
+    }
+
+private:
+    static inline scan_options const along_axis_0{};
+
+    list_outputs<Y> stack_;
+    output_capacity capacity_;
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/scan/list_step.hpp ====
+// The step of a body over lists, which the body returns or fills.
+
+namespace xloom::detail {
+
+/// The type of the step of a body that is called with Arguments: what it returns, or else Filled, which it
+/// takes by reference as one more argument; void if it is neither.
+template <class Body, class Filled, class... Arguments>
+struct list_step_of {
+    using returning = call_of<Body, std::tuple<Arguments...>>;
+    using filling = call_of<Body, std::tuple<Arguments..., Filled&>>;
+
+    static constexpr bool is_returned = returning::is_valid;
+    static constexpr bool is_valid = returning::is_valid || filling::is_valid;
+
+    static consteval auto step()
+    {
+        if constexpr (is_returned)
+            return std::type_identity<bare<typename returning::result>>();
+        else if constexpr (filling::is_valid)
+            return std::conditional_t<std::is_void_v<typename filling::result>, std::type_identity<Filled>,
+                std::type_identity<void>>();
+        else
+            return std::type_identity<void>();
+    }
+    using type = typename decltype(step())::type;
+};
+
+/// The step of the current iteration. A step that the body fills is that of the last iteration, with the
+/// states of the iteration before it: their memory is used again.
+template <class Step, bool IsReturned>
+class current_step {
+public:
+    template <class Body, class... Arguments>
+    Step& call(Body& body, Arguments const&... arguments)
+    {
+        if constexpr (IsReturned)
+            step_ = body(arguments...);
+        else
+            body(arguments..., step_);
+        return step_;
+    }
+
+    /// Makes the step's states the current ones.
+    template <class States>
+    void take_states(States& states)
+    {
+        if constexpr (IsReturned)
+            states = std::move(step_.state);
+        else
+            std::swap(states, step_.state);
+    }
+
+private:
+    Step step_{};
 };
 
 } // namespace xloom::detail
@@ -19159,9 +19630,10 @@ namespace xloom {
 
 namespace detail {
 
-/// The call of loop_list's body: body(iteration, cond, carried values).
+/// The call of loop_list's body: body(iteration, cond, carried values), or the same with a step&.
 template <class Body, class V>
-using loop_list_call = call_of<Body, std::tuple<std::int64_t, bool, std::span<V const>>>;
+using loop_list_call =
+    list_step_of<Body, loop_step<std::vector<V>, std::vector<V>>, std::int64_t, bool, std::span<V const>>;
 
 /// True for a step of lists: of carried values of type V, and of tensors that own their items.
 template <class Step, class V>
@@ -19175,8 +19647,9 @@ consteval bool is_valid_loop_list()
 {
     if constexpr (!loop_list_call<Body, V>::is_valid)
         static_assert(never<Body>, "xloom::loop_list: the body must be callable as body(iteration, cond, "
-                                   "std::span<carried value const>)");
-    else if constexpr (!is_loop_list_step<bare<typename loop_list_call<Body, V>::result>, V>)
+                                   "std::span<carried value const>), or with the step that it fills, a "
+                                   "loop_step<std::vector<carried value>, std::vector<carried value>>&");
+    else if constexpr (!is_loop_list_step<typename loop_list_call<Body, V>::type, V>)
         static_assert(never<Body>, "xloom::loop_list: the body must return xloom::loop_step{cond, "
                                    "std::vector of carried values, std::vector of outputs}");
     else
@@ -19184,38 +19657,30 @@ consteval bool is_valid_loop_list()
     return false;
 }
 
-template <class Step, class Body, class V>
+template <class Call, class Body, class V>
 auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop_options const& options)
 {
     static constexpr std::string_view op = "xloom::loop_list";
-    using output = typename decltype(Step::scan_outputs)::value_type;
+    using step_type = typename Call::type;
+    using output = typename decltype(step_type::scan_outputs)::value_type;
     loop_control control(limit_of(op, options), options);
     detail::check_ranks(op, "init", carried);
-    std::vector<std::vector<output>> elements; // of each iteration
+    growable_list_outputs<output> stack(op, outputs, control.limit(), control.guaranteed_trips());
+    current_step<step_type, Call::is_returned> current;
     while (control.next(control.limit())) {
         loop_status const now = control.status();
         auto const t = static_cast<std::size_t>(now.trip_count);
-        Step step = body(now.trip_count, now.cond, std::span<V const>(carried));
+        step_type& step = current.call(body, now.trip_count, now.cond, std::span<V const>(carried));
         check_list_count(op, "carried values", step.state.size(), carried.size(), t);
-        check_list_count(op, "scan outputs", step.scan_outputs.size(), outputs, t);
         detail::check_ranks(op, "states", step.state);
-        detail::check_ranks(op, "scan_outputs", step.scan_outputs);
-        for (std::size_t k = 0; k < outputs && t != 0; ++k)
-            if (!detail::have_same_shape(elements[0][k], step.scan_outputs[k]))
-                detail::fail_reshaped(op, "scan_outputs", k, detail::shape_of(elements[0][k]),
-                    detail::describe_shape(step.scan_outputs[k]), t);
-        elements.push_back(std::move(step.scan_outputs));
-        carried = std::move(step.state);
+        stack.push(step.scan_outputs, t);
+        current.take_states(carried);
         control.finish_iteration(step.cond);
     }
-    scan_options const along_axis_0;
-    list_outputs<output> stack(op, outputs, elements.size(), along_axis_0);
-    for (std::size_t t = 0; t < elements.size(); ++t)
-        stack.push(std::exchange(elements[t], {}), t);
-    using stacked = typename list_outputs<output>::stacked;
+    using stacked = typename growable_list_outputs<output>::stacked;
     auto const [cond, trip_count, stopped] = control.status();
-    return loop_result<std::vector<V>, std::vector<stacked>>{
-        std::move(carried), std::move(stack).finish(), cond, trip_count, stopped};
+    return loop_result<std::vector<V>, std::vector<stacked>>{std::move(carried),
+        std::move(stack).finish(static_cast<std::size_t>(trip_count)), cond, trip_count, stopped};
 }
 
 } // namespace detail
@@ -19232,12 +19697,15 @@ auto run_loop_list(Body& body, std::vector<V> carried, std::size_t outputs, loop
 /// std::vector<Y>}. All carried values are of one type, such as a std::variant, whose alternative may change.
 /// All outputs are of one type.
 ///
+/// body(iteration, cond, states, loop_step<std::vector<V>, std::vector<V>>& next) -> void fills `next`
+/// instead, its condition included: empty lists in the first iteration, later those of an earlier one, whose
+/// memory it uses again.
+///
 /// Shapes    as loop. `outputs` is the number of outputs; required because no body may run.
 /// Types     V any type that can be moved; Y a tensor.
 /// Errors    as loop; body_error: a different number of carried values or outputs.
 /// Order     as loop.
-/// Cost      the outputs' elements are kept until the end and then stacked, which briefly doubles their
-///           memory.
+/// Cost      as loop, plus the body's lists. A body that fills its step need not allocate memory.
 /// Source    ONNX Loop-1 to 25.
 /// Example
 /// ```cpp
@@ -19254,8 +19722,7 @@ auto loop_list(Body&& body, std::vector<V> init, std::size_t outputs, loop_optio
 {
     using namespace detail;
     if constexpr (is_valid_loop_list<Body, V>()) {
-        using step = bare<typename loop_list_call<Body, V>::result>;
-        return run_loop_list<step>(body, std::move(init), outputs, options);
+        return run_loop_list<loop_list_call<Body, V>>(body, std::move(init), outputs, options);
     } else {
         return loop_result<std::vector<V>, std::vector<V>>{}; // a value, so that one mistake gives one error
     }
@@ -20534,12 +21001,12 @@ void check_lstm_outputs(std::string_view op, lstm_weights<Item> const& weights, 
     input_ref<Item> const& X, lstm_start<Item> const& start, lstm_outputs<Item> const& outputs)
 {
     std::int64_t const layout = weights.layout();
+    shape const output = output_shape(weights.sizes(), batch, layout);
     shape const state = state_shape(weights.sizes(), batch, layout);
     check_outputs<Item>(
         op, [&] { return describe(weights.sizes(), batch); },
         std::array{
-            output_requirement<Item>{
-                "Y", output_letters(layout), output_shape(weights.sizes(), batch, layout), outputs.Y},
+            output_requirement<Item>{"Y", output_letters(layout), output, outputs.Y},
             output_requirement<Item>{"Y_h", state_letters(layout), state, outputs.Y_h, "initial_h"},
             output_requirement<Item>{"Y_c", state_letters(layout), state, outputs.Y_c, "initial_c"},
         },
@@ -20575,7 +21042,8 @@ void run_lstm(input_ref<Item> const& X, lstm_weights<Item> const& weights, batch
 /// Types     those of X: float, double; float16 and other storage floats, computed as float and rounded in Y,
 ///           Y_h and Y_c only; user-defined scalars.
 /// Options   lstm_options; if the weights are packed, those given to lstm_weights.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions; where
+///           there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     each sum is bias, then the products of W, then those of R, in dependency chains of 128 products.
 ///           So the bits of a row depend only on the row: not on the batch, the threads, or how a sequence is
@@ -20810,7 +21278,7 @@ void lstm_forward_into(Input const& X, lstm_weights<Item> const& weights,
     detail::check_lstm_outputs(op, weights, batch, input, start, outputs);
     std::int64_t const layout = weights.layout();
     detail::batch_operands<Item> const operands{batch, weights.sizes(), weights.direction(), {input, layout},
-        {outputs.Y, layout}, start.sequence_lens};
+        {outputs.Y, layout}, &start.sequence_lens};
     residuals.start(weights, batch, [&](std::size_t n) { return operands.length(n); });
     auto runner = detail::make_runner(weights, operands, workspace, policy);
     runner(detail::recorded_lstm_states<Item>{{weights, {start.initial_h, layout}, {start.initial_c, layout},
@@ -21291,7 +21759,8 @@ public:
 ///           Any strides.
 /// Types     as lstm.
 /// Options   rnn_options; if the weights are packed, those given to rnn_weights.
-/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): each thread has its own rows and directions; where
+///           there is one row in one direction, its own columns of large products.
 /// Errors    before anything is written: shape_error, option_error, index_error (a length outside [0, T]).
 /// Order     as lstm: the bits of a row depend only on the row.
 /// Cost      T N D H (I + H) multiply-adds, fewer for shorter rows. Packing is a pass over the weights.
@@ -21434,7 +21903,7 @@ public:
         : rnn_rows<T>(p, rows, memory), p_(p), residuals_(residuals)
     {}
 
-    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const noexcept
+    void step(std::size_t rows, std::size_t, std::size_t t, T* sums) const
     {
         this->multiply_R(rows, t, sums);
         for (std::size_t r = 0; r < rows; ++r) {
@@ -22364,6 +22833,59 @@ auto scan_batched(Body&& body, Init&& init, Inputs const& scan_inputs,
 // ==== xloom/scan_into.hpp ====
 // Scan in place: the body updates the caller's states and writes the caller's outputs.
 
+// ==== xloom/run/scan/scan_length.hpp ====
+// The number of iterations of a scan whose outputs are the caller's, and the checks that it takes.
+
+namespace xloom::detail {
+
+/// True if every operand has a first axis, of this length.
+template <class... Xs>
+bool have_leading_length(std::tuple<Xs...> const& operands, std::size_t length)
+{
+    auto const has_length = [length](auto const& operand) {
+        return detail::rank_of(operand) != 0 && detail::length_of_axis_0(operand) == length;
+    };
+    return std::apply([&](auto const&... each) { return (... && has_length(each)); }, operands);
+}
+
+/// Checks the shapes of the operands and the options, and returns the number of iterations.
+template <bool LeadingAxis, class Inputs, class Outputs>
+[[gnu::noinline]] std::size_t check_scan_into(
+    std::string_view op, Inputs const& inputs, Outputs const& outputs, scan_options const& options)
+{
+    std::size_t const length = check_scan(op, detail::shapes_of(inputs), std::tuple_size_v<Outputs>, options);
+    check_scan_outputs(op, detail::shapes_of(outputs), length, options);
+    if constexpr (!LeadingAxis) {
+        check_fixed_axes(
+            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
+        check_fixed_axes(
+            op, "scan_outputs", fixed_ranks<Outputs>::value, "scan_output_axes", options.scan_output_axes);
+    }
+    return length;
+}
+
+/// Returns the number of iterations, checked. Of operands that are scanned along axis 0 it only compares the
+/// lengths, and leaves the rest to check_scan_into where they differ: all checks together would take longer
+/// than a short scan of scalars.
+template <bool LeadingAxis, class Inputs, class Outputs>
+std::size_t scan_length(
+    std::string_view op, Inputs const& inputs, Outputs const& outputs, scan_options const& options)
+{
+    constexpr std::size_t input_count = std::tuple_size_v<Inputs>;
+    if constexpr (LeadingAxis && input_count != 0 && input_count <= max_operands &&
+                  std::tuple_size_v<Outputs> <= max_operands) {
+        auto const& first = std::get<0>(inputs);
+        if (detail::rank_of(first) != 0) {
+            std::size_t const length = detail::length_of_axis_0(first);
+            if (detail::have_leading_length(inputs, length) && detail::have_leading_length(outputs, length))
+                return length;
+        }
+    }
+    return detail::check_scan_into<LeadingAxis>(op, inputs, outputs, options);
+}
+
+} // namespace xloom::detail
+
 namespace xloom {
 
 namespace detail {
@@ -22411,14 +22933,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     detail::check_ranks(op, "states", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     detail::check_ranks(op, "scan_outputs", outputs);
-    std::size_t const length = check_scan(op, detail::shapes_of(inputs), sizeof...(Outputs), options);
-    check_scan_outputs(op, detail::shapes_of(outputs), length, options);
-    if constexpr (!LeadingAxis) {
-        check_fixed_axes(
-            op, "scan_inputs", fixed_ranks<Inputs>::value, "scan_input_axes", options.scan_input_axes);
-        check_fixed_axes(op, "scan_outputs", fixed_ranks<std::tuple<Outputs...>>::value, "scan_output_axes",
-            options.scan_output_axes);
-    }
+    std::size_t const length = detail::scan_length<LeadingAxis>(op, inputs, outputs, options);
     auto input_places = detail::places_of(inputs);
     auto output_places = detail::places_of(outputs);
     detail::place_in_time(input_places, options.scan_input_axes, options.scan_input_directions);
@@ -22427,7 +22942,7 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
 
     auto x = cursor_set<Inputs, LeadingAxis>::start(inputs, input_places, kernel::all_iterations(length));
     auto y = cursor_set<std::tuple<Outputs&...>, LeadingAxis>::start(
-        outputs, output_places, kernel::all_iterations(length));
+        outputs, output_places, kernel::all_iterations(length), write_back_for<Body, States...>);
     std::array<bool, sizeof...(Outputs)> const holds_input =
         detail::join_in_place(input_places, x, output_places, y);
     auto const guards = std::apply(
@@ -22457,6 +22972,9 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
         }
     });
 }
+
+/// Options are large, so a call without them refers to these instead of making its own.
+inline constexpr scan_options default_scan_options{};
 
 inline constexpr std::string_view scan_into_name = "xloom::scan_into";
 
@@ -22509,8 +23027,8 @@ void scan_into(Body& body, States&& states, Inputs const& scan_inputs, Outputs&&
 template <class Body, class States, class Inputs, class Outputs = std::tuple<>>
 void scan_into(Body&& body, States&& states, Inputs const& scan_inputs, Outputs&& scan_outputs = {})
 {
-    detail::scan_into<true>(
-        body, static_cast<States&&>(states), scan_inputs, static_cast<Outputs&&>(scan_outputs), {});
+    detail::scan_into<true>(body, static_cast<States&&>(states), scan_inputs,
+        static_cast<Outputs&&>(scan_outputs), detail::default_scan_options);
 }
 
 /// Runs scan_into with axes, directions or a length.
@@ -22643,9 +23161,10 @@ namespace detail {
 template <class X>
 using list_element = bare<decltype(std::declval<cursor_for<X const, false>&>().element())>;
 
-/// The call of scan_list's body: body(states, elements).
+/// The call of scan_list's body: body(states, elements), or body(states, elements, step&).
 template <class Body, class S, class X>
-using scan_list_call = call_of<Body, std::tuple<std::span<S const>, std::span<list_element<X> const>>>;
+using scan_list_call = list_step_of<Body, scan_step<std::vector<S>, std::vector<S>>, std::span<S const>,
+    std::span<list_element<X> const>>;
 
 /// True for a step of lists: of states of type S, and of tensors that own their items.
 template <class Step, class S>
@@ -22662,8 +23181,9 @@ consteval bool is_valid_scan_list()
                                 "xt::xarray, or an xt::xtensor of rank 2 or more");
     else if constexpr (!scan_list_call<Body, S, X>::is_valid)
         static_assert(never<Body>, "xloom::scan_list: the body must be callable as body(std::span<state "
-                                   "const>, std::span<element_view const>)");
-    else if constexpr (!is_scan_list_step<bare<typename scan_list_call<Body, S, X>::result>, S>)
+                                   "const>, std::span<element_view const>), or with the step that "
+                                   "it fills, a scan_step<std::vector<state>, std::vector<state>>&");
+    else if constexpr (!is_scan_list_step<typename scan_list_call<Body, S, X>::type, S>)
         static_assert(never<Body>, "xloom::scan_list: the body must return xloom::scan_step{std::vector of "
                                    "states, std::vector of outputs}");
     else
@@ -22708,12 +23228,13 @@ private:
     std::vector<list_element<X>> elements_{};
 };
 
-template <class Step, class Body, class S, class X>
+template <class Call, class Body, class S, class X>
 auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inputs, std::size_t outputs,
     scan_options const& options)
 {
+    using step_type = typename Call::type;
     static constexpr std::string_view op = "xloom::scan_list";
-    using output = typename decltype(Step::scan_outputs)::value_type;
+    using output = typename decltype(step_type::scan_outputs)::value_type;
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     std::vector<shape> shapes;
@@ -22724,18 +23245,24 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
     std::size_t const length = check_scan(op, shapes, outputs, options);
     check_output_axes(op, std::vector<std::size_t>(outputs, element_rank<output>), options);
     list_cursors<X> cursors(inputs, length, options);
-    list_outputs<output> stack(op, outputs, length, options);
+    list_outputs<output> stack(op, outputs, options);
+    current_step<step_type, Call::is_returned> current;
     for (std::size_t t = 0; t < length; ++t) {
-        Step step = body(std::span<S const>(states), cursors.enter());
+        step_type& step = current.call(body, std::span<S const>(states), cursors.enter());
         cursors.leave();
         check_list_count(op, "states", step.state.size(), states.size(), t);
         for (std::size_t i = 0; i < states.size(); ++i)
             if (!detail::have_same_shape(states[i], step.state[i]))
                 detail::fail_reshaped(
                     op, "states", i, detail::shape_of(states[i]), detail::describe_shape(step.state[i]), t);
+        stack.check_count(step.scan_outputs, t);
+        if (t == 0)
+            stack.open(step.scan_outputs, length);
         stack.push(step.scan_outputs, t);
-        states = std::move(step.state);
+        current.take_states(states);
     }
+    if (length == 0)
+        stack.open_empty();
     using stacked = typename list_outputs<output>::stacked;
     return scan_result<std::vector<S>, std::vector<stacked>>{std::move(states), std::move(stack).finish()};
 }
@@ -22753,12 +23280,15 @@ auto run_scan_list(Body& body, std::vector<S> states, std::vector<X> const& inpu
 /// body(std::span<S const> states, std::span<element_view const> elements) -> scan_step{std::vector<S>,
 /// std::vector<Y>}. All states are of one type, all inputs of one type, all outputs of one type.
 ///
+/// body(states, elements, scan_step<std::vector<S>, std::vector<S>>& next) -> void fills `next` instead:
+/// empty lists in the first iteration, later those of an earlier one, whose memory it uses again.
+///
 /// Shapes    as scan. `outputs` is the number of outputs; required because T = 0 runs no body.
 /// Types     S any type whose values have a shape, X a tensor whose elements are tensors (not of a static
 ///           rank 1), Y a tensor.
 /// Errors    as scan; body_error: a different number of states or outputs.
 /// Order     as scan.
-/// Cost      as scan, plus the body's lists.
+/// Cost      as scan, plus the body's lists. A body that fills its step need not allocate memory.
 /// Source    ONNX Scan-9 to 25.
 /// Example
 /// ```cpp
@@ -22777,8 +23307,8 @@ auto scan_list(Body&& body, std::vector<S> init, std::vector<X> const& scan_inpu
 {
     using namespace detail;
     if constexpr (is_valid_scan_list<Body, S, X>()) {
-        using step = bare<typename scan_list_call<Body, S, X>::result>;
-        return run_scan_list<step>(body, std::move(init), scan_inputs, outputs, options);
+        return run_scan_list<scan_list_call<Body, S, X>>(
+            body, std::move(init), scan_inputs, outputs, options);
     } else {
         return scan_result<std::vector<S>, std::vector<X>>{}; // a value, so that one mistake gives one error
     }
@@ -23462,6 +23992,23 @@ bool is_tracked(scatter_nd_options const& options, Reduce const& reduce)
     return has_sums || needs_tracking(tracking_of(options, replaces(reduce)), replaces(reduce));
 }
 
+/// Returns when the indices of a copying call can be checked: by block if no error but theirs can follow, if
+/// the reduction has no effect but on the result, and if all updates are read once, by one thread.
+template <class Data, class Reduce, class Policy>
+index_check index_check_of(scatter_nd_options const& options, Reduce const& reduce)
+{
+    using T = item_t<Data>;
+    if constexpr (is_built_in<Reduce> && std::is_trivially_copyable_v<T> &&
+                  is_always_row_major<owned_t<Data>> && !has_threads<Policy>) {
+        bool const is_defined =
+            is_named<Reduce> ? has_reduction<T>(options.reduction) : options.reduction == reduction::none;
+        if (is_defined && options.duplicates == duplicates::last && !options.unique && !options.sorted &&
+            !is_tracked<T>(options, reduce))
+            return index_check::by_block;
+    }
+    return index_check::before_use;
+}
+
 /// True if fusing the copy and the updates is expected to be faster: data exceeds the cache, slices are long
 /// enough to amortise sorting the updates, there is about one update per slice (a quarter to four), and each
 /// of `threads` has at least 8 slices.
@@ -23525,13 +24072,17 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
     if constexpr (can_fuse<Data, Reduce>)
         if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
             is_fusing_worthwhile(call, policy.concurrency())) {
+            call.require_in_range();
             owned_t<Data> result = enable_tensor<owned_t<Data>>::make(detail::shape_of(data));
             run_fused(call, enable_tensor<Data>::data(data), enable_tensor<owned_t<Data>>::data(result),
                 reduce, policy);
             return result;
         }
     owned_t<Data> result = copy_of(call.op(), data);
-    run_scatter_nd(call, result, reduce, policy);
+    if (call.is_checked())
+        run_scatter_nd(call, result, reduce, policy);
+    else if (call.is_empty() || !run_untracked(call, result, reduce, policy))
+        call.require_in_range();
     return result;
 }
 
@@ -23606,10 +24157,14 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "updates", detail::rank_of(update_tensor));
         scatter_nd_options const chosen = options_with(op, reduce, options);
+        constexpr bool is_copying = !InPlace && !is_moved_in<Data>;
+        index_check when = index_check::before_use;
+        if constexpr (is_copying)
+            when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
         scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
-            op, data, index_tensor, update_tensor, chosen);
+            op, data, index_tensor, update_tensor, chosen, when);
         check_reduction<item_t<Data>, Reduce>(op, chosen);
-        if constexpr (!InPlace && !is_moved_in<Data>) {
+        if constexpr (is_copying) {
             return scattered_copy(call, data, reduce, policy);
         } else {
             check_scatter_overlap(op, detail::memory_of(data), detail::memory_of(index_tensor),
@@ -23660,8 +24215,9 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///           callable propagate; data that was moved in is then left as by scatter_nd_into.
 /// Order     row-major; with reduction::none the last of several updates of a slice takes effect (unspecified
 ///           in ONNX).
-/// Cost      indices read twice, updates once, the indexed slices read and written; a copy of data unless it
-///           is moved in, and of operands that are not row-major. duplicates::first, include_self = false,
+/// Cost      indices and updates read, the indexed slices read and written; a copy of data unless it is moved
+///           in, and of operands that are not row-major; another pass over the indices, except in a copy with
+///           one thread and a reduction of xloom. duplicates::first, include_self = false,
 ///           mean: also one count per slice; duplicates::error, and unique in debug builds: one integer per
 ///           slice, or two per update where updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and
 ///           updates may be fused: one more pass over indices and one allocation of an integer per slice and
@@ -24331,21 +24887,17 @@ void clear_dropped(Call const& call, scatter_gradients<T> const& at, Policy cons
 enum class visiting : unsigned char { forward, backward };
 
 /// Calls visit(offset of the slice, position of the update) for each update that is not dropped, those of a
-/// slice in order and by one thread at a time. `tuples` are those of `read`, and `slices` is what they are
-/// the offsets of: `size` elements of each are prefetched.
+/// slice in order and by one thread at a time. `slices` is what `read` gives the offsets of: `size` elements
+/// of each are prefetched.
 template <visiting Order, class Call, class Item, class Policy, class Visit>
-void visit_updates(Call const& call, kernel::index_tuples<typename Call::index> const& tuples,
-    kernel::offset_reader const& read, Item* slices, std::size_t size, Policy const& policy,
-    Visit const& visit)
+void visit_updates(Call const& call, kernel::offset_reader const& read, Item* slices, std::size_t size,
+    Policy const& policy, Visit const& visit)
 {
     constexpr bool is_backward = Order == visiting::backward;
     Item const* const no_values = nullptr;
     kernel::offset_reader const ordered = is_backward ? read.backward() : read;
     update_runner const run(ordered, call.options(), size, policy);
-    if (run.is_serial() && call.are_single()) {
-        kernel::single_indices<Item, typename Call::index, is_backward>(tuples, 0, tuples.count, slices, size)
-            .for_each(visit);
-    } else if constexpr (is_backward) {
+    if constexpr (is_backward) {
         auto const visit_backward = [&, last = read.count() - 1](std::ptrdiff_t offset, std::size_t number) {
             visit(offset, last - number);
         };
@@ -24378,8 +24930,7 @@ void gather_updates(Call const& call, T const* from, scatter_gradients<T> const&
 {
     item_offsets const offsets(call);
     detail::clear_dropped(call, at, policy);
-    detail::run_gather(
-        offsets.read, offsets.tuples, call.are_single(), {{at.size}, {1}}, from, at.d_updates, policy);
+    detail::run_gather(offsets.read, {{at.size}, {1}}, from, at.d_updates, policy);
 }
 
 /// Returns the slices that updates name.
@@ -24420,15 +24971,8 @@ void run_none_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         policy.for_each(parts, [&](std::size_t part) {
             std::size_t const begin = begin_of_part(part, parts, count),
                               end = begin_of_part(part + 1, parts, count);
-            kernel::effective_updates<T> const gather{sets.of(part), at.ct, at.d_updates, at.size};
-            using index = typename Call::index;
-            if (!call.are_single() || at.size != 1)
-                gather(kernel::named_updates{read, begin, end, is_backward});
-            else if (is_backward)
-                gather(kernel::single_indices<T const, index, true>(
-                    call.tuples(), count - end, count - begin, at.ct, 1));
-            else
-                gather(kernel::single_indices<T const, index>(call.tuples(), begin, end, at.ct, 1));
+            kernel::effective_updates<T>{sets.of(part), at.ct, at.d_updates, at.size}(
+                kernel::named_updates{read, begin, end, is_backward});
         });
     }
     if (at.d_data != nullptr)
@@ -24464,7 +25008,7 @@ void run_mean_vjp(Call const& call, scatter_gradients<T> const& at, Policy const
         buffer.emplace(make_values<T>(slices * at.size));
     T* const divided = buffer ? buffer->data() : at.d_data;
 
-    detail::visit_updates<visiting::forward>(call, call.tuples(), call.reader(), counts.data(), 1, policy,
+    detail::visit_updates<visiting::forward>(call, call.reader(), counts.data(), 1, policy,
         [of = counts.data()](std::ptrdiff_t slice, std::size_t) { ++of[slice]; });
     detail::for_each_range(policy, slices, at.size, [&](std::size_t begin, std::size_t end) {
         kernel::divide_slices(counts.data(), include_self ? 1 : 0, begin, end, at.ct, divided, at.size);
@@ -24505,8 +25049,8 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
                     running[i] = at.old != nullptr ? static_cast<product>(at.old[i]) : product(1);
             });
             detail::clear_dropped(call, at, policy);
-            detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, running, at.size,
-                policy, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+            detail::visit_updates<visiting::forward>(call, offsets.read, running, at.size, policy,
+                [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                     kernel::multiply_before(
                         length, running + offset, before + number * length, updates + number * length);
                 });
@@ -24514,8 +25058,8 @@ void run_mul_vjp(Call const& call, scatter_gradients<T> const& at, Policy const&
         detail::for_each_range(policy, items, 1, [&](std::size_t begin, std::size_t end) {
             std::fill(running + begin, running + end, product(1));
         });
-        detail::visit_updates<visiting::backward>(call, offsets.tuples, offsets.read, running, at.size,
-            policy, [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
+        detail::visit_updates<visiting::backward>(call, offsets.read, running, at.size, policy,
+            [=, updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 T const* const update = updates + number * length;
                 product* const after = running + offset;
                 if (at.d_updates != nullptr)
@@ -24567,8 +25111,7 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
     if (at.d_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, counts.data(), at.size,
-            policy,
+        detail::visit_updates<visiting::forward>(call, offsets.read, counts.data(), at.size, policy,
             [=, of = counts.data(), updates = call.updates()](std::ptrdiff_t offset, std::size_t number) {
                 kernel::count_ties(length, of + offset, results + offset, updates + number * length,
                     at.d_updates == nullptr ? nullptr : at.d_updates + number * length);
@@ -24578,8 +25121,8 @@ void split_evenly(Call const& call, T const* results, scatter_gradients<T> const
         kernel::divide_items(at.ct, counts.data(), begin, end, parts.data());
     });
     if (at.d_updates != nullptr)
-        detail::run_copies(offsets.read, offsets.tuples, call.are_single(), std::as_const(parts).data(),
-            at.d_updates, kernel::tied_parts{at.size}, policy);
+        detail::run_copies(
+            offsets.read, std::as_const(parts).data(), at.d_updates, kernel::tied_parts{at.size}, policy);
     if (at.d_data != nullptr)
         detail::write_tied_data(results, counts.data(), parts.data(), items, at, policy);
 }
@@ -24600,8 +25143,7 @@ void give_to_first(Call const& call, T const* results, scatter_gradients<T> cons
     if (at.d_updates != nullptr)
         detail::clear_dropped(call, at, policy);
     kernel::with_slice_size(at.size, [&](auto length) {
-        detail::visit_updates<visiting::forward>(call, offsets.tuples, offsets.read, given.data(), at.size,
-            policy,
+        detail::visit_updates<visiting::forward>(call, offsets.read, given.data(), at.size, policy,
             [=, is_given = given.data(), updates = call.updates()](
                 std::ptrdiff_t offset, std::size_t number) {
                 kernel::give_tied(length, is_given + offset, at.ct + offset, results + offset,
