@@ -13123,8 +13123,8 @@ public:
     std::size_t count() const { return count_; }
     bool may_drop() const { return rule_ == bounds::drop; }
 
-    /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing if
-    /// the rule is bounds::check and one of their indices is out of range.
+    /// Writes the offsets of `count` tuples, beginning at position `from`. Returns false and writes nothing
+    /// if the rule is bounds::check and one of their indices is out of range.
     bool operator()(std::size_t from, std::size_t count, std::ptrdiff_t* offsets) const
     {
         std::size_t const first = is_backward_ ? count_ - from - count : from;
