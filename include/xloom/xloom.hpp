@@ -4,10 +4,12 @@
 // Sacado, only if XLOOM_USE_SACADO is.
 
 #include <xloom/activations.hpp>
+#include <xloom/associative_scan.hpp>
 #include <xloom/attn_lstm.hpp>
 #include <xloom/attn_lstm_backward.hpp>
 #include <xloom/attn_lstm_cell.hpp>
 #include <xloom/check_vjp.hpp>
+#include <xloom/cumulative.hpp>
 #include <xloom/gather_nd.hpp>
 #include <xloom/gather_nd_vjp.hpp>
 #include <xloom/gru.hpp>

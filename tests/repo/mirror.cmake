@@ -28,12 +28,15 @@ set(elsewhere
 # What there is not, and why.
 set(exceptions
   "benchmark adolc | an adapter, whose time is that of ADOL-C"
+  "benchmark cumulative | associative_scan with reduce_add"
   "benchmark check_vjp | a tool for tests"
   "benchmark if_vjp | the time of a branch and of its VJP"
   "benchmark rnn_backward | the engine of gru_backward, with a kernel of one gate"
   "benchmark sacado | an adapter, whose time is that of Sacado"
   "benchmark storage_types | traits only, nothing runs"
   "benchmark xloom | includes only"
+  "example associative_scan | docs/parallel_scans.md has calls of a few lines"
+  "example cumulative | as associative_scan"
   "example adolc | the examples do without ADOL-C"
   "example gru_cell | as lstm_cell in examples/voice_activity, with one state"
   "example gru_backward | as examples/delayed_echo, with other names"

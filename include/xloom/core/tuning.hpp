@@ -22,6 +22,10 @@ inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
 /// The minimum number of elements copied or reduced that justifies another thread.
 inline constexpr std::size_t elements_per_thread = std::size_t{1} << 14;
 
+/// The minimum number of elements scanned by a callable, or of elements that are no numbers, that justifies
+/// another thread.
+inline constexpr std::size_t scanned_elements_per_thread = std::size_t{1} << 10;
+
 /// The minimum number of multiply-adds that justifies another thread.
 inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
 

@@ -1,0 +1,154 @@
+#pragma once
+// Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
+// permutations of lanes that a prefix tree consists of.
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include <xloom/core/exceptions.hpp>
+
+namespace xloom::kernel {
+
+/// The bytes of a vector register; 0 without vector units, or with XLOOM_NO_SIMD.
+#if defined(XLOOM_NO_SIMD)
+inline constexpr std::size_t lane_bytes = 0;
+#elif defined(__AVX512F__)
+inline constexpr std::size_t lane_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t lane_bytes = 32;
+#elif defined(__SSE2__) || defined(__ARM_NEON)
+inline constexpr std::size_t lane_bytes = 16;
+#else
+inline constexpr std::size_t lane_bytes = 0;
+#endif
+
+/// True for numbers of 4 and 8 bytes if the target has vector units.
+template <class T>
+inline constexpr bool has_lanes = lane_bytes != 0 && (std::same_as<T, float> || std::same_as<T, double> ||
+                                                         (std::integral<T> && sizeof(T) >= 4));
+
+namespace detail {
+
+template <class T, bool = has_lanes<T>>
+struct lanes_of {
+    using type = T;
+    static constexpr std::size_t count = 1;
+};
+template <class T>
+struct lanes_of<T, true> {
+    typedef T type __attribute__((vector_size(lane_bytes)));
+    static constexpr std::size_t count = lane_bytes / sizeof(T);
+};
+
+} // namespace detail
+
+/// A vector register of Ts; T itself if it has no lanes.
+template <class T>
+using lanes_t = typename detail::lanes_of<T>::type;
+
+template <class T>
+inline constexpr std::size_t lane_count = detail::lanes_of<T>::count;
+
+/// The numbers of the lanes of a vector of Ts.
+template <class T>
+using lane_numbers = std::make_index_sequence<lane_count<T>>;
+
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> load_lanes(T const* from)
+{
+    lanes_t<T> lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
+{
+    std::memcpy(to, &lanes, sizeof lanes);
+}
+
+/// Returns a vector whose lanes all are x.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
+{
+    lanes_t<T> lanes;
+    for (std::size_t i = 0; i < lane_count<T>; ++i)
+        lanes[i] = x;
+    return lanes;
+}
+
+namespace detail {
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V reverse_lanes(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
+}
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V last_lane(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 + 0 * I)...);
+}
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(before, x, static_cast<int>(sizeof...(I) - 1 + I)...);
+}
+
+template <std::size_t Half, class V, std::size_t... I>
+[[gnu::always_inline]] inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, others,
+        static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
+}
+
+template <std::size_t Half, class V, std::size_t... I>
+[[gnu::always_inline]] inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(lower, upper, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I)...);
+}
+
+} // namespace detail
+
+/// Returns the lanes in the opposite order.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
+{
+    return detail::reverse_lanes(x, lane_numbers<T>{});
+}
+
+/// Returns a vector whose lanes all are the last lane of x.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> last_lane(lanes_t<T> const& x)
+{
+    return detail::last_lane(x, lane_numbers<T>{});
+}
+
+/// Returns the last lane of `before`, then all lanes of x but the last.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
+{
+    return detail::shift_lanes(before, x, lane_numbers<T>{});
+}
+
+/// Returns a vector whose upper halves, the lanes whose number has the bit `Half`, are the last lane of the
+/// lower half of x before them; its lower halves are those of `others`.
+template <class T, std::size_t Half>
+[[gnu::always_inline]] inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
+{
+    return detail::spread_lanes<Half>(x, others, lane_numbers<T>{});
+}
+
+/// Returns the lower halves of one vector and the upper halves of another.
+template <class T, std::size_t Half>
+[[gnu::always_inline]] inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
+{
+    return detail::merge_halves<Half>(lower, upper, lane_numbers<T>{});
+}
+
+} // namespace xloom::kernel

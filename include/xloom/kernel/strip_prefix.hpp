@@ -1,0 +1,150 @@
+#pragma once
+// A parallel scan of several sequences at once, element by element: for every callable, type and layout.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <xloom/kernel/prefix_group.hpp>
+
+namespace xloom::kernel {
+
+/// The maximum number of sequences of a strip: its elements of one time step take 1 KiB, if it has several.
+template <class V>
+inline constexpr std::size_t strip_width = std::clamp<std::size_t>(1024 / sizeof(V), 1, 64);
+
+/// The blocks of a scan of `width` sequences. `Access` reads and writes the element of time t and sequence c:
+///
+///     read(t, c), write(t, c, v)
+///     kept(t, c), keep(t, c, v)   a prefix that waits in the output
+///
+/// scan(b, before) writes the results of block b and combines `before` with the totals of the block. A second
+/// way, of the same bits, is for threads: reduce(b, totals), then finish(b, before). With keeps_prefixes,
+/// reduce keeps the prefixes of groups in the output, so that `op` is called as often as by scan.
+template <class V, class Op, class Access, bool KeepsPrefixes>
+class strip_prefix {
+public:
+    using value_type = V;
+
+    static constexpr bool keeps_prefixes = KeepsPrefixes;
+    static constexpr std::size_t max_width = strip_width<V>;
+
+    strip_prefix(Op const& op, Access const& access, std::size_t length, std::size_t width, bool exclusive)
+        : op_(op), access_(access), length_(length), width_(width), exclusive_(exclusive)
+    {}
+
+    std::size_t width() const noexcept { return width_; }
+    std::size_t length() const noexcept { return length_; }
+    bool has_initial() const noexcept { return access_.has_initial(); }
+    value_type initial(std::size_t c) const { return access_.initial(c); }
+
+    void scan(std::size_t block, V* before, bool has_before) const
+    {
+        run<from_inputs>(block, before, has_before);
+    }
+    void reduce(std::size_t block, V* totals) const { run<only_totals>(block, totals, false); }
+    void finish(std::size_t block, V* before, bool has_before) const
+    {
+        run<KeepsPrefixes ? from_kept : from_inputs>(block, before, has_before);
+    }
+    void combine(V& before, V const& total) const { before = op_(before, total); }
+
+private:
+    enum source { from_inputs, only_totals, from_kept };
+
+    template <source Source>
+    void run(std::size_t block, V* before, bool has_before) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        std::size_t const end = (std::min)(begin + elements_per_block, length_);
+        std::array<V, strip_width<V>> totals; // of the groups of the block so far
+        for (std::size_t t = begin; t < end; t += elements_per_group) {
+            std::size_t const count = (std::min)(elements_per_group, end - t);
+            for (std::size_t c = 0; c < width_; ++c) {
+                V group[elements_per_group];
+                if constexpr (Source == from_kept)
+                    read_kept(t, c, count, group);
+                else
+                    read_prefixes(t, c, count, group);
+                V const& last = group[count - 1];
+                if constexpr (Source == only_totals) {
+                    if constexpr (KeepsPrefixes)
+                        keep(t, c, count, group);
+                } else if (has_before && t != begin) {
+                    V const base = op_(before[c], totals[c]);
+                    write(t, c, count, group, &base);
+                } else {
+                    write(t, c, count, group, has_before ? &before[c] : t != begin ? &totals[c] : nullptr);
+                }
+                if (t == begin)
+                    totals[c] = last;
+                else
+                    totals[c] = op_(totals[c], last);
+            }
+        }
+        for (std::size_t c = 0; c < width_; ++c)
+            if (has_before)
+                before[c] = op_(before[c], totals[c]);
+            else
+                before[c] = totals[c];
+    }
+
+    /// Why the steps of cheap operators are unrolled only: others would be inlined dozens of times.
+    void read_prefixes(std::size_t t, std::size_t c, std::size_t count, V* group) const
+    {
+        if (!KeepsPrefixes && count == elements_per_group) {
+            for (std::size_t i = 0; i < elements_per_group; ++i)
+                group[i] = access_.read(t + i, c);
+            if constexpr (!KeepsPrefixes)
+                scan_group(group, op_);
+        } else {
+            for (std::size_t i = 0; i < count; ++i)
+                group[i] = access_.read(t + i, c);
+            scan_group(group, count, op_);
+        }
+    }
+
+    /// Keeps the prefixes where the results will be; an exclusive scan, whose first result is no combination
+    /// of them, keeps the last one there.
+    void keep(std::size_t t, std::size_t c, std::size_t count, V const* group) const
+    {
+        std::size_t const shift = exclusive_ ? 1 : 0;
+        if (exclusive_)
+            access_.keep(t, c, group[count - 1]);
+        for (std::size_t i = shift; i < count; ++i)
+            access_.keep(t + i, c, group[i - shift]);
+    }
+    void read_kept(std::size_t t, std::size_t c, std::size_t count, V* group) const
+    {
+        std::size_t const shift = exclusive_ ? 1 : 0;
+        for (std::size_t i = shift; i < count; ++i)
+            group[i - shift] = access_.kept(t + i, c);
+        if (exclusive_)
+            group[count - 1] = access_.kept(t, c);
+    }
+
+    /// Writes the results of a group. Without a base, its prefixes are the results.
+    void write(std::size_t t, std::size_t c, std::size_t count, V const* group, V const* base) const
+    {
+        if (exclusive_) // which has a base
+            access_.write(t, c, *base);
+        std::size_t const shift = exclusive_ ? 1 : 0;
+        if (base == nullptr)
+            for (std::size_t i = 0; i < count; ++i)
+                access_.write(t + i, c, group[i]);
+        else if (!exclusive_ && count == elements_per_group)
+            for (std::size_t i = 0; i < elements_per_group; ++i)
+                access_.write(t + i, c, op_(*base, group[i]));
+        else
+            for (std::size_t i = shift; i < count; ++i)
+                access_.write(t + i, c, op_(*base, group[i - shift]));
+    }
+
+    Op op_;
+    Access access_;
+    std::size_t length_;
+    std::size_t width_;
+    bool exclusive_;
+};
+
+} // namespace xloom::kernel

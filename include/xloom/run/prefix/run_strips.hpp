@@ -1,0 +1,129 @@
+#pragma once
+// The engine of parallel scans: reduce blocks, scan the totals of blocks, apply these to the blocks.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+
+#include <xloom/core/partition.hpp>
+#include <xloom/kernel/prefix_group.hpp>
+
+namespace xloom::detail {
+
+/// Sets `before`, one value for each sequence, to the values that the scans of a strip begin with, if there
+/// are any.
+template <class Strip>
+void start_strip(Strip const& strip, typename Strip::value_type* before)
+{
+    if (strip.has_initial())
+        for (std::size_t c = 0; c < strip.width(); ++c)
+            before[c] = strip.initial(c);
+}
+
+template <class Strip>
+std::size_t blocks_of(Strip const& strip)
+{
+    return (strip.length() + kernel::elements_per_block - 1) / kernel::elements_per_block;
+}
+
+/// Scans the sequences of a strip, block by block.
+template <class Strip>
+void scan_strip(Strip const& strip)
+{
+    std::array<typename Strip::value_type, Strip::max_width> before;
+    detail::start_strip(strip, before.data());
+    std::size_t const blocks = detail::blocks_of(strip);
+    for (std::size_t b = 0; b < blocks; ++b)
+        strip.scan(b, before.data(), b != 0 || strip.has_initial());
+}
+
+/// The totals of the blocks of a strip; after `scan`, what comes before each block.
+template <class Strip>
+class block_totals {
+public:
+    explicit block_totals(Strip const& strip)
+        : strip_(strip),
+          blocks_(detail::blocks_of(strip)),
+          values_(std::make_unique<typename Strip::value_type[]>((blocks_ + 1) * strip.width()))
+    {
+        detail::start_strip(strip, at(0));
+    }
+
+    std::size_t blocks() const { return blocks_; }
+
+    /// Computes the totals of some blocks. The last block has a total only where its prefixes are kept.
+    void reduce(std::size_t begin, std::size_t end)
+    {
+        for (std::size_t b = begin; b < end; ++b)
+            if (Strip::keeps_prefixes || b + 1 < blocks_)
+                strip_.reduce(b, at(b + 1));
+    }
+
+    /// Combines the totals in the order of the blocks.
+    void scan()
+    {
+        for (std::size_t b = strip_.has_initial() ? 1 : 2; b < blocks_; ++b)
+            for (std::size_t c = 0; c < strip_.width(); ++c) {
+                typename Strip::value_type before = at(b - 1)[c];
+                strip_.combine(before, at(b)[c]);
+                at(b)[c] = before;
+            }
+    }
+
+    /// Writes the results of some blocks.
+    void apply(std::size_t begin, std::size_t end)
+    {
+        for (std::size_t b = begin; b < end; ++b)
+            strip_.finish(b, at(b), b != 0 || strip_.has_initial());
+    }
+
+private:
+    /// The value before block b, for every sequence.
+    typename Strip::value_type* at(std::size_t b) { return values_.get() + b * strip_.width(); }
+
+    Strip const& strip_;
+    std::size_t blocks_;
+    std::unique_ptr<typename Strip::value_type[]> values_;
+};
+
+/// Scans the sequences of a strip by several threads, each of which has some of the blocks.
+template <class Strip, class Policy>
+void scan_strip_in_parallel(Strip const& strip, std::size_t parts, Policy const& policy)
+{
+    block_totals<Strip> totals(strip);
+    std::size_t const blocks = totals.blocks();
+    policy.for_each(parts, [&](std::size_t part) {
+        totals.reduce(
+            detail::begin_of_part(part, parts, blocks), detail::begin_of_part(part + 1, parts, blocks));
+    });
+    totals.scan();
+    policy.for_each(parts, [&](std::size_t part) {
+        totals.apply(
+            detail::begin_of_part(part, parts, blocks), detail::begin_of_part(part + 1, parts, blocks));
+    });
+}
+
+/// Runs `count` strips, made by make(i), in `parts` parts: whole strips where there are enough of them, else
+/// the blocks of each strip.
+template <class Make, class Policy>
+void run_strips(std::size_t count, std::size_t parts, Make const& make, Policy const& policy)
+{
+    if (parts == 1) {
+        for (std::size_t i = 0; i < count; ++i)
+            detail::scan_strip(make(i));
+    } else if (count % parts == 0 || count >= 4 * parts) {
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const end = detail::begin_of_part(part + 1, parts, count);
+            for (std::size_t i = detail::begin_of_part(part, parts, count); i < end; ++i)
+                detail::scan_strip(make(i));
+        });
+    } else {
+        for (std::size_t i = 0; i < count; ++i) {
+            auto const strip = make(i);
+            detail::scan_strip_in_parallel(strip, (std::min)(parts, detail::blocks_of(strip)), policy);
+        }
+    }
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,49 @@
+// Mistakes in a call of associative_scan, cumulative_sum or their _into.
+// clang-format off
+// 1: xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])
+// 2: xloom::associative_scan: an operand must be a tensor with at least one axis, several of them a flat std::tuple
+// 3: xloom::associative_scan: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
+// 4: xloom::associative_scan: the operator must be a reduction that is defined for the elements, or callable as op(element, element) -> element
+// 5: xloom::associative_scan_into: a result is written, so it must be a tensor in memory, not const
+// 6: xloom::associative_scan_into: a result is written in place, so it must be a variable or a view of one
+// 7: xloom::associative_scan_into: there must be one result for each operand, with its element type
+// 8: xloom::cumulative_sum: x must be a tensor with at least one axis
+// 9: xloom::cumulative_sum_into: y must have x's element type
+// clang-format on
+#include <vector>
+
+#include <xloom/cumulative.hpp>
+
+#include "../support/xtensor_extras.hpp"
+
+int main()
+{
+    xt::xtensor<float, 1> const x = {1, 2};
+    xt::xtensor<float, 1> y = x;
+    xt::xtensor<double, 1> z = {1, 2};
+    auto const add = [](float a, float b) { return a + b; };
+    using xloom::reduction;
+#if CASE == 0
+    xloom::associative_scan_into(add, 2.0f * x, y, {.axis = 0}, xloom::serial);
+    xloom::cumulative_sum_into(x, y, {}, xloom::serial);
+#elif CASE == 1
+    xloom::associative_scan(add, x, xloom::serial);
+#elif CASE == 2
+    xloom::associative_scan(add, std::vector<float>{1, 2});
+#elif CASE == 3
+    xloom::associative_scan(add, std::tie(x, x));
+#elif CASE == 4
+    xloom::associative_scan(xloom::reduce_max, xt::xtensor<std::complex<float>, 1>{1, 2});
+#elif CASE == 5
+    xloom::associative_scan_into(add, x, x);
+#elif CASE == 6
+    xloom::associative_scan_into(add, x, xt::xtensor<float, 1>(y));
+#elif CASE == 7
+    xloom::associative_scan_into(add, x, z);
+#elif CASE == 8
+    xloom::cumulative_sum(1.0f);
+#elif CASE == 9
+    xloom::cumulative_sum_into(x, z);
+#endif
+    static_cast<void>(add), static_cast<void>(y), static_cast<void>(z);
+}
