@@ -27,6 +27,8 @@
 #include <xloom/infer/scan.hpp>
 #include <xloom/infer/scatter_nd.hpp>
 #include <xloom/infer/type_lists.hpp>
+#include <xloom/linear_recurrence.hpp>
+#include <xloom/linear_recurrence_vjp.hpp>
 #include <xloom/loop.hpp>
 #include <xloom/loop_list.hpp>
 #include <xloom/loop_vjp.hpp>

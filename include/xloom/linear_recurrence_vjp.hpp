@@ -1,0 +1,195 @@
+#pragma once
+// The derivative of a linear recurrence: a linear recurrence in the opposite direction.
+
+#include <cstddef>
+
+#include <xloom/kernel/strided_copy.hpp>
+#include <xloom/linear_recurrence.hpp>
+
+namespace xloom {
+
+/// The gradients of linear_recurrence by its operands.
+template <class A, class H0>
+struct linear_recurrence_gradients {
+    A d_a;
+    A d_b;
+    H0 d_h0;
+};
+
+namespace detail {
+
+/// Returns the elements begin .. begin + count - 1 of an axis.
+template <class T>
+strided_operand<T> part_of_axis(strided_operand<T> x, std::size_t axis, std::size_t begin, std::size_t count)
+{
+    x.data += x.layout.strides[axis] * static_cast<std::ptrdiff_t>(begin);
+    x.layout.dims[axis] = count;
+    return x;
+}
+
+/// Returns one slice across an axis.
+template <class T>
+strided_operand<T> slice_of_axis(strided_operand<T> x, std::size_t axis, std::size_t index)
+{
+    x = detail::part_of_axis(x, axis, index, 1);
+    x.layout = drop_axis(x.layout, axis);
+    return x;
+}
+
+template <class From, class To, class F>
+void for_each_pair(strided_operand<From> const& from, strided_operand<To> const& to, F const& f)
+{
+    kernel::strided_copy(to.layout.dims, from.layout.strides, to.layout.strides)
+        .for_each_pair(from.data, to.data, f);
+}
+
+/// Computes d_b of recurrences of at least one step.
+template <class T, class Policy>
+void run_state_cotangents(strided_operand<T const> const& a, strided_operand<T const> const& ct,
+    strided_operand<T> const& d_b, std::size_t axis, bool reverse, Policy const& policy)
+{
+    std::size_t const length = ct.layout.dims[axis], rest = length - 1, last = reverse ? 0 : rest;
+    detail::for_each_pair(detail::slice_of_axis(ct, axis, last), detail::slice_of_axis(d_b, axis, last),
+        [](T const& from, T& to) { to = from; });
+    strided_operand<T const> start = detail::part_of_axis(ct, axis, last, rest);
+    start.layout.strides[axis] = 0;
+    std::size_t const later = reverse ? 0 : 1, earlier = 1 - later;
+    detail::run_recurrences<T>(
+        {detail::part_of_axis(a, axis, later, rest), detail::part_of_axis(ct, axis, earlier, rest), start,
+            detail::part_of_axis(d_b, axis, earlier, rest)},
+        axis, !reverse, policy);
+}
+
+/// Computes d_a: the state before each step times its cotangent.
+template <class T, class Policy>
+void run_coefficient_cotangents(strided_operand<T const> const& h0, strided_operand<T const> const& h,
+    strided_operand<T const> const& d_b, strided_operand<T> const& d_a, std::size_t axis, bool reverse,
+    Policy const& policy)
+{
+    auto const copy = [](T const& from, T& to) { to = from; };
+    auto const multiply = [](T const& from, T& to) { to = static_cast<T>(to * from); };
+    std::size_t const rest = h.layout.dims[axis] - 1, first = reverse ? rest : 0;
+    strided_operand<T> const d_first = detail::slice_of_axis(d_a, axis, first);
+    detail::for_each_pair(detail::slice_of_axis(h0, axis, 0), d_first, copy);
+    detail::for_each_pair(detail::slice_of_axis(d_b, axis, first), d_first, multiply);
+    std::size_t const parts =
+        (std::min)(detail::parts_for(policy, element_count(h.layout.dims)), (std::max)(rest, std::size_t{1}));
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = detail::begin_of_part(part, parts, rest);
+        std::size_t const count = detail::begin_of_part(part + 1, parts, rest) - begin;
+        std::size_t const here = reverse ? begin : begin + 1, before = reverse ? begin + 1 : begin;
+        auto const target = detail::part_of_axis(d_a, axis, here, count);
+        detail::for_each_pair(detail::part_of_axis(h, axis, before, count), target, copy);
+        detail::for_each_pair(detail::part_of_axis(d_b, axis, here, count), target, multiply);
+    });
+}
+
+/// Computes the gradient by h0: a tensor, or the sum for a number that all sequences begin with.
+template <class T, class DH0>
+void run_initial_cotangents(strided_operand<T const> const& a, strided_operand<T const> const& d_b, DH0& d_h0,
+    std::size_t axis, bool reverse)
+{
+    std::size_t const length = a.layout.dims[axis], first = reverse ? length - 1 : 0;
+    auto const slopes = detail::slice_of_axis(a, axis, first);
+    auto const cotangents = detail::slice_of_axis(d_b, axis, first);
+    if constexpr (tensor<DH0>) {
+        auto const target = detail::operand_of<T>(d_h0);
+        detail::for_each_pair(slopes, target, [](T const& from, T& to) { to = from; });
+        detail::for_each_pair(
+            cotangents, target, [](T const& from, T& to) { to = static_cast<T>(to * from); });
+    } else {
+        detail::for_each_pair(slopes, cotangents,
+            [&](T const& slope, T const& ct) { d_h0 = static_cast<T>(d_h0 + slope * ct); });
+    }
+}
+
+template <class T>
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
+/// True if the types of a call of linear_recurrence_vjp are valid, otherwise a compile-time error of one
+/// sentence.
+template <class A, class H0, class H, class Ct, class Policy>
+consteval bool is_valid_linear_recurrence_vjp()
+{
+    if constexpr (!is_valid_linear_recurrence<A, Ct, H0, Policy>())
+        return false;
+    else if constexpr (!std::same_as<item_t<H>, item_t<A>> || is_complex<item_t<A>>)
+        static_assert(never<H>,
+            "xloom::linear_recurrence_vjp: a, h0, h and ct must have one element type, which "
+            "is real");
+    else
+        return true;
+    return false;
+}
+
+} // namespace detail
+
+/// Returns the vector-Jacobian product of linear_recurrence: the gradients by a, b and h0, where ct is the
+/// cotangent of h.
+///
+///     for t in reversed(range(T)):
+///         d_b[t] = ct[t] + a[t+1] * d_b[t+1]     # 0 beyond the end
+///         d_a[t] = d_b[t] * h[t-1]               # h[-1] = h0
+///     d_h0 = d_b[0] * a[0]
+///
+/// Shapes    a, h0 as for linear_recurrence; h, its result, and ct as a. d_a and d_b as a, d_h0 as h0; for a
+///           number h0 the sum over the sequences.
+/// Types     those of linear_recurrence that are real.
+/// Options   axis (0), reverse (false): those of the recurrence.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
+/// Errors    shape_error, std::bad_alloc.
+/// Order     d_b is linear_recurrence in the opposite direction; the products are rounded once.
+/// Cost      that recurrence, and one pass over h, d_b and d_a.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const a = {2, 3}, b = {1, 1}, ct = {0, 1};
+/// auto const h = xloom::linear_recurrence(a, b, 5.0); // h = {11, 34}
+/// auto const [d_a, d_b, d_h0] = xloom::linear_recurrence_vjp(a, 5.0, h, ct);
+/// d_a; // = [15, 11]
+/// d_b; // = [3, 1]
+/// d_h0; // = 6
+/// ```
+template <class A, class H0, class H, class Ct, class Policy = serial_policy>
+auto linear_recurrence_vjp(A const& a, H0 const& h0, H const& h, Ct const& ct,
+    linear_recurrence_options const& options = {}, Policy const& policy = {})
+{
+    using T = detail::item_t<A>;
+    using d_h0_type = std::conditional_t<tensor<H0> || detail::lazy<H0>, detail::owned_t<H0>, T>;
+    linear_recurrence_gradients<detail::owned_t<A>, d_h0_type> gradients{};
+    if constexpr (detail::is_valid_linear_recurrence_vjp<A, H0, H, Ct, Policy>()) {
+        static constexpr std::string_view op = "xloom::linear_recurrence_vjp";
+        auto const [slopes, states, cotangents] = detail::evaluated_inputs(std::tie(a, h, ct));
+        decltype(auto) initial = detail::initial_state<T>(h0);
+        detail::check_ranks(op, "operands", std::tie(slopes, initial, states, cotangents));
+        std::array<detail::scan_operand, 3> const operands{{{"a", detail::memory_of(slopes)},
+            {"h", detail::memory_of(states)}, {"ct", detail::memory_of(cotangents)}}};
+        shape const dims = operands[0].dims();
+        std::size_t const axis = detail::check_scanned_axis(op, operands, options.axis);
+        detail::check_initial_state(op, {"h0", detail::memory_of(initial)}, dims, axis);
+        gradients.d_a = enable_tensor<detail::owned_t<A>>::make(dims);
+        gradients.d_b = enable_tensor<detail::owned_t<A>>::make(dims);
+        if constexpr (tensor<d_h0_type>)
+            gradients.d_h0 = enable_tensor<d_h0_type>::make(detail::shape_of(initial));
+        else
+            gradients.d_h0 = T{};
+        if (element_count(dims) != 0) {
+            auto const a_in = detail::operand_of<T const>(slopes);
+            auto const d_b = detail::operand_of<T>(gradients.d_b);
+            detail::strided_operand<T const> const d_b_in{d_b.data, d_b.layout};
+            detail::strided_operand<T const> first = detail::operand_of<T const>(initial);
+            first.layout = detail::layout_in_time(first.layout, dims, axis);
+            detail::run_state_cotangents<T>(
+                a_in, detail::operand_of<T const>(cotangents), d_b, axis, options.reverse, policy);
+            detail::run_coefficient_cotangents<T>(first, detail::operand_of<T const>(states), d_b_in,
+                detail::operand_of<T>(gradients.d_a), axis, options.reverse, policy);
+            detail::run_initial_cotangents<T>(a_in, d_b_in, gradients.d_h0, axis, options.reverse);
+        } else if constexpr (tensor<d_h0_type>) {
+            gradients.d_h0.fill(T{});
+        }
+    }
+    return gradients;
+}
+
+} // namespace xloom

@@ -1,0 +1,123 @@
+#pragma once
+// The run of a linear recurrence: a scan of affine maps.
+
+#include <array>
+#include <cstddef>
+
+#include <xloom/core/partition.hpp>
+#include <xloom/kernel/lane_prefix.hpp>
+#include <xloom/kernel/strip_prefix.hpp>
+#include <xloom/run/prefix/affine_access.hpp>
+#include <xloom/run/prefix/scan_sequences.hpp>
+
+namespace xloom::detail {
+
+/// An operand of any layout.
+template <class T>
+struct strided_operand {
+    T* data;
+    strided_layout layout;
+};
+
+/// The operands of recurrences. The layout of h0 has the axis of time, with the stride 0.
+template <class T>
+struct recurrence_operands {
+    strided_operand<T const> a, b, h0;
+    strided_operand<T> h;
+
+    sequences<4> along(std::size_t axis, bool reverse) const
+    {
+        return {{a.layout, b.layout, h0.layout, h.layout}, axis, reverse};
+    }
+};
+
+template <class T, class Policy>
+void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin,
+    std::size_t parts, Policy const& policy)
+{
+    using map = kernel::affine_map<recurrence_t<T>>;
+    using strip = kernel::strip_prefix<map, kernel::compose, affine_access<T>, false>;
+    auto const make = [&](std::size_t first, std::size_t width) {
+        auto const at = all(first);
+        auto const& time = all.time();
+        auto const& beside = all.beside();
+        return strip({},
+            {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
+                {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
+            all.length(), width, false);
+    };
+    detail::run_strips_of_rows(all, begin, all.neighbours(), kernel::strip_width<map>, parts, make, policy);
+}
+
+template <class T, class Policy>
+std::size_t run_neighbours(
+    recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
+{
+    using map = kernel::affine_map<kernel::lanes_t<T>>;
+    using strip = kernel::strip_prefix<map, kernel::compose, affine_lane_access<T>, false>;
+    constexpr std::size_t count = kernel::lane_count<T>;
+    std::size_t const whole = all.neighbours() / count * count;
+    auto const make = [&](std::size_t first, std::size_t width) {
+        auto const at = all(first);
+        auto const& time = all.time();
+        return strip({},
+            {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
+                {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
+            all.length(), width / count, false);
+    };
+    detail::run_strips_of_rows(all, 0, whole, count * kernel::strip_width<map>, parts, make, policy);
+    return whole;
+}
+
+template <bool Reverse, class T, class Policy>
+void run_consecutive(
+    recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
+{
+    using access = affine_consecutive_access<T, Reverse>;
+    auto const make = [&](std::size_t first, std::size_t) {
+        auto const at = all(first);
+        return kernel::lane_prefix<kernel::lane_compose<T>, access>(
+            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]},
+            all.length(), false);
+    };
+    detail::run_strips_of_rows(all, 0, all.neighbours(), 1, parts, make, policy);
+}
+
+/// True if a, b and h follow each other with this step.
+inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
+{
+    return steps[0] == step && steps[1] == step && steps[3] == step;
+}
+
+/// Runs recurrences along an axis. Requires operands of one shape.
+template <class T, class Policy>
+void run_recurrences(recurrence_operands<T> const& of, std::size_t axis, bool reverse, Policy const& policy)
+{
+    sequences<4> const all = of.along(axis, reverse);
+    if (all.length() == 0 || all.count() == 0)
+        return;
+    std::size_t const parts = detail::parts_for(policy, all.length() * all.count());
+    std::size_t done = 0;
+    if constexpr (kernel::has_lanes<T>) {
+        if (all.length() >= kernel::elements_per_group) {
+            if (detail::are_consecutive_states(all.time(), 1))
+                return detail::run_consecutive<false>(of, all, parts, policy);
+            if (detail::are_consecutive_states(all.time(), -1))
+                return detail::run_consecutive<true>(of, all, parts, policy);
+        }
+        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
+        if (detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0)
+            done = detail::run_neighbours(of, all, parts, policy);
+    }
+    detail::run_items(of, all, done, parts, policy);
+}
+
+/// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.
+inline strided_layout layout_in_time(strided_layout const& h0, shape const& dims, std::size_t axis)
+{
+    if (h0.dims.empty())
+        return {dims, strides(dims.size(), 0)};
+    return {dims, insert_axis(h0.strides, axis, std::ptrdiff_t{0})};
+}
+
+} // namespace xloom::detail

@@ -1,0 +1,160 @@
+// linear_recurrence and linear_recurrence_into: the textbook's scan of affine maps, bit by bit, and the
+// serial loop within rounding errors.
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <optional>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <xloom/linear_recurrence.hpp>
+#include <xloom/storage_types.hpp>
+
+#include "support/jthread_policy.hpp"
+#include "support/textbook_prefix.hpp"
+#include "support/xtensor_extras.hpp"
+
+namespace {
+
+template <class T>
+T number(std::size_t i)
+{
+    return static_cast<T>(static_cast<float>(std::sin(static_cast<double>(i) * 1.7) * 0.99));
+}
+
+/// A product that no compiler contracts with a sum.
+template <class T>
+T rounded(T a, T b)
+{
+    T volatile product = a * b;
+    return product;
+}
+
+template <class T>
+struct map {
+    T a, b;
+};
+
+template <class T>
+map<T> composed(map<T> const& first, map<T> const& second)
+{
+    return {rounded(first.a, second.a), rounded(second.a, first.b) + second.b};
+}
+
+/// The states of one sequence.
+template <class T>
+std::vector<T> textbook_states(std::vector<map<T>> const& maps, T h0)
+{
+    std::vector<T> h;
+    if (maps.empty())
+        return h;
+    // Inclusive, with a value before the first element: the exclusive scan of the maps and one more, without
+    // its first result, differs in its grouping, so the blocks are written out.
+    std::optional<map<T>> before = map<T>{T(1), h0};
+    for (std::size_t b = 0; b < maps.size(); b += 256) {
+        std::size_t const block_end = std::min(b + 256, maps.size());
+        std::optional<map<T>> groups;
+        for (std::size_t g = b; g < block_end; g += 16) {
+            std::size_t const group_end = std::min(g + 16, block_end);
+            auto const base = textbook::joined(before, groups, composed<T>);
+            for (std::size_t i = g; i < group_end; ++i)
+                h.push_back(composed(*base, textbook::tree(maps, g, i + 1, composed<T>)).b);
+            groups = textbook::joined(
+                groups, std::optional<map<T>>(textbook::tree(maps, g, group_end, composed<T>)), composed<T>);
+        }
+        before = textbook::joined(before, groups, composed<T>);
+    }
+    return h;
+}
+
+template <class T>
+void compare(std::size_t length, std::size_t channels, bool time_is_last, bool reverse, std::size_t threads)
+{
+    std::array<std::size_t, 2> const dims = time_is_last ? std::array<std::size_t, 2>{channels, length}
+                                                         : std::array<std::size_t, 2>{length, channels};
+    auto a = xt::xtensor<T, 2>::from_shape(dims), b = a, h = a;
+    auto h0 = xt::xtensor<T, 1>::from_shape({channels});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        a.data()[i] = number<T>(i);
+        b.data()[i] = number<T>(3 * i + 1);
+    }
+    for (std::size_t c = 0; c < channels; ++c)
+        h0(c) = number<T>(c + 5);
+    xloom::linear_recurrence_into(
+        a, b, h0, h, {.axis = time_is_last ? -1 : 0, .reverse = reverse}, jthread_policy{threads});
+    for (std::size_t c = 0; c < channels; ++c) {
+        auto const at = [&](auto& x, std::size_t t) -> auto& {
+            std::size_t const time = reverse ? length - 1 - t : t;
+            return time_is_last ? x(c, time) : x(time, c);
+        };
+        std::vector<map<T>> maps;
+        for (std::size_t t = 0; t < length; ++t)
+            maps.push_back({at(a, t), at(b, t)});
+        auto const expected = textbook_states<T>(maps, h0(c));
+        T serial = h0(c);
+        for (std::size_t t = 0; t < length; ++t) {
+            REQUIRE(at(h, t) == expected[t]);
+            serial = maps[t].a * serial + maps[t].b;
+            REQUIRE(std::abs(at(h, t) - serial) < T(2e-5));
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE_TEMPLATE("linear_recurrence: the textbook's bits", T, float, double)
+{
+    for (std::size_t const length :
+        std::initializer_list<std::size_t>{0, 1, 2, 15, 16, 17, 255, 256, 257, 600})
+        for (std::size_t const channels : std::initializer_list<std::size_t>{1, 3, 16, 37})
+            for (bool const time_is_last : {false, true})
+                compare<T>(length, channels, time_is_last, length % 2 == 1, 1);
+    for (std::size_t const threads : std::initializer_list<std::size_t>{2, 3}) {
+        compare<T>(40'000, 1, false, false, threads);
+        compare<T>(40'000, 1, true, true, threads);
+        compare<T>(20'001, 3, false, false, threads);
+        compare<T>(3000, 20, false, true, threads);
+    }
+}
+
+TEST_CASE("linear_recurrence: complex numbers, storage floats, one number as h0, lazy operands")
+{
+    using complex = std::complex<double>;
+    xt::xtensor<complex, 1> const a = {complex(0, 1), complex(0, 1), complex(0.5, 0)};
+    xt::xtensor<complex, 1> const b = {complex(1, 0), complex(0, 0), complex(0, 2)};
+    CHECK(xloom::linear_recurrence(a, b, complex(1, 1)) ==
+          xt::xtensor<complex, 1>{complex(0, 1), complex(-1, 0), complex(-0.5, 2)});
+    xt::xtensor<xloom::float16, 1> const half = {xloom::float16(0.5f), xloom::float16(0.5f)};
+    auto const h = xloom::linear_recurrence(half, half, xloom::float16(3));
+    CHECK(static_cast<float>(h(0)) == 2.0f);
+    CHECK(static_cast<float>(h(1)) == 1.5f);
+    xt::xtensor<double, 2> const ones = xt::ones<double>({3, 2});
+    CHECK(xloom::linear_recurrence(2.0 * ones, ones, 0.0) == xt::xtensor<double, 2>{{1, 1}, {3, 3}, {7, 7}});
+}
+
+TEST_CASE("linear_recurrence: in place, and errors")
+{
+    xt::xtensor<double, 1> a = {2, 2, 2}, b = {1, 1, 1};
+    xloom::linear_recurrence_into(a, b, 0.0, b);
+    CHECK(b == xt::xtensor<double, 1>{1, 3, 7});
+    xloom::linear_recurrence_into(a, b, 1.0, a);
+    CHECK(a == xt::xtensor<double, 1>{3, 9, 25});
+    xt::xtensor<double, 1> const h0 = {1, 2};
+    CHECK_THROWS_WITH_AS(xloom::linear_recurrence(a, b, h0),
+        "xloom::linear_recurrence: h0 must be a number or have the shape of a without the axis of time, [], "
+        "but it "
+        "has [2]. Give it that shape.",
+        xloom::shape_error);
+    xt::xtensor<double, 1> const longer = {1, 2, 3, 4};
+    CHECK_THROWS_AS(xloom::linear_recurrence(a, longer, 0.0), xloom::shape_error);
+    CHECK_THROWS_AS(xloom::linear_recurrence(a, b, 0.0, {.axis = 1}), xloom::shape_error);
+    xt::xtensor<double, 2> m = {{1, 2}, {3, 4}};
+    CHECK_THROWS_AS(xloom::linear_recurrence_into(m, m, xt::view(m, 0), m), xloom::overlap_error);
+    xt::xtensor<double, 1> h = a;
+    auto part = xt::view(a, xt::range(0, 2));
+    CHECK_THROWS_AS(
+        xloom::linear_recurrence_into(xt::view(a, xt::range(1, 3)), xt::view(b, xt::range(1, 3)), 0.0, part),
+        xloom::overlap_error);
+}
