@@ -47,9 +47,9 @@ template <class V, class Op>
 void scan_group(V* group, std::size_t count, Op const& op)
 {
     for (std::size_t half = 1; half < count; half *= 2)
-        for (std::size_t i = half; i < count; ++i)
-            if ((i & half) != 0)
-                group[i] = op(group[i / half * half - 1], group[i]);
+        for (std::size_t upper = half; upper < count; upper += 2 * half)
+            for (std::size_t i = upper; i < upper + half && i < count; ++i)
+                group[i] = op(group[upper - 1], group[i]);
 }
 
 } // namespace xloom::kernel

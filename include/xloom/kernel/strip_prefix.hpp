@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include <xloom/kernel/prefix_group.hpp>
 
@@ -89,13 +90,15 @@ private:
                 before[c] = totals[c];
     }
 
-    /// Why the steps of cheap operators are unrolled only: others would be inlined dozens of times.
+    /// Why only the steps of cheap operators and of numbers are unrolled: others would be inlined dozens of
+    /// times.
     void read_prefixes(std::size_t t, std::size_t c, std::size_t count, V* group) const
     {
-        if (!KeepsPrefixes && count == elements_per_group) {
+        constexpr bool is_unrolled = !KeepsPrefixes || std::is_arithmetic_v<V>;
+        if (is_unrolled && count == elements_per_group) {
             for (std::size_t i = 0; i < elements_per_group; ++i)
                 group[i] = access_.read(t + i, c);
-            if constexpr (!KeepsPrefixes)
+            if constexpr (is_unrolled)
                 scan_group(group, op_);
         } else {
             for (std::size_t i = 0; i < count; ++i)
