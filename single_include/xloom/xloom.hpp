@@ -2458,31 +2458,287 @@ void activate_vjp(std::string_view name, X const& x, CtY const& ct_y, CtX&& ct_x
 
 } // namespace xloom
 
-// ==== xloom/attn_lstm.hpp ====
-// com.microsoft's AttnLSTM, an LSTM with Bahdanau attention over a memory, for a batch of sequences.
+// ==== xloom/associative_scan.hpp ====
+// Parallel scans with an associative operator, whose results have the same bits for every number of threads.
 
-// ==== xloom/core/never.hpp ====
-// A constant that is false for every type, for compile-time errors in templates.
+// ==== xloom/core/monoid.hpp ====
+// Associative operators, with their identities.
 
-namespace xloom::detail {
+// ==== xloom/core/reduction.hpp ====
+// ONNX's reductions as function objects, for every type for which they are defined.
 
-/// False for every T. A static_assert on it fails only where its statement is instantiated.
+namespace xloom {
+
+/// The values of ONNX's attribute `reduction`, and the mean.
+enum class reduction : unsigned char { none, add, mul, max, min, mean };
+
+/// Returns the value of ONNX's attribute, such as "add".
+constexpr std::string_view name_of(reduction kind) noexcept
+{
+    constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
+    auto const number = static_cast<std::size_t>(kind);
+    return number < std::size(names) ? names[number] : "unknown";
+}
+
+namespace detail {
+
 template <class T>
-inline constexpr bool never = false;
+inline constexpr bool is_string = false;
+template <class Char, class Traits, class Allocator>
+inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
 
-} // namespace xloom::detail
+/// A string, vector or matrix: its operators * and <, if any, are not the product and order of numbers.
+template <class T>
+concept array_like = requires(T const& a) {
+    a.size();
+    a[0];
+};
 
-// ==== xloom/run/recurrent/attn_lstm_call.hpp ====
-// A call of AttnLSTM: the checks of its operands, and its runner.
+template <class T>
+concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
 
-// ==== xloom/check/attn_lstm.hpp ====
-// Shape requirements of AttnLSTM's attention.
+/// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
+/// int.
+template <wrapping_integer T>
+using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
 
-// ==== xloom/check/recurrent.hpp ====
-// Requirements of the recurrent operators on shapes, lengths and options.
+template <class T>
+concept summable = requires(T const& a) { static_cast<T>(a + a); };
+template <class T>
+concept multipliable = !array_like<T> && requires(T const& a) { static_cast<T>(a * a); };
+template <class T>
+concept ordered = !array_like<T> && requires(T const& a) {
+    static_cast<bool>(a < a);
+    static_cast<bool>(a != a);
+};
 
-// ==== xloom/check/lengths.hpp ====
-// The check of the lengths of sequences, one for each row of a batch.
+} // namespace detail
+
+/// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
+/// update).
+///
+/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
+/// do not exist. Complex numbers: add and mul only. max and min return NaN if either value is NaN, and the
+/// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
+/// update.
+struct reduce_none_t {
+    template <class T>
+    constexpr T operator()(T const&, T const& update) const
+    {
+        return update;
+    }
+};
+
+/// The reduction add: old + update.
+struct reduce_add_t {
+    template <detail::summable T>
+    constexpr T operator()(T old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old || update;
+        } else if constexpr (detail::wrapping_integer<T>) {
+            using modular = detail::modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
+        } else if constexpr (detail::is_string<T>) {
+            old += update;
+            return old;
+        } else {
+            return static_cast<T>(old + update);
+        }
+    }
+};
+
+/// The reduction mul: old * update.
+struct reduce_mul_t {
+    template <detail::multipliable T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        if constexpr (std::same_as<T, bool>) {
+            return old && update;
+        } else if constexpr (detail::wrapping_integer<T>) {
+            using modular = detail::modular_t<T>;
+            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
+        } else {
+            return static_cast<T>(old * update);
+        }
+    }
+};
+
+/// The reduction max: the larger of old and update.
+struct reduce_max_t {
+    template <detail::ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const larger = old < update ? update : old; // old, if that is NaN
+        return update != update ? update : larger;
+    }
+};
+
+/// The reduction min: the smaller of old and update.
+struct reduce_min_t {
+    template <detail::ordered T>
+    constexpr T operator()(T const& old, T const& update) const
+    {
+        T const smaller = update < old ? update : old;
+        return update != update ? update : smaller;
+    }
+};
+
+inline constexpr reduce_none_t reduce_none{};
+inline constexpr reduce_add_t reduce_add{};
+inline constexpr reduce_mul_t reduce_mul{};
+inline constexpr reduce_max_t reduce_max{};
+inline constexpr reduce_min_t reduce_min{};
+
+namespace detail {
+
+/// The type of the real part of a complex number; T itself for other types.
+template <class T>
+struct part_of {
+    using type = T;
+};
+template <class T>
+    requires requires { typename T::value_type; }
+struct part_of<T> {
+    using type = typename T::value_type;
+};
+
+template <class T>
+using part_t = typename part_of<T>::type;
+
+/// Converts a count to P, through double for a user-defined scalar whose constructor would narrow the count.
+template <class P>
+constexpr P part_from(std::size_t count)
+{
+    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double> && !requires { P{count}; })
+        return P(static_cast<double>(count));
+    else
+        return static_cast<P>(count);
+}
+
+template <class T>
+concept divisible_by_itself =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / T(static_cast<part_t<T>>(count))); };
+template <class T>
+concept divisible_by_part =
+    requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
+
+/// The division sum / count; integers are rounded down.
+struct divide_by_count {
+    template <summable T>
+        requires(!is_string<T> && !std::same_as<T, bool> &&
+                 (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
+    constexpr T operator()(T const& sum, std::size_t count) const
+    {
+        if constexpr (std::unsigned_integral<T>) {
+            return static_cast<T>(sum / count);
+        } else if constexpr (number<T>) {
+            if constexpr (std::integral<decltype(+sum)>) {
+                auto const all = static_cast<std::int64_t>(+sum), n = static_cast<std::int64_t>(count);
+                return static_cast<T>(all / n - (all % n < 0 ? 1 : 0));
+            } else {
+                return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
+            }
+        } else if constexpr (divisible_by_itself<T>) {
+            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
+        } else {
+            return static_cast<T>(sum / part_from<part_t<T>>(count));
+        }
+    }
+};
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom {
+
+/// An associative operator and the value that an exclusive scan begins with, as one value: the operator's
+/// identity, or any other value.
+template <class Op, class Value>
+struct monoid {
+    Op op;
+    Value identity;
+};
+template <class Op, class Value>
+monoid(Op, Value) -> monoid<Op, Value>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_monoid = false;
+template <class Op, class Value>
+inline constexpr bool is_monoid<monoid<Op, Value>> = true;
+
+/// A number type with a largest and a smallest value.
+template <class T>
+concept bounded = std::numeric_limits<T>::is_specialized && ordered<T>;
+
+/// True if a reduction of Ts has an identity that is known: T{} and T(1), or the bounds of T. float8_e8m0 has
+/// no zero.
+template <class Reduce, class T>
+inline constexpr bool has_identity = false;
+template <class T>
+inline constexpr bool has_identity<reduce_add_t, T> = summable<T> && !std::same_as<T, float8_e8m0>;
+template <class T>
+inline constexpr bool has_identity<reduce_mul_t, T> = multipliable<T> && std::is_constructible_v<T, int>;
+template <class T>
+inline constexpr bool has_identity<reduce_max_t, T> = bounded<T>;
+template <class T>
+inline constexpr bool has_identity<reduce_min_t, T> = bounded<T>;
+
+/// Returns the identity of a reduction: 0, 1, and for max and min the smallest and the largest value.
+template <class T, class Reduce>
+    requires has_identity<Reduce, T>
+constexpr T identity_of(Reduce const&)
+{
+    using limits = std::numeric_limits<T>;
+    if constexpr (std::same_as<Reduce, reduce_add_t>)
+        return T{};
+    else if constexpr (std::same_as<Reduce, reduce_mul_t>)
+        return static_cast<T>(1);
+    else if constexpr (std::same_as<Reduce, reduce_max_t> && limits::has_infinity)
+        return static_cast<T>(-limits::infinity());
+    else if constexpr (std::same_as<Reduce, reduce_max_t>)
+        return limits::lowest();
+    else if constexpr (limits::has_infinity)
+        return limits::infinity();
+    else
+        return (limits::max)();
+}
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/run/prefix/associative_scan_run.hpp ====
+// The run of a parallel scan of one operand, or of tuples of several.
+
+// ==== xloom/associative_scan_options.hpp ====
+// The options of associative_scan, cumulative_sum and cumulative_prod.
+
+namespace xloom {
+
+/// Options of associative_scan; those of ONNX CumSum.
+struct associative_scan_options {
+    std::int64_t axis = 0;  ///< the scanned axis; negative: from the back
+    bool reverse = false;   ///< from the end of the axis: the scan of the reversed sequence, reversed
+    bool exclusive = false; ///< result i combines the elements before i; the first one is the identity
+};
+
+} // namespace xloom
+
+// ==== xloom/check/associative_scan.hpp ====
+// Shape requirements of parallel scans: operands and results of one shape, which has the scanned axis.
+
+// ==== xloom/check/overlap.hpp ====
+// Aliasing requirements: no two operands share memory, except an output with the input that is the same
+// tensor on the same axis and in the same direction.
+
+// ==== xloom/core/overlap.hpp ====
+// Overlap of strided arrays. Exact up to 10,000 steps of search, then conservative: interleaved and adjacent
+// views do not overlap.
+
+// ==== xloom/core/layout.hpp ====
+// The strided layout of a tensor in memory.
 
 // ==== xloom/core/shape.hpp ====
 // Shapes and axes: constexpr, without xtensor. The names of operator and operands are parameters.
@@ -2664,58 +2920,6 @@ constexpr strides row_major_strides(shape const& dims)
 }
 
 } // namespace xloom
-
-namespace xloom::detail {
-
-/// True if a length is in [0, most]. One above std::int64_t's maximum is negative here.
-constexpr bool is_length(std::int64_t length, std::size_t most) noexcept
-{
-    return length >= 0 && static_cast<std::uint64_t>(length) <= most;
-}
-
-template <class Lengths>
-fact_list describe_wrong_lengths(
-    std::string_view operand, Lengths const& lengths, std::size_t N, std::size_t most)
-{
-    fact_list wrong;
-    for (std::size_t n = 0; n < N; ++n)
-        if (!is_length(lengths[n], most))
-            wrong.add(operand, "[", n, "] is ", lengths.text(n));
-    return wrong;
-}
-
-/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most`.
-///
-/// Errors    shape_error: not one length for each row. index_error: a length outside [0, most].
-template <class Lengths>
-constexpr void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths,
-    std::size_t N, std::string_view letter, std::size_t most)
-{
-    if (!lengths.is_given())
-        return;
-    if (lengths.shape() != shape{N})
-        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
-            lengths.shape(), ". Give a length for each row.");
-    bool are_lengths = true;
-    for (std::size_t n = 0; n < N; ++n)
-        are_lengths = are_lengths && is_length(lengths[n], most);
-    if (!are_lengths)
-        fail<index_error>(op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ",
-            describe_wrong_lengths(operand, lengths, N, most), ". Correct it.");
-}
-
-} // namespace xloom::detail
-
-// ==== xloom/check/overlap.hpp ====
-// Aliasing requirements: no two operands share memory, except an output with the input that is the same
-// tensor on the same axis and in the same direction.
-
-// ==== xloom/core/overlap.hpp ====
-// Overlap of strided arrays. Exact up to 10,000 steps of search, then conservative: interleaved and adjacent
-// views do not overlap.
-
-// ==== xloom/core/layout.hpp ====
-// The strided layout of a tensor in memory.
 
 namespace xloom::detail {
 
@@ -3013,6 +3217,2762 @@ inline fact_list describe_shared_memory(std::span<placed_operand const> states,
             ": a state or output must have exclusive memory, or be the tensor of an input, along the same "
             "axis in the same direction, but ",
             describe_shared_memory(states, inputs, outputs), ". Copy one of the two.");
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// An operand of a parallel scan: its name, such as "xs" or "h", and its number if there are several.
+struct scan_operand {
+    std::string_view name;
+    memory_block memory;
+
+    shape const& dims() const { return memory.layout.dims; }
+};
+
+/// Checks the shapes of a parallel scan and returns its axis, counted from the front.
+///
+/// Errors    shape_error: rank 0, an axis out of range, unequal shapes.
+inline std::size_t check_scanned_axis(
+    std::string_view op, std::span<scan_operand const> operands, std::int64_t axis)
+{
+    scan_operand const& first = operands.front();
+    std::size_t const rank = first.dims().size();
+    if (rank == 0)
+        fail<shape_error>(op, ": ", first.name,
+            " must have at least one axis, but it has rank 0. Give it an axis for the scan.");
+    if (!is_axis(axis, rank))
+        fail<shape_error>(op, ": an axis of a tensor of rank r must be in [-r, r - 1], but options.axis is ",
+            axis, " for ", first.name, " of the shape ", first.dims(), ". Name an axis that the tensor has.");
+    for (scan_operand const& operand : operands)
+        if (operand.dims() != first.dims())
+            fail<shape_error>(op, ": all operands must have the same shape, but ", first.name, " has ",
+                first.dims(), " and ", operand.name, " has ", operand.dims(), ". Give them one shape.");
+    return wrap_axis(axis, rank);
+}
+
+/// Requires that no result shares memory with another one, or with an input that is not the same tensor.
+///
+/// Errors    overlap_error: also a result whose own items share memory.
+inline void check_scan_memory(
+    std::string_view op, std::span<scan_operand const> inputs, std::span<scan_operand const> results)
+{
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        check_unique(op, results[i].name, results[i].memory.layout, "Write to a container instead.");
+        for (std::size_t j = i + 1; j < results.size(); ++j)
+            if (overlap(results[i].memory, results[j].memory))
+                fail<overlap_error>(op, ": every result must have memory of its own, but ", results[i].name,
+                    " overlaps ", results[j].name, ". Write to another tensor.");
+        for (scan_operand const& input : inputs)
+            if (overlap(results[i].memory, input.memory) && !is_same_memory(results[i].memory, input.memory))
+                fail<overlap_error>(op,
+                    ": a result must have memory of its own, or be the tensor of an input, but ",
+                    results[i].name, " overlaps ", input.name, ". Copy one of the two.");
+    }
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/prefix/associative_scan_types.hpp ====
+// The requirements on the types of a call of associative_scan or cumulative_sum, with their compile-time
+// errors.
+
+// ==== xloom/core/never.hpp ====
+// A constant that is false for every type, for compile-time errors in templates.
+
+namespace xloom::detail {
+
+/// False for every T. A static_assert on it fails only where its statement is instantiated.
+template <class T>
+inline constexpr bool never = false;
+
+} // namespace xloom::detail
+
+// ==== xloom/core/policy.hpp ====
+// Execution policies. Only the policy that is passed to an operator starts threads.
+
+namespace xloom {
+
+namespace detail {
+struct any_part {
+    void operator()(std::size_t) const {}
+};
+} // namespace detail
+
+/// An execution policy. concurrency() returns the useful number of parts, at least 1. for_each(parts, f)
+/// calls f(0) to f(parts - 1), each once, in any order and on any threads, and returns when all are done; an
+/// exception of f propagates out of it.
+template <class P>
+concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
+    {
+        policy.concurrency()
+    } -> std::convertible_to<std::size_t>;
+    policy.for_each(parts, f);
+};
+
+/// The policy that runs everything on the calling thread.
+struct serial_policy {
+    static constexpr std::size_t concurrency() noexcept { return 1; }
+
+    template <class F>
+    constexpr void for_each(std::size_t parts, F const& f) const
+    {
+        for (std::size_t part = 0; part < parts; ++part)
+            f(part);
+    }
+};
+inline constexpr serial_policy serial{};
+
+namespace detail {
+
+/// A non-owning reference to an execution policy of any type; by default to serial.
+class policy_ref {
+public:
+    constexpr policy_ref() noexcept : policy_ref(serial) {}
+
+    template <execution_policy Policy>
+    constexpr explicit policy_ref(Policy const& policy)
+        : policy_(&policy),
+          concurrency_(policy.concurrency()),
+          for_each_([](void const* self, std::size_t parts, part_of* call, void const* f) {
+              static_cast<Policy const*>(self)->for_each(parts, [=](std::size_t part) { call(f, part); });
+          })
+    {}
+
+    constexpr std::size_t concurrency() const noexcept { return concurrency_; }
+
+    template <class F>
+    void for_each(std::size_t parts, F const& f) const
+    {
+        for_each_(
+            policy_, parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); },
+            &f);
+    }
+
+private:
+    using part_of = void(void const* f, std::size_t part);
+
+    void const* policy_;
+    std::size_t concurrency_;
+    void (*for_each_)(void const* self, std::size_t parts, part_of* call, void const* f);
+};
+
+} // namespace detail
+} // namespace xloom
+
+// ==== xloom/run/prefix/scan_operator.hpp ====
+// The operator argument of a parallel scan: a reduction by name, a callable, or a monoid.
+
+// ==== xloom/kernel/with_reduction.hpp ====
+// Run-time dispatch of reductions, so that only innermost loops are instantiated for each of them.
+
+namespace xloom::kernel {
+
+/// True if a function object reduces values of type T.
+template <class Function, class T>
+inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
+
+/// Calls f with the function object of a reduction: `reduce` itself or, if it is a `reduction`, the one that
+/// it names, which must be able to reduce values of type T. For the mean it is an addition; the caller
+/// divides by the number of updates.
+template <class T, class Reduce, class F>
+void with_reduction(Reduce& reduce, F const& f)
+{
+    auto const call = [&]<class Function>(Function const& function) {
+        if constexpr (can_reduce<Function, T>)
+            f(function);
+    };
+    if constexpr (!std::is_same_v<std::remove_const_t<Reduce>, reduction>) {
+        f(reduce);
+    } else {
+        switch (reduce) {
+        case reduction::none:
+            return call(reduce_none);
+        case reduction::add:
+        case reduction::mean:
+            return call(reduce_add);
+        case reduction::mul:
+            return call(reduce_mul);
+        case reduction::max:
+            return call(reduce_max);
+        case reduction::min:
+            return call(reduce_min);
+        }
+    }
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/tensor/operand_tuple.hpp ====
+// Operand tuples (packs): one value or a flat std::tuple of values, for an operator's states, inputs or
+// outputs.
+
+// ==== xloom/tensor/tensor.hpp ====
+// The tensor concepts, and the traits of tensors: items, shape, layout, owning type.
+
+// ==== xloom/kernel/strided_copy.hpp ====
+// A copy between two strided layouts of one shape, planned once and run many times.
+
+// ==== xloom/kernel/transposed_copy.hpp ====
+// A copy that transposes a matrix.
+
+namespace xloom::kernel {
+
+/// Assigns the item from[i * from_step + j] to to[j * to_step + i], for i < rows and j < columns. Requires
+/// that the two do not overlap.
+///
+/// Eight rows at a time: their cache lines stay in the L1 cache while all columns are copied, and eight items
+/// in a row are stored.
+template <class T>
+void copy_transposed(T const* __restrict from, std::ptrdiff_t from_step, T* __restrict to,
+    std::ptrdiff_t to_step, std::size_t rows, std::size_t columns)
+{
+    constexpr std::ptrdiff_t rows_at_once = 8;
+    auto const last = static_cast<std::ptrdiff_t>(rows), end = static_cast<std::ptrdiff_t>(columns);
+    std::ptrdiff_t i = 0;
+    for (; i + rows_at_once <= last; i += rows_at_once)
+        for (std::ptrdiff_t j = 0; j < end; ++j)
+            for (std::ptrdiff_t k = 0; k < rows_at_once; ++k)
+                to[j * to_step + i + k] = from[(i + k) * from_step + j];
+    for (; i < last; ++i)
+        for (std::ptrdiff_t j = 0; j < end; ++j)
+            to[j * to_step + i] = from[i * from_step + j];
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
+/// second. Axes of length 1 are dropped, and adjacent axes that have a common stride in both arrays are
+/// merged, so that most copies are one or two loops. Cost: each item is read once and written once. Allocates
+/// nothing. The copy requires that the two arrays do not overlap.
+class strided_copy {
+public:
+    constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
+    {
+        for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+            if (dims[axis] == 0)
+                empty_ = true;
+            if (dims[axis] == 1)
+                continue;
+            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) &&
+                continues(to_.back(), to[axis], dims[axis])) {
+                dims_.back() *= dims[axis];
+                from_.back() = from[axis];
+                to_.back() = to[axis];
+            } else {
+                dims_.push_back(dims[axis]);
+                from_.push_back(from[axis]);
+                to_.push_back(to[axis]);
+            }
+        }
+        if (dims_.empty()) {
+            dims_.push_back(1);
+            from_.push_back(1);
+            to_.push_back(1);
+        }
+    }
+
+    template <class T>
+    void operator()(T const* from, T* to) const
+    {
+        if (!empty_)
+            copy(0, from, to);
+    }
+
+    /// Calls f(from item, to item) for every pair.
+    template <class From, class To, class F>
+    void for_each_pair(From* from, To* to, F const& f) const
+    {
+        if (!empty_)
+            walk(0, from, to, f);
+    }
+
+private:
+    static constexpr bool continues(std::ptrdiff_t outer, std::ptrdiff_t inner, std::size_t inner_dim)
+    {
+        return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
+    }
+
+    /// Copies the items along `axis` and the axes after it.
+    ///
+    /// Why a loop copies contiguous items too: std::copy_n calls memmove, which costs more than copying a row
+    /// of a small element. Why not walk: g++ 12 compiles it to code that is 1/7 slower.
+    template <class T>
+    void copy(std::size_t axis, T const* from, T* to) const
+    {
+        std::size_t const count = dims_[axis];
+        std::ptrdiff_t const from_step = from_[axis];
+        std::ptrdiff_t const to_step = to_[axis];
+        if (axis + 2 == dims_.size() && from_step == 1 && to_[axis + 1] == 1)
+            copy_transposed(from, from_[axis + 1], to, to_step, dims_[axis + 1], count);
+        else if (axis + 2 == dims_.size() && to_step == 1 && from_[axis + 1] == 1)
+            copy_transposed(from, from_step, to, to_[axis + 1], count, dims_[axis + 1]);
+        else if (axis + 1 < dims_.size())
+            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
+                copy(axis + 1, from, to);
+        else if (from_step == 1 && to_step == 1)
+            for (std::size_t i = 0; i < count; ++i)
+                to[i] = from[i];
+        else
+            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
+                *to = *from;
+    }
+
+    template <class From, class To, class F>
+    [[gnu::noinline]] void walk(std::size_t axis, From* from, To* to, F const& f) const
+    {
+        for (std::size_t i = 0; i < dims_[axis]; ++i, from += from_[axis], to += to_[axis])
+            if (axis + 1 < dims_.size())
+                walk(axis + 1, from, to, f);
+            else
+                f(*from, *to);
+    }
+
+    shape dims_{};
+    strides from_{};
+    strides to_{};
+    bool empty_ = false;
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/tensor/element_view.hpp ====
+// The view of one element of a tensor that a body receives: a row-major xtensor expression over memory that
+// it does not own.
+
+// ==== xloom/tensor/xtensor.hpp ====
+// The only file that includes xtensor, of the releases 0.24.3 to 0.27.1.
+//
+// Why: 0.26 moved every header into folders, without forwarding headers. Up to 0.25, g++ in C++20 mode
+// deduces xtensor<T, 4> as the type of the sum of two xarrays (it takes the allocator for a non-type
+// parameter), whose evaluation throws bad_array_new_length: the specialisation below gives the intended type.
+
+#if __has_include(<xtensor/core/xtensor_config.hpp>)
+#include <xtensor/containers/xarray.hpp>
+#include <xtensor/containers/xbuffer_adaptor.hpp>
+#include <xtensor/containers/xfixed.hpp>
+#include <xtensor/containers/xtensor.hpp>
+#include <xtensor/core/xeval.hpp>
+#include <xtensor/core/xnoalias.hpp>
+#else
+#include <xtensor/xarray.hpp>
+#include <xtensor/xbuffer_adaptor.hpp>
+#include <xtensor/xeval.hpp>
+#include <xtensor/xfixed.hpp>
+#include <xtensor/xnoalias.hpp>
+#include <xtensor/xtensor.hpp>
+#endif
+
+namespace xt::detail {
+
+template <>
+struct xtype_for_shape<svector<std::size_t, 4>> {
+    template <class T, layout_type L>
+    using type = xarray<T, L>;
+};
+
+} // namespace xt::detail
+
+namespace xloom {
+
+template <class T, class Shape>
+class basic_element_view;
+
+/// An element view for the parameter list of a body that is not generic. T is const for inputs.
+template <class T, std::size_t Rank = dynamic_rank>
+using element_view = basic_element_view<T,
+    std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
+
+/// An element view of a fixed shape, for the elements of an xt::xtensor_fixed.
+template <class T, std::size_t... Dims>
+using fixed_element_view = basic_element_view<T, xt::fixed_shape<Dims...>>;
+
+namespace detail {
+
+template <class Shape>
+inline constexpr bool is_fixed_shape = false;
+template <std::size_t... Dims>
+inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
+
+/// The shape and strides of a view; an empty class for a fixed shape.
+template <class Shape>
+struct element_geometry {
+    using shape_type = Shape;
+    using strides_type = xt::get_strides_t<Shape>;
+
+    explicit element_geometry(xloom::shape const& dims)
+    {
+        xt::resize_container(dims_, dims.size());
+        xt::resize_container(strides_, dims.size());
+        xt::resize_container(backstrides_, dims.size());
+        std::copy(dims.begin(), dims.end(), dims_.begin());
+        size_ = xt::compute_strides(dims_, xt::layout_type::row_major, strides_, backstrides_);
+    }
+
+    Shape dims_{};
+    strides_type strides_{};
+    strides_type backstrides_{};
+    std::size_t size_ = 0;
+};
+
+template <std::size_t... Dims>
+struct element_geometry<xt::fixed_shape<Dims...>> {
+    using fixed = xt::fixed_shape<Dims...>;
+    using shape_type = typename fixed::cast_type;
+    using strides_type = xt::get_strides_t<shape_type>;
+
+    explicit element_geometry(xloom::shape const&) {}
+
+    static constexpr shape_type dims_ = fixed();
+    static constexpr strides_type strides_ =
+        xt::get_strides<xt::layout_type::row_major, strides_type>(fixed());
+    static constexpr strides_type backstrides_ = xt::get_backstrides(dims_, strides_);
+    static constexpr std::size_t size_ = (Dims * ... * std::size_t{1});
+};
+
+template <class T, class Shape>
+struct temporary_of {
+    using type = xt::xarray<T>;
+};
+template <class T, std::size_t Rank>
+struct temporary_of<T, std::array<std::size_t, Rank>> {
+    using type = xt::xtensor<T, Rank>;
+};
+template <class T, std::size_t... Dims>
+struct temporary_of<T, xt::fixed_shape<Dims...>> {
+    using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
+};
+
+/// The exception of a view that is assigned another shape. The operator that made the view replaces it by a
+/// body_error that names the operand and the iteration.
+class element_reshaped : public body_error {
+public:
+    element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
+        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is,
+              " was assigned ", assigned, ". Assign the shape it has.")),
+          view_(view),
+          data_(data),
+          is_(is),
+          assigned_(assigned)
+    {}
+
+    void const* view() const { return view_; }
+    void const* data() const { return data_; }
+    shape const& is() const { return is_; }
+    std::string const& assigned() const { return assigned_; }
+
+private:
+    void const* view_;
+    void const* data_;
+    shape is_;
+    std::string assigned_;
+};
+
+} // namespace detail
+} // namespace xloom
+
+namespace xt {
+
+template <class T, class Shape>
+struct xcontainer_inner_types<xloom::basic_element_view<T, Shape>> {
+    using geometry = xloom::detail::element_geometry<Shape>;
+    using storage_type = xbuffer_adaptor<T*, no_ownership, std::allocator<std::remove_const_t<T>>>;
+    using reference = T&;
+    using const_reference = T const&;
+    using size_type = std::size_t;
+    using shape_type = Shape;
+    using strides_type = typename geometry::strides_type;
+    using backstrides_type = strides_type;
+    using inner_shape_type = typename geometry::shape_type;
+    using inner_strides_type = strides_type;
+    using inner_backstrides_type = strides_type;
+    using temporary_type = typename xloom::detail::temporary_of<std::remove_const_t<T>, Shape>::type;
+    static constexpr layout_type layout = layout_type::row_major;
+};
+
+template <class T, class Shape>
+struct xiterable_inner_types<xloom::basic_element_view<T, Shape>>
+    : xcontainer_iterable_types<xloom::basic_element_view<T, Shape>> {};
+
+} // namespace xt
+
+namespace xloom {
+
+/// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(),
+/// xt::noalias(y_t) = h + x_t.
+///
+/// Assignment writes the values and never changes the shape: an expression of another shape is a body_error
+/// (a compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
+/// view of the same memory. swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not
+/// compile. `y_t = expression` evaluates into a temporary, as everywhere in xtensor; xt::noalias(y_t)
+/// allocates nothing.
+///
+/// Why not an xtensor adaptor: adaptors silently accept another shape of the same size, throw an untyped
+/// error for a larger one, have no common function that resets the pointer (xfixed_adaptor has none), and
+/// have type names too long for a body's parameter list.
+template <class T, class Shape>
+class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
+                           public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
+    using container_base = xt::xcontainer<basic_element_view>;
+    using semantic_base = xt::xcontainer_semantic<basic_element_view>;
+    using inner_types = xt::xcontainer_inner_types<basic_element_view>;
+    using geometry = typename inner_types::geometry;
+
+public:
+    using storage_type = typename inner_types::storage_type;
+    using inner_shape_type = typename inner_types::inner_shape_type;
+    using inner_strides_type = typename inner_types::inner_strides_type;
+    using temporary_type = typename inner_types::temporary_type;
+    using expression_tag = xt::xtensor_expression_tag;
+
+    /// Makes a view of row-major items of shape `dims` that begin at `data`. `dims` is ignored for a fixed
+    /// shape.
+    basic_element_view(T* data, shape const& dims)
+        : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_)
+    {}
+
+    basic_element_view(basic_element_view const&) = default;
+
+    basic_element_view& operator=(basic_element_view const& other)
+    {
+        resize(other.shape());
+        if (std::less<T const*>()(this->data(), other.data()))
+            std::copy_n(other.data(), this->size(), this->data());
+        else if (this->data() != other.data())
+            std::copy_backward(other.data(), other.data() + this->size(), this->data() + this->size());
+        return *this;
+    }
+
+    /// Deleted so that std::swap does not compile: its temporary copy would view the same memory, and both
+    /// views would end up equal.
+    basic_element_view& operator=(basic_element_view&&) = delete;
+
+    /// Swaps the values of two elements of the same shape.
+    friend void swap(basic_element_view& a, basic_element_view& b)
+        requires(!std::is_const_v<T>)
+    {
+        a.resize(b.shape());
+        std::swap_ranges(a.data(), a.data() + a.size(), b.data());
+    }
+
+    template <class E>
+    basic_element_view& operator=(xt::xexpression<E> const& expression)
+    {
+        require_shape_of(expression.derived_cast());
+        return semantic_base::operator=(expression);
+    }
+
+    /// Called by xt::noalias(y_t) = expression.
+    template <class E>
+    basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
+    {
+        require_shape_of(expression.derived_cast());
+        xt::assign_xexpression(*this, expression);
+        return *this;
+    }
+
+    /// Called by xt::noalias(y_t) += expression; xtensor's own function does not compile for fixed shapes.
+    template <class E>
+    basic_element_view& computed_assign(xt::xexpression<E> const& expression)
+    {
+        return assign_xexpression(expression);
+    }
+
+    /// Copies the values of a temporary; called by xtensor's assignment operators.
+    basic_element_view& operator=(temporary_type&& values)
+    {
+        resize(values.shape());
+        std::copy_n(values.data(), values.size(), this->data());
+        return *this;
+    }
+
+    basic_element_view& operator=(std::remove_const_t<T> const& value)
+    {
+        std::fill_n(this->data(), this->size(), value);
+        return *this;
+    }
+
+    /// Throws body_error unless `dims` equals the view's shape; xtensor calls it with the shape of an
+    /// assigned expression.
+    template <class Dims>
+    void resize(Dims const& dims, bool = false) const
+    {
+        if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
+            detail::throw_or_abort(detail::element_reshaped(
+                this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
+    }
+
+    static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
+    static constexpr bool is_contiguous() noexcept { return true; }
+
+    /// Makes the view refer to other memory; for the operators that pass views to bodies.
+    void rebind(T* data) noexcept { storage_.reset_data(static_cast<T*>(data), geometry_.size_); }
+
+private:
+    friend class xt::xcontainer<basic_element_view>;
+
+    template <class E>
+    void require_shape_of(E const& expression) const
+    {
+        using other = typename E::shape_type;
+        if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
+            static_assert(std::is_same_v<Shape, other>, "xloom: an element keeps its shape, but the "
+                                                        "expression assigned to it has another fixed shape");
+        else
+            resize(expression.shape());
+    }
+
+    storage_type& storage_impl() noexcept { return storage_; }
+    storage_type const& storage_impl() const noexcept { return storage_; }
+    inner_shape_type const& shape_impl() const noexcept { return geometry_.dims_; }
+    inner_strides_type const& strides_impl() const noexcept { return geometry_.strides_; }
+    inner_strides_type const& backstrides_impl() const noexcept { return geometry_.backstrides_; }
+
+    [[no_unique_address]] geometry geometry_;
+    storage_type storage_;
+};
+
+} // namespace xloom
+
+namespace xloom {
+
+/// Customisation point: specialise it to use your own container as a tensor. A specialisation declares
+///
+///     using value_type = ...;                                  // the items' type
+///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
+///     static auto data(T& or T const&);                        // pointer to the first item
+///     static auto shape(T const&), strides(T const&); // ranges of integers; strides in items, any sign
+///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
+///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
+///
+/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
+/// their adaptors, strided views.
+template <class T>
+struct enable_tensor;
+
+namespace detail {
+
+template <class T>
+using bare = std::remove_cvref_t<T>;
+
+template <class T>
+concept expression = xt::is_xexpression<bare<T>>::value;
+
+/// False for a flattened view (xt::ravel) whose items only an iterator can reach: xtensor declares a data()
+/// for it that does not compile.
+template <class T>
+inline constexpr bool has_items_in_storage = true;
+template <class T>
+    requires requires(T& t) { t.storage(); }
+inline constexpr bool has_items_in_storage<T> = requires(T& t) {
+    requires std::is_convertible_v<decltype(t.storage().data()), decltype(std::as_const(t).data())>;
+};
+
+template <class T>
+concept strided_expression = expression<T> && requires(bare<T>& t) {
+    t.data();
+    t.data_offset();
+    t.strides();
+} && has_items_in_storage<bare<T>>;
+
+template <class Shape>
+inline constexpr std::size_t rank_of_shape = dynamic_rank;
+template <class Size, std::size_t Rank>
+inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
+template <std::size_t... Dims>
+inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
+
+/// True for xtensor's containers, false for its adaptors and views.
+template <class T>
+inline constexpr bool is_xcontainer = false;
+template <class Storage, xt::layout_type Layout, class Shape, class Tag>
+inline constexpr bool is_xcontainer<xt::xarray_container<Storage, Layout, Shape, Tag>> = true;
+template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_xcontainer<xt::xtensor_container<Storage, Rank, Layout, Tag>> = true;
+template <class T, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
+inline constexpr bool is_xcontainer<xt::xfixed_container<T, Shape, Layout, Sharable, Tag>> = true;
+
+} // namespace detail
+
+/// The specialisation for xtensor expressions whose items are in memory.
+template <detail::strided_expression T>
+struct enable_tensor<T> {
+    using value_type = std::remove_const_t<typename T::value_type>;
+    static constexpr std::size_t rank = detail::rank_of_shape<typename T::shape_type>;
+
+    template <class U>
+    static auto data(U& tensor)
+    {
+        return tensor.data() + tensor.data_offset();
+    }
+    static auto const& shape(T const& tensor) { return tensor.shape(); }
+    static auto const& strides(T const& tensor) { return tensor.strides(); }
+
+    static T make(xloom::shape const& dims)
+    {
+        T tensor;
+        if constexpr (rank != 0 && !detail::is_fixed_shape<typename T::shape_type>) {
+            typename T::shape_type extents{};
+            xt::resize_container(extents, dims.size());
+            std::copy(dims.begin(), dims.end(), extents.begin());
+            tensor.resize(extents);
+        }
+        return tensor;
+    }
+
+    template <std::size_t Rank>
+    using rebind =
+        typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
+};
+
+/// A type for which enable_tensor is specialised.
+template <class T>
+concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
+
+namespace detail {
+
+/// An xtensor expression that computes its items on access, so that it may refer to variables that no longer
+/// exist.
+template <class T>
+concept lazy = expression<T> && !tensor<T>;
+
+/// A tensor that does not own its items: an xtensor adaptor or view.
+template <class T>
+concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
+
+template <class T>
+struct shape_type_of {
+    using type = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, xt::dynamic_shape<std::size_t>,
+        std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
+};
+template <strided_expression T>
+    requires is_fixed_shape<typename T::shape_type>
+struct shape_type_of<T> {
+    using type = typename T::shape_type;
+};
+
+/// The shape type of a tensor: std::array, fixed_shape, or xtensor's dynamic shape.
+template <tensor T>
+using shape_type_t = typename shape_type_of<bare<T>>::type;
+
+/// The type of one item of a tensor; for a scalar T itself.
+template <class T>
+struct item_of {
+    using type = T;
+};
+template <tensor T>
+struct item_of<T> {
+    using type = typename enable_tensor<T>::value_type;
+};
+template <lazy T>
+struct item_of<T> {
+    using type = typename T::value_type;
+};
+template <class T>
+using item_t = typename item_of<bare<T>>::type;
+
+/// The type that owns a value: T itself for containers and scalars, a container for views, adaptors and lazy
+/// expressions.
+template <class T>
+struct owned {
+    using type = T;
+};
+template <tensor_view T>
+struct owned<T> {
+    using type = typename temporary_of<item_t<T>, shape_type_t<T>>::type;
+};
+template <lazy T>
+struct owned<T> {
+    using type = bare<decltype(xt::eval(std::declval<T const&>()))>;
+};
+/// For types derived from xt::xcontainer, which xt::eval returns unevaluated.
+template <lazy T>
+    requires std::is_base_of_v<xt::xcontainer<T>, T>
+struct owned<T> {
+    using type = typename temporary_of<item_t<T>, typename T::shape_type>::type;
+};
+template <class T>
+using owned_t = typename owned<bare<T>>::type;
+
+/// True if the items of every T are contiguous in row-major order.
+template <class T>
+inline constexpr bool is_always_row_major = false;
+template <strided_expression T>
+inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
+
+/// Returns the number of axes, which may exceed max_rank; 0 for a scalar.
+template <class T>
+std::size_t rank_of([[maybe_unused]] T const& value)
+{
+    if constexpr (!tensor<T>) {
+        return 0;
+    } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
+        auto const& dims = enable_tensor<bare<T>>::shape(value);
+        return static_cast<std::size_t>(std::distance(dims.begin(), dims.end()));
+    } else {
+        return enable_tensor<bare<T>>::rank;
+    }
+}
+
+/// Returns the length of the first axis. Requires a rank of at least 1.
+template <tensor T>
+std::size_t length_of_axis_0(T const& value)
+{
+    return static_cast<std::size_t>(*enable_tensor<bare<T>>::shape(value).begin());
+}
+
+/// Returns the shape of a value of any rank as text.
+template <class T>
+std::string describe_shape([[maybe_unused]] T const& value)
+{
+    if constexpr (tensor<T>)
+        return concat(enable_tensor<bare<T>>::shape(value));
+    else
+        return concat(shape{});
+}
+
+/// Returns the shape of a tensor. Requires a rank of at most max_rank.
+template <tensor T>
+shape shape_of(T const& value)
+{
+    auto const& dims = enable_tensor<bare<T>>::shape(value);
+    return {dims.begin(), dims.end()};
+}
+
+template <tensor T>
+strided_layout layout_of(T const& value)
+{
+    auto const& steps = enable_tensor<bare<T>>::strides(value);
+    return {detail::shape_of(value), {steps.begin(), steps.end()}};
+}
+
+/// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.
+template <tensor T>
+using extents_t = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, shape,
+    std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
+
+template <tensor T>
+extents_t<T> extents_of(T const& value)
+{
+    auto const& dims = enable_tensor<T>::shape(value);
+    if constexpr (enable_tensor<T>::rank == dynamic_rank) {
+        return {dims.begin(), dims.end()};
+    } else {
+        extents_t<T> extents{};
+        for (std::size_t axis = 0; axis < extents.size(); ++axis)
+            extents[axis] = static_cast<std::size_t>(dims[axis]);
+        return extents;
+    }
+}
+
+/// True if a value's shape equals a range of dimensions; a scalar has none.
+template <class T, class Dims>
+bool is_shaped_like(T const& value, Dims const& dims)
+{
+    if constexpr (tensor<T>) {
+        auto const& own = enable_tensor<T>::shape(value);
+        return std::equal(own.begin(), own.end(), dims.begin(), dims.end(),
+            [](auto a, auto b) { return static_cast<std::size_t>(a) == static_cast<std::size_t>(b); });
+    } else {
+        return dims.size() == 0;
+    }
+}
+
+/// Returns the shape of a scalar, which is empty. A scalar is any value that is not a tensor.
+template <class T>
+    requires(!expression<T> && !tensor<T>)
+shape shape_of(T const&)
+{
+    return {};
+}
+
+template <class A, class B>
+bool have_same_shape(A const& a, B const& b)
+{
+    if constexpr (tensor<A>)
+        return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
+    else
+        return detail::is_shaped_like(b, shape{});
+}
+
+/// Assigns the items of one tensor to those of another tensor of the same shape.
+template <tensor From, tensor To>
+void copy_items(From const& from, To& to)
+{
+    auto const* source = enable_tensor<From>::data(from);
+    auto* target = enable_tensor<To>::data(to);
+    if constexpr (is_always_row_major<From> && is_always_row_major<To>)
+        std::copy_n(source, from.size(), target);
+    else
+        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).strides,
+            detail::layout_of(to).strides)(source, target);
+}
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom::detail {
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... Ts>
+inline constexpr bool is_tuple<std::tuple<Ts...>> = true;
+
+template <class T>
+inline constexpr bool is_sequence = false;
+template <class T, class Allocator>
+inline constexpr bool is_sequence<std::vector<T, Allocator>> = true;
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
+
+/// Returns the values of a pack (its leaves, as in JAX) as a std::tuple of lvalue references.
+template <class Pack>
+constexpr auto leaves(Pack& pack)
+{
+    if constexpr (is_tuple<std::remove_const_t<Pack>>) {
+        return std::apply([](auto&... leaf) { return std::tie(leaf...); }, pack);
+    } else {
+        return std::tie(pack);
+    }
+}
+
+/// The tuple type of the leaves of a pack: std::tuple<T&...>.
+template <class Pack>
+using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Pack>&>()));
+
+template <class Pack>
+inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;
+
+/// False if a std::tuple is nested in a std::tuple.
+template <class Pack>
+inline constexpr bool is_flat = true;
+template <class... Ts>
+inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
+
+/// True if every value can be a scan output: a tensor or a scalar.
+template <class Pack>
+inline constexpr bool is_stackable = !has_sequence<Pack>;
+template <class... Ts>
+inline constexpr bool is_stackable<std::tuple<Ts...>> =
+    !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
+
+/// Calls f(std::integral_constant<i>, leaf) for every leaf of a tuple.
+template <class Tuple, class F>
+constexpr void for_each_leaf(Tuple&& tuple, F&& f)
+{
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        (f(std::integral_constant<std::size_t, I>{}, std::get<I>(tuple)), ...);
+    }(std::make_index_sequence<std::tuple_size_v<bare<Tuple>>>{});
+}
+
+template <class... Ts>
+struct owned<std::tuple<Ts...>> {
+    using type = std::tuple<owned_t<Ts>...>;
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The type of the elements that an operator combines: the items of one operand, or tuples of the items of
+/// several.
+template <class Xs>
+struct scanned {
+    using type = item_t<Xs>;
+};
+template <class... Xs>
+struct scanned<std::tuple<Xs...>> {
+    using type = std::tuple<item_t<Xs>...>;
+};
+template <class Xs>
+using scanned_t = typename scanned<bare<Xs>>::type;
+
+/// True if op(V const&, V const&) gives a V.
+template <class V, class Op>
+inline constexpr bool combines = requires(Op& op, V const& a, V const& b) { static_cast<V>(op(a, b)); };
+template <class V>
+inline constexpr bool combines<V, reduction> = !is_tuple<V>; // decided at run time
+template <class V, class Op, class Value>
+inline constexpr bool combines<V, monoid<Op, Value>> = combines<V, Op> && std::is_convertible_v<Value, V>;
+template <class V, class Op>
+inline constexpr bool combines<V, Op const> = combines<V, Op>;
+template <class V, class F>
+    requires(!is_monoid<F> && !std::same_as<F, reduction>)
+inline constexpr bool combines<V, F const> =
+    requires(F const& op, V const& a, V const& b) { static_cast<V>(op(a, b)); };
+
+/// True if a reduction scans elements of type V.
+template <class V>
+constexpr bool can_scan(reduction kind)
+{
+    switch (kind) {
+    case reduction::add:
+        return kernel::can_reduce<reduce_add_t, V>;
+    case reduction::mul:
+        return kernel::can_reduce<reduce_mul_t, V>;
+    case reduction::max:
+        return kernel::can_reduce<reduce_max_t, V>;
+    case reduction::min:
+        return kernel::can_reduce<reduce_min_t, V>;
+    default:
+        return false;
+    }
+}
+
+/// Requires a reduction that is associative and defined for the elements.
+///
+/// Errors    option_error
+template <class V, class Op>
+void check_scan_operator(std::string_view name, Op const& op)
+{
+    if constexpr (is_monoid<Op>) {
+        detail::check_scan_operator<V>(name, op.op);
+    } else if constexpr (std::same_as<Op, reduction>) {
+        if (op != reduction::add && op != reduction::mul && op != reduction::max && op != reduction::min)
+            fail<option_error>(name, ": the reduction must be add, mul, max or min, but it is ", name_of(op),
+                ". Choose one of them.");
+        if (!can_scan<V>(op))
+            fail<option_error>(name, ": the reduction must be defined for the elements, but ", name_of(op),
+                " is not. Choose another.");
+    }
+}
+
+/// Returns the value that an exclusive scan begins with.
+///
+/// Errors    option_error: the operator has no identity that is known.
+template <class V, class Op>
+V identity_for(std::string_view name, Op const& op)
+{
+    if constexpr (has_identity<Op, V>)
+        return detail::identity_of<V>(op);
+    else
+        fail<option_error>(name,
+            ": an exclusive scan begins with the identity of its operator, but that of a "
+            "callable is not known. Pass xloom::monoid{op, identity}.");
+}
+
+/// Calls f(operator, value that the scan begins with) for the operator that the argument names.
+template <class V, class Op, class F>
+void with_scan_operator(std::string_view name, Op& op, bool exclusive, F const& f)
+{
+    if constexpr (is_monoid<std::remove_const_t<Op>>) {
+        std::optional<V> start;
+        if (exclusive)
+            start = static_cast<V>(op.identity);
+        kernel::with_reduction<V>(op.op, [&](auto& function) { f(function, start); });
+    } else {
+        kernel::with_reduction<V>(op, [&]<class Function>(Function& function) {
+            std::optional<V> start;
+            if (exclusive)
+                start = detail::identity_for<V, std::remove_const_t<Function>>(name, function);
+            f(function, start);
+        });
+    }
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/tensor/operands.hpp ====
+// The operands of a call: inputs evaluated into memory, shapes and memory blocks.
+
+// ==== xloom/tensor/borrowed.hpp ====
+// Traits of borrowed operands: types whose items outlive the object, so that a temporary may be passed.
+
+namespace xt {
+
+// Declared here because xtensor declares them only in the headers that define them, which its other
+// expressions do not include.
+template <class CT, class S, layout_type L, class FST>
+class xstrided_view;
+template <class CT, class... S>
+class xview;
+
+} // namespace xt
+
+namespace xloom::detail {
+
+/// True if the items of an X outlive the X: a std::span, a view of a variable, an adaptor of memory that it
+/// does not own. False for a container, and for a view or an adaptor that holds a container.
+template <class X>
+inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<X>;
+
+/// True if the items of a view or an adaptor that stores a Closure outlive that view or adaptor.
+template <class Closure>
+inline constexpr bool is_borrowed_closure =
+    std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
+
+template <class T, class Shape>
+inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
+/// xtensor passes a smart pointer that owns the memory as the allocator argument.
+template <class Pointer, class Allocator>
+inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> =
+    !requires(Allocator owner) { owner.get(); };
+template <class Closure, xt::layout_type Layout, class Shape, class Tag>
+inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_borrowed<xt::xtensor_adaptor<Closure, Rank, Layout, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
+inline constexpr bool is_borrowed<xt::xtensor_view<Closure, Rank, Layout, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
+inline constexpr bool is_borrowed<xt::xfixed_adaptor<Closure, Shape, Layout, Sharable, Tag>> =
+    is_borrowed_closure<Closure>;
+template <class Closure, class... Slices>
+inline constexpr bool is_borrowed<xt::xview<Closure, Slices...>> = is_borrowed_closure<Closure>;
+template <class Closure, class Shape, xt::layout_type Layout, class Storage>
+inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> =
+    is_borrowed_closure<Closure>;
+
+/// True if the items of an operand that is passed as an X&& may be read after the call.
+template <class X>
+inline constexpr bool outlives_expression =
+    std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// The type of an input during a call: a reference to a tensor, or a container for a lazy expression, which
+/// is evaluated once, before the first iteration.
+template <class X>
+using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
+
+template <class Pack>
+auto evaluated_inputs(Pack const& inputs)
+{
+    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
+        detail::leaves(inputs));
+}
+
+/// True unless the type of an operand shows that its rank is at most max_rank.
+template <class X>
+inline constexpr bool may_exceed_max_rank = lazy<X>;
+template <tensor X>
+inline constexpr bool may_exceed_max_rank<X> = (enable_tensor<bare<X>>::rank > max_rank); // or dynamic_rank
+
+/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank. Costs nothing in a loop
+/// whose types show it.
+template <class... Xs>
+void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
+{
+    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
+        detail::for_each_leaf(operands,
+            [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
+}
+template <class X>
+void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
+{
+    for (std::size_t i = 0; i < operands.size(); ++i)
+        check_rank(op, name, detail::rank_of(operands[i]), i);
+}
+
+template <class... Xs>
+std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply(
+        [](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; },
+        operands);
+}
+
+template <class X>
+memory_block memory_of(X const& value)
+{
+    if constexpr (tensor<X>)
+        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>),
+            detail::layout_of(value)};
+    else
+        return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
+}
+
+/// Returns the operands' memory blocks; the caller sets the time axis and the direction of inputs and
+/// outputs.
+template <class... Xs>
+std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
+{
+    return std::apply(
+        [](auto const&... operand) {
+            return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...};
+        },
+        operands);
+}
+
+/// True if the operand is neither const nor a view of const memory.
+template <class X>
+struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
+template <tensor X>
+struct is_writable<X>
+    : std::bool_constant<!std::is_const_v<X> &&
+                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
+                             std::declval<X&>()))>>> {};
+
+/// True if no value of a pack is a temporary that owns its items: lvalues, std::tie, views of variables by
+/// value.
+template <class Pack>
+inline constexpr bool outlives_call = outlives_expression<Pack>;
+template <class... Ts>
+inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts> && ...);
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// True for a tensor, or a lazy expression, that may have an axis.
+template <class X>
+inline constexpr bool is_scannable = lazy<X>;
+template <tensor X>
+inline constexpr bool is_scannable<X> = enable_tensor<bare<X>>::rank != 0;
+
+template <class Tuple>
+inline constexpr bool are_scannable = false;
+template <class... Xs>
+inline constexpr bool are_scannable<std::tuple<Xs...>> =
+    (is_scannable<bare<Xs>> && ...) && sizeof...(Xs) != 0;
+
+template <class Tuple>
+inline constexpr bool are_written = false;
+template <class... Ys>
+inline constexpr bool are_written<std::tuple<Ys...>> =
+    ((tensor<Ys> && is_writable<std::remove_reference_t<Ys>>::value) && ...);
+
+/// True if results hold the items of the operands.
+template <class Xs, class Ys>
+inline constexpr bool have_items_of = std::same_as<scanned_t<Xs>, scanned_t<Ys>>;
+
+/// True if the types of a call of associative_scan are valid, otherwise a compile-time error of one sentence.
+template <class Op, class Xs, class Policy>
+consteval bool is_valid_associative_scan()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>,
+            "xloom::associative_scan: the arguments are associative_scan(op, xs[, options][, policy])");
+    else if constexpr (!is_flat<bare<Xs>> || !are_scannable<leaves_t<Xs>>)
+        static_assert(never<Xs>,
+            "xloom::associative_scan: an operand must be a tensor with at least one axis, "
+            "several of them a flat std::tuple; wrap a std::vector by xt::adapt");
+    else if constexpr (!combines<scanned_t<Xs>, Op>)
+        static_assert(never<Op>,
+            "xloom::associative_scan: the operator must be a reduction that is defined for the elements, or "
+            "callable as op(element, element) -> element, with a std::tuple of items for several operands");
+    else
+        return true;
+    return false;
+}
+
+/// True if the types of a call of associative_scan_into are valid, otherwise a compile-time error of one
+/// sentence.
+template <class Op, class Xs, class Ys, class Policy>
+consteval bool is_valid_associative_scan_into()
+{
+    if constexpr (!is_valid_associative_scan<Op, Xs, Policy>())
+        return false;
+    else if constexpr (!is_flat<bare<Ys>> || !are_written<leaves_t<Ys>>)
+        static_assert(never<Ys>,
+            "xloom::associative_scan_into: a result is written, so it must be a tensor in memory, not const");
+    else if constexpr (!outlives_call<Ys>)
+        static_assert(never<Ys>,
+            "xloom::associative_scan_into: a result is written in place, so it must be a "
+            "variable or a view of one; pass several as std::tie(y, z)");
+    else if constexpr (!have_items_of<Xs, Ys>)
+        static_assert(never<Ys>,
+            "xloom::associative_scan_into: there must be one result for each operand, with "
+            "its element type");
+    else
+        return true;
+    return false;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/prefix/scan_sequences.hpp ====
+// The choice of a kernel for a parallel scan, by layout, element type and operator.
+
+// ==== xloom/core/partition.hpp ====
+// The partition of work among threads.
+
+// ==== xloom/core/tuning.hpp ====
+// The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
+// except rows_per_gradient.
+//
+// They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
+// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
+// kernel/row_blocks.hpp).
+
+namespace xloom::tuning {
+
+/// The assumed size of a core's L1 data cache in bytes, a lower bound.
+inline constexpr std::size_t l1_cache_size = std::size_t{32} << 10;
+
+/// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
+/// memory in every pass over it.
+inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
+
+/// The minimum number of elements copied or reduced that justifies another thread.
+inline constexpr std::size_t elements_per_thread = std::size_t{1} << 14;
+
+/// The minimum number of elements scanned by a callable, or of elements that are no numbers, that justifies
+/// another thread.
+inline constexpr std::size_t scanned_elements_per_thread = std::size_t{1} << 10;
+
+/// The minimum number of multiply-adds that justifies another thread.
+inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
+
+/// The minimum number of multiply-adds of one product that justifies another thread, which is started and
+/// awaited for this product alone.
+inline constexpr std::size_t products_per_share = std::size_t{1} << 16;
+
+/// The minimum distance in elements between the writes of two threads: more than a cache line.
+inline constexpr std::size_t thread_distance = 64;
+
+/// The number of offsets that scatter and gather compute at once: they stay in the L1 cache.
+inline constexpr std::size_t offsets_per_block = 512;
+
+/// The largest slice, in elements, that has a loop with a length known at compile time.
+inline constexpr std::size_t max_small_slice = 4;
+
+/// The prefetch distance in slices: a slice is prefetched that many slices before it is used.
+constexpr std::size_t prefetch_distance(std::size_t slice_size)
+{
+    return slice_size <= max_small_slice ? 32 : 16;
+}
+
+/// The prefetch distance in updates where they are fused with the copy of data.
+inline constexpr std::size_t update_prefetch_distance = 2;
+
+/// The minimum sizes in bytes of a slice and of data for which the copy and the updates are fused.
+inline constexpr std::size_t fused_slice_bytes = 1024;
+inline constexpr std::size_t fused_data_bytes = std::size_t{1} << 20;
+
+/// The cost model of sorting updates by owner, in units of one element's reduction: sorting an update costs
+/// `sorting_cost`, applying one costs its slice and `applying_cost`. Sorting must reduce the time to
+/// `worthwhile_fraction`.
+inline constexpr double sorting_cost = 50;
+inline constexpr double applying_cost = 11;
+inline constexpr double worthwhile_fraction = 0.75;
+
+/// The maximum number of updates that a thread sorts at once: they fit in the L2 cache.
+inline constexpr std::size_t updates_per_share = std::size_t{1} << 13;
+
+/// The maximum number of threads that find out which updates take effect: each has a bit per slice, so that
+/// all of them have at most an integer per slice.
+inline constexpr std::size_t max_slice_sets = 64;
+
+/// The maximum size in bytes of a buffer for elements that are not contiguous.
+inline constexpr std::size_t element_buffer_bytes = std::size_t{1} << 20;
+
+/// The maximum size in bytes of outputs that a loop reserves for its maximum trip count, and the number of
+/// iterations that it reserves where they would be larger.
+inline constexpr std::size_t reserved_output_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t reserved_iterations = 16;
+
+/// The maximum number of rows for which the inputs of several time steps are multiplied with W together.
+inline constexpr std::size_t rows_per_product = 96;
+
+/// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike
+/// the other constants, it decides about bits: sums over rows are accumulated block by block.
+inline constexpr std::size_t rows_per_gradient = 512;
+
+} // namespace xloom::tuning
+
+namespace xloom::detail {
+
+/// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
+/// differ by at most one item, and the larger ones are first.
+constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
+{
+    return count / parts * part + (std::min)(part, count % parts);
+}
+
+template <execution_policy Policy>
+inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
+
+/// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
+/// threads.
+template <execution_policy Policy>
+std::size_t parts_for(Policy const& policy, std::size_t items)
+{
+    return std::max<std::size_t>(
+        std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/kernel/lane_prefix.hpp ====
+// A parallel scan along contiguous elements: a group of elements is one or more vectors, whose lanes are
+// combined in registers.
+
+// ==== xloom/kernel/lanes.hpp ====
+// Vectors of lanes for parallel scans, by the vector extension of g++ and clang, which has integers and the
+// permutations of lanes that a prefix tree consists of.
+
+namespace xloom::kernel {
+
+/// The bytes of a vector register; 0 without vector units, or with XLOOM_NO_SIMD.
+#if defined(XLOOM_NO_SIMD)
+inline constexpr std::size_t lane_bytes = 0;
+#elif defined(__AVX512F__)
+inline constexpr std::size_t lane_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr std::size_t lane_bytes = 32;
+#elif defined(__SSE2__) || defined(__ARM_NEON)
+inline constexpr std::size_t lane_bytes = 16;
+#else
+inline constexpr std::size_t lane_bytes = 0;
+#endif
+
+/// True for numbers of 4 and 8 bytes if the target has vector units.
+template <class T>
+inline constexpr bool has_lanes = lane_bytes != 0 && (std::same_as<T, float> || std::same_as<T, double> ||
+                                                         (std::integral<T> && sizeof(T) >= 4));
+
+namespace detail {
+
+template <class T, bool = has_lanes<T>>
+struct lanes_of {
+    using type = T;
+    static constexpr std::size_t count = 1;
+};
+template <class T>
+struct lanes_of<T, true> {
+    typedef T type __attribute__((vector_size(lane_bytes)));
+    static constexpr std::size_t count = lane_bytes / sizeof(T);
+};
+
+} // namespace detail
+
+/// A vector register of Ts; T itself if it has no lanes.
+template <class T>
+using lanes_t = typename detail::lanes_of<T>::type;
+
+template <class T>
+inline constexpr std::size_t lane_count = detail::lanes_of<T>::count;
+
+/// The numbers of the lanes of a vector of Ts.
+template <class T>
+using lane_numbers = std::make_index_sequence<lane_count<T>>;
+
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> load_lanes(T const* from)
+{
+    lanes_t<T> lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void store_lanes(T* to, std::type_identity_t<lanes_t<T>> const& lanes)
+{
+    std::memcpy(to, &lanes, sizeof lanes);
+}
+
+/// Returns a vector whose lanes all are x.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> broadcast(T x)
+{
+    lanes_t<T> lanes;
+    for (std::size_t i = 0; i < lane_count<T>; ++i)
+        lanes[i] = x;
+    return lanes;
+}
+
+namespace detail {
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V reverse_lanes(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 - I)...);
+}
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V last_lane(V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, x, static_cast<int>(sizeof...(I) - 1 + 0 * I)...);
+}
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V shift_lanes(V const& before, V const& x, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(before, x, static_cast<int>(sizeof...(I) - 1 + I)...);
+}
+
+template <std::size_t Half, class V, std::size_t... I>
+[[gnu::always_inline]] inline V spread_lanes(V const& x, V const& others, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(x, others,
+        static_cast<int>((I & Half) != 0 ? (I & ~(2 * Half - 1)) + Half - 1 : sizeof...(I) + I)...);
+}
+
+template <std::size_t Half, class V, std::size_t... I>
+[[gnu::always_inline]] inline V merge_halves(V const& lower, V const& upper, std::index_sequence<I...>)
+{
+    return __builtin_shufflevector(lower, upper, static_cast<int>((I & Half) != 0 ? sizeof...(I) + I : I)...);
+}
+
+} // namespace detail
+
+/// Returns the lanes in the opposite order.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> reverse_lanes(lanes_t<T> const& x)
+{
+    return detail::reverse_lanes(x, lane_numbers<T>{});
+}
+
+/// Returns a vector whose lanes all are the last lane of x.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> last_lane(lanes_t<T> const& x)
+{
+    return detail::last_lane(x, lane_numbers<T>{});
+}
+
+/// Returns the last lane of `before`, then all lanes of x but the last.
+template <class T>
+[[gnu::always_inline]] inline lanes_t<T> shift_lanes(lanes_t<T> const& before, lanes_t<T> const& x)
+{
+    return detail::shift_lanes(before, x, lane_numbers<T>{});
+}
+
+/// Returns a vector whose upper halves, the lanes whose number has the bit `Half`, are the last lane of the
+/// lower half of x before them; its lower halves are those of `others`.
+template <class T, std::size_t Half>
+[[gnu::always_inline]] inline lanes_t<T> spread_lanes(lanes_t<T> const& x, lanes_t<T> const& others)
+{
+    return detail::spread_lanes<Half>(x, others, lane_numbers<T>{});
+}
+
+/// Returns the lower halves of one vector and the upper halves of another.
+template <class T, std::size_t Half>
+[[gnu::always_inline]] inline lanes_t<T> merge_halves(lanes_t<T> const& lower, lanes_t<T> const& upper)
+{
+    return detail::merge_halves<Half>(lower, upper, lane_numbers<T>{});
+}
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/prefix_group.hpp ====
+// The sizes and the tree of a parallel scan, which decide about the bits of its results.
+
+namespace xloom::kernel {
+
+/// The number of elements whose prefixes are combined by one tree.
+inline constexpr std::size_t elements_per_group = 16;
+
+/// The number of elements of a block, which is the unit of work of a thread.
+inline constexpr std::size_t elements_per_block = 256;
+
+namespace detail {
+
+template <std::size_t Half, std::size_t I, class V, class Op>
+[[gnu::always_inline]] inline void combine_with_lower_half(V* group, Op const& op)
+{
+    if constexpr ((I & Half) != 0)
+        group[I] = op(group[I / Half * Half - 1], group[I]);
+}
+
+template <std::size_t Half, class V, class Op, std::size_t... I>
+[[gnu::always_inline]] inline void scan_whole_group(V* group, Op const& op, std::index_sequence<I...> all)
+{
+    if constexpr (Half < elements_per_group) {
+        (detail::combine_with_lower_half<Half, I>(group, op), ...);
+        detail::scan_whole_group<2 * Half>(group, op, all);
+    }
+}
+
+} // namespace detail
+
+/// Replaces the elements of a group by their prefixes. In each step the upper half of every 2, 4, 8, 16
+/// elements takes the last one of the lower half before it (Sklansky's network).
+template <class V, class Op>
+[[gnu::always_inline]] inline void scan_group(V* group, Op const& op)
+{
+    detail::scan_whole_group<1>(group, op, std::make_index_sequence<elements_per_group>{});
+}
+
+/// Replaces the first `count` elements of a group by their prefixes, in the same steps.
+template <class V, class Op>
+void scan_group(V* group, std::size_t count, Op const& op)
+{
+    for (std::size_t half = 1; half < count; half *= 2)
+        for (std::size_t upper = half; upper < count; upper += 2 * half)
+            for (std::size_t i = upper; i < upper + half && i < count; ++i)
+                group[i] = op(group[upper - 1], group[i]);
+}
+
+} // namespace xloom::kernel
+
+namespace xloom::kernel {
+
+/// The blocks of a scan of one sequence. `Ops` combines vectors of lanes; `Access` loads and stores them:
+///
+///     load(i)               elements i, i + 1, ..., one for each lane
+///     load_first(i, count)  the same, if the sequence has only `count` elements from there; other lanes are
+///                           unspecified
+///     store(i, lanes), store_first(i, lanes, count)
+///
+/// scan(b, before) writes the results of block b and combines `before` with the total of the block.
+/// reduce(b, total) computes the total of a block that is not the last one.
+template <class Ops, class Access>
+class lane_prefix {
+public:
+    using value_type = typename Ops::value_type;
+
+    static constexpr bool keeps_prefixes = false;
+    static constexpr std::size_t max_width = 1;
+
+    lane_prefix(Access const& access, std::size_t length, bool exclusive)
+        : access_(access), length_(length), exclusive_(exclusive)
+    {}
+
+    static constexpr std::size_t width() noexcept { return 1; }
+    std::size_t length() const noexcept { return length_; }
+    static constexpr bool has_initial() noexcept { return true; }
+    value_type initial(std::size_t) const { return access_.initial(0); }
+
+    void scan(std::size_t block, value_type* before, bool = true) const
+    {
+        if constexpr (requires { Ops::neutral(); }) {
+            if (exclusive_) {
+                *before = scan<true>(block, *before);
+                return;
+            }
+        }
+        *before = scan<false>(block, *before);
+    }
+    void finish(std::size_t block, value_type* before, bool = true) const { scan(block, before); }
+
+    void reduce(std::size_t block, value_type* total) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        vector sum = group_at(begin).total();
+        for (std::size_t g = 1; g < elements_per_block / elements_per_group; ++g)
+            sum = Ops{}(sum, group_at(begin + g * elements_per_group).total());
+        *total = Ops::first_lane(sum);
+    }
+
+    void combine(value_type& before, value_type const& total) const
+    {
+        before = Ops::first_lane(Ops{}(Ops::broadcast(before), Ops::broadcast(total)));
+    }
+
+private:
+    using vector = typename Ops::lanes;
+
+    static constexpr std::size_t lanes = Ops::lane_count;
+    static constexpr std::size_t vectors = elements_per_group / lanes;
+
+    /// The prefixes of a group, in one or more vectors.
+    struct group {
+        vector v[vectors];
+
+        vector total() const { return Ops::last(v[vectors - 1]); }
+
+        [[gnu::always_inline]] void scan()
+        {
+            for (vector& x : v)
+                x = combine_from<1>(x);
+            for (std::size_t half = 1; half < vectors; half *= 2)
+                for (std::size_t i = half; i < vectors; ++i)
+                    if ((i & half) != 0)
+                        v[i] = Ops{}(Ops::last(v[i / half * half - 1]), v[i]);
+        }
+
+        template <std::size_t Half>
+        [[gnu::always_inline]] static vector combine_from(vector const& x)
+        {
+            if constexpr (Half < lanes)
+                return combine_from<2 * Half>(Ops{}.template combine_halves<Half>(x));
+            else
+                return x;
+        }
+    };
+
+    [[gnu::always_inline]] group group_at(std::size_t begin) const
+    {
+        group g;
+        for (std::size_t i = 0; i < vectors; ++i)
+            g.v[i] = access_.load(begin + i * lanes);
+        g.scan();
+        return g;
+    }
+
+    /// Returns a group of which the sequence has only `count` elements.
+    group group_at(std::size_t begin, std::size_t count) const
+    {
+        group g;
+        for (std::size_t i = 0; i < vectors; ++i)
+            g.v[i] = access_.load_first(begin + i * lanes, count < i * lanes ? 0 : count - i * lanes);
+        g.scan();
+        return g;
+    }
+
+    template <bool Exclusive>
+    [[gnu::always_inline]] static void apply(vector const& base, group& g)
+    {
+        if constexpr (Exclusive) {
+            for (std::size_t i = vectors; i-- > 1;)
+                g.v[i] = Ops::shift(g.v[i - 1], g.v[i]);
+            g.v[0] = Ops::shift(Ops::broadcast(Ops::neutral()), g.v[0]);
+        }
+        for (vector& x : g.v)
+            x = Ops{}(base, x);
+    }
+
+    template <bool Exclusive>
+    value_type scan(std::size_t block, value_type const& before) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        std::size_t const end = length_ - begin < elements_per_block ? length_ : begin + elements_per_block;
+        std::size_t const last = begin + (end - begin) / elements_per_group * elements_per_group;
+        vector const carry = Ops::broadcast(before);
+        if (last == begin) {
+            scan_last<Exclusive>(begin, end, carry);
+            return before;
+        }
+        vector sum = scan_group<Exclusive>(begin, carry);
+        for (std::size_t i = begin + elements_per_group; i < last; i += elements_per_group) {
+            vector const total = scan_group<Exclusive>(i, Ops{}(carry, sum));
+            sum = Ops{}(sum, total);
+        }
+        vector const base = Ops{}(carry, sum);
+        if (last != end)
+            scan_last<Exclusive>(last, end, base);
+        return Ops::first_lane(base);
+    }
+
+    /// Writes the results of a group and returns its total.
+    template <bool Exclusive>
+    [[gnu::always_inline]] vector scan_group(std::size_t begin, vector const& base) const
+    {
+        group g = group_at(begin);
+        vector const total = g.total();
+        apply<Exclusive>(base, g);
+        for (std::size_t k = 0; k < vectors; ++k)
+            access_.store(begin + k * lanes, g.v[k]);
+        return total;
+    }
+
+    /// Writes the results of the group with which the sequence ends, if it is not full.
+    template <bool Exclusive>
+    void scan_last(std::size_t begin, std::size_t end, vector const& base) const
+    {
+        group g = group_at(begin, end - begin);
+        apply<Exclusive>(base, g);
+        for (std::size_t k = 0; k < vectors && begin + k * lanes < end; ++k)
+            access_.store_first(begin + k * lanes, g.v[k], end - begin - k * lanes);
+    }
+
+    Access access_;
+    std::size_t length_;
+    bool exclusive_;
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/lane_reduction.hpp ====
+// The reductions add, mul, max and min on vectors of lanes.
+
+namespace xloom::kernel {
+
+/// True for the reductions that lane_reduction has: add, mul, max and min.
+template <class Reduce>
+inline constexpr bool has_lane_form =
+    std::same_as<Reduce, reduce_add_t> || std::same_as<Reduce, reduce_mul_t> ||
+    std::same_as<Reduce, reduce_max_t> || std::same_as<Reduce, reduce_min_t>;
+
+/// The reduction `Reduce` of Ts, lane by lane. Its results have the bits of Reduce.
+template <class Reduce, class T>
+    requires(has_lane_form<Reduce> && has_lanes<T>)
+struct lane_reduction {
+    using value_type = T;
+    using lanes = lanes_t<T>;
+
+    static constexpr std::size_t lane_count = kernel::lane_count<T>;
+
+    /// The x with op(x, y) = y, bit by bit.
+    static constexpr T neutral()
+    {
+        using limits = std::numeric_limits<T>;
+        if constexpr (std::same_as<Reduce, reduce_add_t>)
+            return std::floating_point<T> ? static_cast<T>(-0.0) : T{};
+        else if constexpr (std::same_as<Reduce, reduce_mul_t>)
+            return T{1};
+        else if constexpr (std::same_as<Reduce, reduce_max_t>)
+            return limits::has_infinity ? -limits::infinity() : limits::lowest();
+        else
+            return limits::has_infinity ? limits::infinity() : (limits::max)();
+    }
+
+    [[gnu::always_inline]] lanes operator()(lanes const& a, lanes const& b) const
+    {
+        if constexpr (std::same_as<Reduce, reduce_max_t>)
+            return b != b ? b : a < b ? b : a;
+        else if constexpr (std::same_as<Reduce, reduce_min_t>)
+            return b != b ? b : b < a ? b : a;
+        else if constexpr (std::integral<T>)
+            return wrapped(a, b);
+        else if constexpr (std::same_as<Reduce, reduce_mul_t>)
+            return a * b;
+        else
+            return a + b;
+    }
+
+    [[gnu::always_inline]] static lanes broadcast(T x) { return kernel::broadcast(x); }
+    [[gnu::always_inline]] static lanes last(lanes const& x) { return last_lane<T>(x); }
+    [[gnu::always_inline]] static T first_lane(lanes const& x) { return x[0]; }
+    /// Moves every lane one further; the first one becomes the last one of `before`.
+    [[gnu::always_inline]] static lanes shift(lanes const& before, lanes const& x)
+    {
+        return shift_lanes<T>(before, x);
+    }
+
+    /// Combines the last lane of every lower half with the upper half after it.
+    template <std::size_t Half>
+    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    {
+        return (*this)(spread_lanes<T, Half>(x, kernel::broadcast(neutral())), x);
+    }
+
+private:
+    /// Integers wrap around.
+    [[gnu::always_inline]] static lanes wrapped(lanes const& a, lanes const& b)
+    {
+        using modular = lanes_t<std::make_unsigned_t<T>>;
+        auto const u = reinterpret_cast<modular>(a);
+        auto const v = reinterpret_cast<modular>(b);
+        if constexpr (std::same_as<Reduce, reduce_mul_t>)
+            return reinterpret_cast<lanes>(u * v);
+        else
+            return reinterpret_cast<lanes>(u + v);
+    }
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/kernel/strip_prefix.hpp ====
+// A parallel scan of several sequences at once, element by element: for every callable, type and layout.
+
+namespace xloom::kernel {
+
+/// The maximum number of sequences of a strip: its elements of one time step take 1 KiB, if it has several.
+template <class V>
+inline constexpr std::size_t strip_width = std::clamp<std::size_t>(1024 / sizeof(V), 1, 64);
+
+/// The blocks of a scan of `width` sequences. `Access` reads and writes the element of time t and sequence c:
+///
+///     read(t, c), write(t, c, v)
+///     kept(t, c), keep(t, c, v)   a prefix that waits in the output
+///
+/// scan(b, before) writes the results of block b and combines `before` with the totals of the block. A second
+/// way, of the same bits, is for threads: reduce(b, totals), then finish(b, before). With keeps_prefixes,
+/// reduce keeps the prefixes of groups in the output, so that `op` is called as often as by scan.
+template <class V, class Op, class Access, bool KeepsPrefixes>
+class strip_prefix {
+public:
+    using value_type = V;
+
+    static constexpr bool keeps_prefixes = KeepsPrefixes;
+    static constexpr std::size_t max_width = strip_width<V>;
+
+    strip_prefix(Op const& op, Access const& access, std::size_t length, std::size_t width, bool exclusive)
+        : op_(op), access_(access), length_(length), width_(width), exclusive_(exclusive)
+    {}
+
+    std::size_t width() const noexcept { return width_; }
+    std::size_t length() const noexcept { return length_; }
+    bool has_initial() const noexcept { return access_.has_initial(); }
+    value_type initial(std::size_t c) const { return access_.initial(c); }
+
+    void scan(std::size_t block, V* before, bool has_before) const
+    {
+        run<from_inputs>(block, before, has_before);
+    }
+    void reduce(std::size_t block, V* totals) const { run<only_totals>(block, totals, false); }
+    void finish(std::size_t block, V* before, bool has_before) const
+    {
+        run<KeepsPrefixes ? from_kept : from_inputs>(block, before, has_before);
+    }
+    void combine(V& before, V const& total) const { before = op_(before, total); }
+
+private:
+    enum source { from_inputs, only_totals, from_kept };
+
+    template <source Source>
+    void run(std::size_t block, V* before, bool has_before) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        std::size_t const end = (std::min)(begin + elements_per_block, length_);
+        std::array<V, strip_width<V>> totals; // of the groups of the block so far
+        for (std::size_t t = begin; t < end; t += elements_per_group) {
+            std::size_t const count = (std::min)(elements_per_group, end - t);
+            for (std::size_t c = 0; c < width_; ++c) {
+                V group[elements_per_group];
+                if constexpr (Source == from_kept)
+                    read_kept(t, c, count, group);
+                else
+                    read_prefixes(t, c, count, group);
+                V const& last = group[count - 1];
+                if constexpr (Source == only_totals) {
+                    if constexpr (KeepsPrefixes)
+                        keep(t, c, count, group);
+                } else if (has_before && t != begin) {
+                    V const base = op_(before[c], totals[c]);
+                    write(t, c, count, group, &base);
+                } else {
+                    write(t, c, count, group, has_before ? &before[c] : t != begin ? &totals[c] : nullptr);
+                }
+                if (t == begin)
+                    totals[c] = last;
+                else
+                    totals[c] = op_(totals[c], last);
+            }
+        }
+        for (std::size_t c = 0; c < width_; ++c)
+            if (has_before)
+                before[c] = op_(before[c], totals[c]);
+            else
+                before[c] = totals[c];
+    }
+
+    /// Why only the steps of cheap operators and of numbers are unrolled: others would be inlined dozens of
+    /// times.
+    void read_prefixes(std::size_t t, std::size_t c, std::size_t count, V* group) const
+    {
+        constexpr bool is_unrolled = !KeepsPrefixes || std::is_arithmetic_v<V>;
+        if (is_unrolled && count == elements_per_group) {
+            for (std::size_t i = 0; i < elements_per_group; ++i)
+                group[i] = access_.read(t + i, c);
+            if constexpr (is_unrolled)
+                scan_group(group, op_);
+        } else {
+            for (std::size_t i = 0; i < count; ++i)
+                group[i] = access_.read(t + i, c);
+            scan_group(group, count, op_);
+        }
+    }
+
+    /// Keeps the prefixes where the results will be; an exclusive scan, whose first result is no combination
+    /// of them, keeps the last one there.
+    void keep(std::size_t t, std::size_t c, std::size_t count, V const* group) const
+    {
+        std::size_t const shift = exclusive_ ? 1 : 0;
+        if (exclusive_)
+            access_.keep(t, c, group[count - 1]);
+        for (std::size_t i = shift; i < count; ++i)
+            access_.keep(t + i, c, group[i - shift]);
+    }
+    void read_kept(std::size_t t, std::size_t c, std::size_t count, V* group) const
+    {
+        std::size_t const shift = exclusive_ ? 1 : 0;
+        for (std::size_t i = shift; i < count; ++i)
+            group[i - shift] = access_.kept(t + i, c);
+        if (exclusive_)
+            group[count - 1] = access_.kept(t, c);
+    }
+
+    /// Writes the results of a group. Without a base, its prefixes are the results.
+    void write(std::size_t t, std::size_t c, std::size_t count, V const* group, V const* base) const
+    {
+        if (exclusive_) // which has a base
+            access_.write(t, c, *base);
+        std::size_t const shift = exclusive_ ? 1 : 0;
+        if (base == nullptr)
+            for (std::size_t i = 0; i < count; ++i)
+                access_.write(t + i, c, group[i]);
+        else if (!exclusive_ && count == elements_per_group)
+            for (std::size_t i = 0; i < elements_per_group; ++i)
+                access_.write(t + i, c, op_(*base, group[i]));
+        else
+            for (std::size_t i = shift; i < count; ++i)
+                access_.write(t + i, c, op_(*base, group[i - shift]));
+    }
+
+    Op op_;
+    Access access_;
+    std::size_t length_;
+    std::size_t width_;
+    bool exclusive_;
+};
+
+} // namespace xloom::kernel
+
+// ==== xloom/run/prefix/access.hpp ====
+// How the kernels of parallel scans read and write sequences: items, tuples of items, vectors of neighbours,
+// and vectors of consecutive items.
+
+namespace xloom::detail {
+
+/// An operand of a strip: element t of its sequence c.
+template <class T>
+struct strip_items {
+    T* first;
+    std::ptrdiff_t time;
+    std::ptrdiff_t beside;
+
+    T& operator()(std::size_t t, std::size_t c) const
+    {
+        return first[static_cast<std::ptrdiff_t>(t) * time + static_cast<std::ptrdiff_t>(c) * beside];
+    }
+    T* lanes(std::size_t t, std::size_t c) const
+    {
+        return first + static_cast<std::ptrdiff_t>(t) * time +
+               static_cast<std::ptrdiff_t>(c * kernel::lane_count<std::remove_const_t<T>>);
+    }
+};
+
+/// Sequences of items.
+template <class T>
+struct item_access {
+    strip_items<T const> x;
+    strip_items<T> y;
+    T const* start; ///< the value before the first element, or null
+
+    bool has_initial() const { return start != nullptr; }
+    T const& initial(std::size_t) const { return *start; }
+    T const& read(std::size_t t, std::size_t c) const { return x(t, c); }
+    void write(std::size_t t, std::size_t c, T const& value) const { y(t, c) = value; }
+    T const& kept(std::size_t t, std::size_t c) const { return y(t, c); }
+    void keep(std::size_t t, std::size_t c, T const& value) const { y(t, c) = value; }
+};
+
+/// Sequences of tuples, of which each operand holds one member.
+template <class... Ts>
+struct tuple_access {
+    using tuple = std::tuple<Ts...>;
+
+    std::tuple<strip_items<Ts const>...> x;
+    std::tuple<strip_items<Ts>...> y;
+    tuple const* start;
+
+    bool has_initial() const { return start != nullptr; }
+    tuple const& initial(std::size_t) const { return *start; }
+    tuple read(std::size_t t, std::size_t c) const { return members(x, t, c); }
+    tuple kept(std::size_t t, std::size_t c) const { return members(y, t, c); }
+    void keep(std::size_t t, std::size_t c, tuple const& value) const { write(t, c, value); }
+    void write(std::size_t t, std::size_t c, tuple const& value) const
+    {
+        [&]<std::size_t... K>(std::index_sequence<K...>) {
+            ((std::get<K>(y)(t, c) = std::get<K>(value)), ...);
+        }(std::index_sequence_for<Ts...>{});
+    }
+
+private:
+    template <class Items>
+    static tuple members(Items const& items, std::size_t t, std::size_t c)
+    {
+        return std::apply([&](auto const&... each) { return tuple(each(t, c)...); }, items);
+    }
+};
+
+/// Sequences of vectors, whose lanes are neighbours.
+template <class T>
+struct lane_access {
+    strip_items<T const> x;
+    strip_items<T> y;
+    T const* start;
+
+    using lanes = kernel::lanes_t<T>;
+
+    bool has_initial() const { return start != nullptr; }
+    lanes initial(std::size_t) const { return kernel::broadcast(*start); }
+    lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
+    void write(std::size_t t, std::size_t c, lanes const& value) const
+    {
+        kernel::store_lanes(y.lanes(t, c), value);
+    }
+};
+
+/// Consecutive items as vectors. In a reverse sequence the items are behind each other: item i is first[-i].
+template <class T, bool Reverse>
+struct consecutive_items {
+    T* first;
+
+    using item = std::remove_const_t<T>;
+    using lanes = kernel::lanes_t<item>;
+    static constexpr std::size_t count = kernel::lane_count<item>;
+
+    lanes load(std::size_t i) const
+    {
+        if constexpr (Reverse)
+            return kernel::reverse_lanes<item>(
+                kernel::load_lanes<item>(first - static_cast<std::ptrdiff_t>(i + count - 1)));
+        else
+            return kernel::load_lanes<item>(first + i);
+    }
+    void store(std::size_t i, lanes const& value) const
+    {
+        if constexpr (Reverse)
+            kernel::store_lanes<item>(
+                first - static_cast<std::ptrdiff_t>(i + count - 1), kernel::reverse_lanes<item>(value));
+        else
+            kernel::store_lanes<item>(first + i, value);
+    }
+    /// Loads the first items of a vector, as many as there are.
+    lanes load_first(std::size_t i, std::size_t items) const
+    {
+        lanes value{};
+        for (std::size_t k = 0; k < count && k < items; ++k)
+            value[k] = at(i + k);
+        return value;
+    }
+    void store_first(std::size_t i, lanes const& value, std::size_t items) const
+    {
+        for (std::size_t k = 0; k < count && k < items; ++k)
+            at(i + k) = value[k];
+    }
+
+private:
+    T& at(std::size_t i) const
+    {
+        auto const step = static_cast<std::ptrdiff_t>(i);
+        return first[Reverse ? -step : step];
+    }
+};
+
+/// A sequence of consecutive items.
+template <class T, bool Reverse>
+struct consecutive_access {
+    consecutive_items<T const, Reverse> x;
+    consecutive_items<T, Reverse> y;
+    T start;
+
+    using lanes = kernel::lanes_t<T>;
+
+    T initial(std::size_t) const { return start; }
+    lanes load(std::size_t i) const { return x.load(i); }
+    lanes load_first(std::size_t i, std::size_t items) const { return x.load_first(i, items); }
+    void store(std::size_t i, lanes const& value) const { y.store(i, value); }
+    void store_first(std::size_t i, lanes const& value, std::size_t items) const
+    {
+        y.store_first(i, value, items);
+    }
+};
+
+} // namespace xloom::detail
+
+// ==== xloom/run/prefix/run_strips.hpp ====
+// The engine of parallel scans: reduce blocks, scan the totals of blocks, apply these to the blocks.
+
+namespace xloom::detail {
+
+/// Sets `before`, one value for each sequence, to the values that the scans of a strip begin with, if there
+/// are any.
+template <class Strip>
+void start_strip(Strip const& strip, typename Strip::value_type* before)
+{
+    if (strip.has_initial())
+        for (std::size_t c = 0; c < strip.width(); ++c)
+            before[c] = strip.initial(c);
+}
+
+template <class Strip>
+std::size_t blocks_of(Strip const& strip)
+{
+    return (strip.length() + kernel::elements_per_block - 1) / kernel::elements_per_block;
+}
+
+/// Scans the sequences of a strip, block by block.
+template <class Strip>
+void scan_strip(Strip const& strip)
+{
+    std::array<typename Strip::value_type, Strip::max_width> before;
+    detail::start_strip(strip, before.data());
+    std::size_t const blocks = detail::blocks_of(strip);
+    for (std::size_t b = 0; b < blocks; ++b)
+        strip.scan(b, before.data(), b != 0 || strip.has_initial());
+}
+
+/// The totals of the blocks of a strip; after `scan`, what comes before each block.
+template <class Strip>
+class block_totals {
+public:
+    explicit block_totals(Strip const& strip)
+        : strip_(strip),
+          blocks_(detail::blocks_of(strip)),
+          values_(std::make_unique<typename Strip::value_type[]>((blocks_ + 1) * strip.width()))
+    {
+        detail::start_strip(strip, at(0));
+    }
+
+    std::size_t blocks() const { return blocks_; }
+
+    /// Computes the totals of some blocks. The last block has a total only where its prefixes are kept.
+    void reduce(std::size_t begin, std::size_t end)
+    {
+        for (std::size_t b = begin; b < end; ++b)
+            if (Strip::keeps_prefixes || b + 1 < blocks_)
+                strip_.reduce(b, at(b + 1));
+    }
+
+    /// Combines the totals in the order of the blocks.
+    void scan()
+    {
+        for (std::size_t b = strip_.has_initial() ? 1 : 2; b < blocks_; ++b)
+            for (std::size_t c = 0; c < strip_.width(); ++c) {
+                typename Strip::value_type before = at(b - 1)[c];
+                strip_.combine(before, at(b)[c]);
+                at(b)[c] = before;
+            }
+    }
+
+    /// Writes the results of some blocks.
+    void apply(std::size_t begin, std::size_t end)
+    {
+        for (std::size_t b = begin; b < end; ++b)
+            strip_.finish(b, at(b), b != 0 || strip_.has_initial());
+    }
+
+private:
+    /// The value before block b, for every sequence.
+    typename Strip::value_type* at(std::size_t b) { return values_.get() + b * strip_.width(); }
+
+    Strip const& strip_;
+    std::size_t blocks_;
+    std::unique_ptr<typename Strip::value_type[]> values_;
+};
+
+/// Scans the sequences of a strip by several threads, each of which has some of the blocks.
+template <class Strip, class Policy>
+void scan_strip_in_parallel(Strip const& strip, std::size_t parts, Policy const& policy)
+{
+    block_totals<Strip> totals(strip);
+    std::size_t const blocks = totals.blocks();
+    policy.for_each(parts, [&](std::size_t part) {
+        totals.reduce(
+            detail::begin_of_part(part, parts, blocks), detail::begin_of_part(part + 1, parts, blocks));
+    });
+    totals.scan();
+    policy.for_each(parts, [&](std::size_t part) {
+        totals.apply(
+            detail::begin_of_part(part, parts, blocks), detail::begin_of_part(part + 1, parts, blocks));
+    });
+}
+
+/// Runs `count` strips, made by make(i), in `parts` parts: whole strips where there are enough of them, else
+/// the blocks of each strip.
+template <class Make, class Policy>
+void run_strips(std::size_t count, std::size_t parts, Make const& make, Policy const& policy)
+{
+    if (parts == 1) {
+        for (std::size_t i = 0; i < count; ++i)
+            detail::scan_strip(make(i));
+    } else if (count % parts == 0 || count >= 4 * parts) {
+        policy.for_each(parts, [&](std::size_t part) {
+            std::size_t const end = detail::begin_of_part(part + 1, parts, count);
+            for (std::size_t i = detail::begin_of_part(part, parts, count); i < end; ++i)
+                detail::scan_strip(make(i));
+        });
+    } else {
+        for (std::size_t i = 0; i < count; ++i) {
+            auto const strip = make(i);
+            detail::scan_strip_in_parallel(strip, (std::min)(parts, detail::blocks_of(strip)), policy);
+        }
+    }
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/run/prefix/sequences.hpp ====
+// The sequences of a parallel scan: one along the scanned axis for each index of the other axes.
+
+namespace xloom::detail {
+
+/// The sequences of K operands of one shape. The axes other than the scanned one are merged where all
+/// operands permit it; the last of them, whose stride in the last operand is the smallest, is that of the
+/// neighbours, which a strip consists of.
+template <std::size_t K>
+class sequences {
+public:
+    using offsets = std::array<std::ptrdiff_t, K>;
+
+    /// A reverse scan begins at the end of the axis.
+    sequences(std::array<strided_layout, K> const& layouts, std::size_t axis, bool reverse)
+        : length_(layouts[0].dims[axis])
+    {
+        for (std::size_t k = 0; k < K; ++k) {
+            time_[k] = layouts[k].strides[axis];
+            if (reverse && length_ != 0) {
+                first_[k] = time_[k] * static_cast<std::ptrdiff_t>(length_ - 1);
+                time_[k] = -time_[k];
+            }
+        }
+        static_vector<std::size_t, max_rank> order;
+        for (std::size_t other = 0; other < layouts[0].dims.size(); ++other)
+            if (other != axis)
+                order.push_back(other);
+        auto const size_of_step = [&](std::size_t other) { return std::abs(layouts[K - 1].strides[other]); };
+        std::stable_sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return size_of_step(a) > size_of_step(b); });
+        for (std::size_t const other : order) {
+            offsets steps;
+            for (std::size_t k = 0; k < K; ++k)
+                steps[k] = layouts[k].strides[other];
+            append(layouts[0].dims[other], steps);
+        }
+        if (dims_.empty())
+            append_axis(1, offsets{});
+    }
+
+    /// The number of elements of each sequence.
+    std::size_t length() const { return length_; }
+    /// The number of sequences.
+    std::size_t count() const { return element_count(dims_); }
+    std::size_t neighbours() const { return dims_.back(); }
+    /// The distance from one element of a sequence to the next one.
+    offsets const& time() const { return time_; }
+    /// The distance from a sequence to its neighbour.
+    offsets const& beside() const { return steps_.back(); }
+
+    /// Returns where sequence number i begins.
+    offsets operator()(std::size_t i) const
+    {
+        offsets at = first_;
+        for (std::size_t axis = dims_.size(); axis-- > 0; i /= dims_[axis])
+            for (std::size_t k = 0; k < K; ++k)
+                at[k] += static_cast<std::ptrdiff_t>(i % dims_[axis]) * steps_[axis][k];
+        return at;
+    }
+
+private:
+    void append(std::size_t dim, offsets const& steps)
+    {
+        if (dim == 1)
+            return;
+        bool continues = !dims_.empty();
+        for (std::size_t k = 0; k < K && continues; ++k)
+            continues = steps_.back()[k] == steps[k] * static_cast<std::ptrdiff_t>(dim);
+        if (continues) {
+            dims_.back() *= dim;
+            steps_.back() = steps;
+        } else {
+            append_axis(dim, steps);
+        }
+    }
+    void append_axis(std::size_t dim, offsets const& steps)
+    {
+        dims_.push_back(dim);
+        steps_.push_back(steps);
+    }
+
+    std::size_t length_;
+    offsets time_{}, first_{};
+    shape dims_{};
+    static_vector<offsets, max_rank> steps_{};
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// An operator on elements of type V, by reference: it is called by several threads.
+template <class V, class Op>
+struct operator_ref {
+    Op* op;
+
+    V operator()(V const& a, V const& b) const { return static_cast<V>((*op)(a, b)); }
+};
+
+/// True if the operator is a reduction of numbers, so that it costs less than to read a prefix again.
+template <class V, class Op>
+inline constexpr bool is_cheap = kernel::has_lane_form<std::remove_const_t<Op>> && (std::is_arithmetic_v<V>);
+
+/// Returns the number of parts for a scan: at least 1.
+template <class V, class Op, class Policy>
+std::size_t scan_parts(std::size_t elements, Policy const& policy)
+{
+    constexpr std::size_t least =
+        is_cheap<V, Op> ? tuning::elements_per_thread : tuning::scanned_elements_per_thread;
+    return std::max<std::size_t>(std::min<std::size_t>(elements / least, policy.concurrency()), 1);
+}
+
+/// The strips of at most `width` neighbours into which `neighbours` of them are divided.
+struct strip_grid {
+    std::size_t neighbours;
+    std::size_t width;
+
+    std::size_t per_row() const { return (neighbours + width - 1) / width; }
+    std::size_t begin(std::size_t strip) const { return strip % per_row() * width; }
+    std::size_t size(std::size_t strip) const { return (std::min)(width, neighbours - begin(strip)); }
+};
+
+/// Runs strips of the neighbours begin .. end - 1 of every row of sequences. make(first sequence, neighbours)
+/// makes one.
+template <class Sequences, class Make, class Policy>
+void run_strips_of_rows(Sequences const& all, std::size_t begin, std::size_t end, std::size_t width,
+    std::size_t parts, Make const& make, Policy const& policy)
+{
+    if (begin == end)
+        return;
+    strip_grid const grid{end - begin, width};
+    std::size_t const rows = all.count() / all.neighbours();
+    detail::run_strips(
+        rows * grid.per_row(), parts,
+        [&](std::size_t i) {
+            std::size_t const row = i / grid.per_row();
+            return make(row * all.neighbours() + begin + grid.begin(i), grid.size(i));
+        },
+        policy);
+}
+
+/// Scans sequences of items, operands x and y, item by item.
+template <class T, class Op, class Policy>
+void scan_items(T const* x, T* y, sequences<2> const& all, std::size_t begin, T const* start, bool exclusive,
+    Op& op, std::size_t parts, Policy const& policy)
+{
+    using ref = operator_ref<T, Op>;
+    using strip = kernel::strip_prefix<T, ref, item_access<T>, !is_cheap<T, Op>>;
+    auto const make = [&](std::size_t first, std::size_t width) {
+        auto const at = all(first);
+        return strip(ref{&op},
+            {{x + at[0], all.time()[0], all.beside()[0]}, {y + at[1], all.time()[1], all.beside()[1]}, start},
+            all.length(), width, exclusive);
+    };
+    detail::run_strips_of_rows(all, begin, all.neighbours(), kernel::strip_width<T>, parts, make, policy);
+}
+
+/// Scans sequences whose items are consecutive, each in vectors.
+template <bool Reverse, class Ops, class T, class Policy>
+void scan_consecutive(T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive,
+    std::size_t parts, Policy const& policy)
+{
+    using access = consecutive_access<T, Reverse>;
+    auto const make = [&](std::size_t first, std::size_t) {
+        auto const at = all(first);
+        return kernel::lane_prefix<Ops, access>(
+            access{{x + at[0]}, {y + at[1]}, start != nullptr ? *start : Ops::neutral()}, all.length(),
+            exclusive);
+    };
+    detail::run_strips_of_rows(all, 0, all.neighbours(), 1, parts, make, policy);
+}
+
+/// Scans sequences whose neighbours are consecutive, in vectors of neighbours. Returns the number of
+/// neighbours of each row that are done: whole vectors.
+template <class Ops, class T, class Policy>
+std::size_t scan_neighbours(T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive,
+    std::size_t parts, Policy const& policy)
+{
+    using lanes = kernel::lanes_t<T>;
+    using strip = kernel::strip_prefix<lanes, Ops, lane_access<T>, false>;
+    constexpr std::size_t count = kernel::lane_count<T>;
+    std::size_t const whole = all.neighbours() / count * count;
+    auto const make = [&](std::size_t first, std::size_t width) {
+        auto const at = all(first);
+        return strip(Ops{}, {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, start},
+            all.length(), width / count, exclusive);
+    };
+    detail::run_strips_of_rows(all, 0, whole, count * kernel::strip_width<lanes>, parts, make, policy);
+    return whole;
+}
+
+/// True if the elements of all operands follow each other with this step.
+template <std::size_t K>
+bool are_consecutive(std::array<std::ptrdiff_t, K> const& steps, std::ptrdiff_t step)
+{
+    return std::all_of(steps.begin(), steps.end(), [&](std::ptrdiff_t each) { return each == step; });
+}
+
+/// Scans the sequences of x into y, beginning with *start if it is given.
+template <class T, class Op, class Policy>
+void scan_sequences(
+    T const* x, T* y, sequences<2> const& all, T const* start, bool exclusive, Op& op, Policy const& policy)
+{
+    if (all.length() == 0 || all.count() == 0)
+        return;
+    std::size_t const parts = detail::scan_parts<T, Op>(all.length() * all.count(), policy);
+    std::size_t done = 0;
+    if constexpr (kernel::has_lane_form<std::remove_const_t<Op>> && kernel::has_lanes<T>) {
+        using ops = kernel::lane_reduction<std::remove_const_t<Op>, T>;
+        if (all.length() >= kernel::elements_per_group) {
+            if (detail::are_consecutive(all.time(), 1))
+                return detail::scan_consecutive<false, ops>(x, y, all, start, exclusive, parts, policy);
+            if (detail::are_consecutive(all.time(), -1))
+                return detail::scan_consecutive<true, ops>(x, y, all, start, exclusive, parts, policy);
+        }
+        if (detail::are_consecutive(all.beside(), 1))
+            done = detail::scan_neighbours<ops>(x, y, all, start, exclusive, parts, policy);
+    }
+    detail::scan_items(x, y, all, done, start, exclusive, op, parts, policy);
+}
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// Scans tuples, of which each operand holds one member.
+template <class... Ts, class Op, class Policy>
+void scan_tuples(std::tuple<Ts const*...> const& x, std::tuple<Ts*...> const& y,
+    sequences<2 * sizeof...(Ts)> const& all, std::tuple<Ts...> const* start, bool exclusive, Op& op,
+    Policy const& policy)
+{
+    using V = std::tuple<Ts...>;
+    using ref = operator_ref<V, Op>;
+    using access = tuple_access<Ts...>;
+    using strip = kernel::strip_prefix<V, ref, access, true>;
+    if (all.length() == 0 || all.count() == 0)
+        return;
+    auto const make = [&](std::size_t first, std::size_t width) {
+        auto const at = all(first);
+        auto const strip_of = [&]<std::size_t... K>(std::index_sequence<K...>) {
+            constexpr std::size_t results = sizeof...(Ts);
+            return access{{{std::get<K>(x) + at[K], all.time()[K], all.beside()[K]}...},
+                {{std::get<K>(y) + at[results + K], all.time()[results + K], all.beside()[results + K]}...},
+                start};
+        };
+        return strip(ref{&op}, strip_of(std::index_sequence_for<Ts...>{}), all.length(), width, exclusive);
+    };
+    detail::run_strips_of_rows(all, 0, all.neighbours(), kernel::strip_width<V>,
+        detail::scan_parts<V, Op>(all.length() * all.count(), policy), make, policy);
+}
+
+/// Returns operands with their names: xs, or xs[0], xs[1] ... for a tuple. The names are kept in `names`.
+template <class... Ts>
+std::array<scan_operand, sizeof...(Ts)> named_operands(std::string_view name, bool is_tuple,
+    std::array<std::string, sizeof...(Ts)>& names, std::tuple<Ts...> const& operands)
+{
+    std::array<scan_operand, sizeof...(Ts)> named;
+    detail::for_each_leaf(operands, [&](auto i, auto const& operand) {
+        names[i] = is_tuple ? concat(name, "[", std::size_t{i}, "]") : std::string(name);
+        named[i] = {names[i], detail::memory_of(operand)};
+    });
+    return named;
+}
+
+/// Checks the operands and scans them. Requires valid types.
+template <bool IsTuple, class V, class Op, class... Xs, class... Ys, class Policy>
+void run_associative_scan(std::string_view name, Op& op, std::tuple<Xs...> const& xs,
+    std::tuple<Ys&...> const& ys, associative_scan_options const& options, Policy const& policy)
+{
+    constexpr std::size_t count = sizeof...(Xs);
+    detail::check_ranks(name, "xs", xs);
+    detail::check_ranks(name, "ys", ys);
+    std::array<std::string, count> x_names, y_names;
+    auto const inputs = detail::named_operands(IsTuple ? "xs" : "x", IsTuple, x_names, xs);
+    auto const results = detail::named_operands(IsTuple ? "ys" : "y", IsTuple, y_names, ys);
+    std::array<scan_operand, 2 * count> all;
+    std::array<strided_layout, 2 * count> layouts;
+    for (std::size_t k = 0; k < count; ++k) {
+        all[k] = inputs[k];
+        all[count + k] = results[k];
+    }
+    for (std::size_t k = 0; k < 2 * count; ++k)
+        layouts[k] = all[k].memory.layout;
+    std::size_t const axis = check_scanned_axis(name, all, options.axis);
+    check_scan_memory(name, inputs, results);
+    detail::check_scan_operator<V>(name, op);
+    sequences<2 * count> const along(layouts, axis, options.reverse);
+    auto const x = std::apply(
+        [](auto const&... each) {
+            return std::tuple<item_t<Xs> const*...>(enable_tensor<bare<Xs>>::data(each)...);
+        },
+        xs);
+    auto const y = std::apply(
+        [](auto&... each) { return std::tuple<item_t<Ys>*...>(enable_tensor<bare<Ys>>::data(each)...); }, ys);
+    detail::with_scan_operator<V>(
+        name, op, options.exclusive, [&](auto& function, std::optional<V> const& start) {
+            V const* const first = start ? &*start : nullptr;
+            if constexpr (IsTuple)
+                detail::scan_tuples(x, y, along, first, options.exclusive, function, policy);
+            else
+                detail::scan_sequences(
+                    std::get<0>(x), std::get<0>(y), along, first, options.exclusive, function, policy);
+        });
+}
+
+template <class Op, class Xs, class Ys, class Policy>
+void associative_scan_into(std::string_view name, Op& op, Xs const& xs, Ys& ys,
+    associative_scan_options const& options, Policy const& policy)
+{
+    detail::run_associative_scan<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, detail::evaluated_inputs(xs), detail::leaves(ys), options, policy);
+}
+
+/// Returns a new tensor of the shape of another one.
+template <class X>
+owned_t<X> make_like(std::string_view name, X const& x)
+{
+    check_rank(name, "xs", detail::rank_of(x));
+    return enable_tensor<owned_t<X>>::make(detail::shape_of(x));
+}
+
+template <class Op, class Xs, class Policy>
+auto associative_scan(std::string_view name, Op& op, Xs const& xs, associative_scan_options const& options,
+    Policy const& policy)
+{
+    auto const inputs = detail::evaluated_inputs(xs);
+    auto results = std::apply(
+        [&](auto const&... x) { return std::tuple<owned_t<decltype(x)>...>(detail::make_like(name, x)...); },
+        inputs);
+    detail::run_associative_scan<is_tuple<Xs>, scanned_t<Xs>>(
+        name, op, inputs, detail::leaves(results), options, policy);
+    if constexpr (is_tuple<Xs>)
+        return results;
+    else
+        return std::get<0>(std::move(results));
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+/// Combines the elements of an axis up to each of them with an associative operator, on any number of
+/// threads.
+///
+///     y[i] = op(...op(op(x[0], x[1]), x[2])..., x[i])          # in the order of the axis, any grouping
+///     exclusive: y[0] = identity, y[i] = op(identity, x[0], ..., x[i-1])
+///
+/// `scan` is the serial one: it calls any body in order. Here the grouping differs, so sums of floating-point
+/// numbers have other bits than those of `scan`, and smaller errors.
+///
+/// Operator  reduction::add, mul, max or min, or their function objects (reduce_add, ...), in SIMD for
+///           numbers of 4 and 8 bytes; or any callable op(element, element) -> element; or
+///           monoid{op, identity}, whose identity, or any other value, an exclusive scan begins with. It must
+///           be associative, need not be commutative, and may be called by several threads at once.
+/// Shapes    xs is a tensor of rank >= 1 or a std::tuple of tensors of one shape; the results have it. Any
+///           layout, lazy expressions too.
+/// Types     any. For a tuple of operands an element is the std::tuple of their items. Integers wrap around;
+///           storage floats are rounded after each operation; the result has the element type of x.
+/// Options   axis (0; negative: from the back), reverse (false), exclusive (false).
+/// Policy    serial, or one with threads (xloom/tbb.hpp). Results are bitwise equal to those of serial.
+/// Errors    before the first write: shape_error; option_error (a reduction without identity or that is not
+///           associative; exclusive without an identity); overlap_error, std::bad_alloc. Exceptions of the
+///           operator propagate; results are then unspecified.
+/// Order     the grouping depends on the position in the sequence alone: not on threads, vector unit, layout
+///           or what the operator is. A reverse scan is the scan of the reversed sequence, reversed.
+///
+///               group      16 consecutive elements (i / 16), the last one of a sequence may have fewer
+///               block      256 consecutive elements (i / 256), which are 16 groups
+///               tree(s)    one element: itself; else op(tree(s[:h]), tree(s[h:])), with h the largest power
+///                          of two that is less than the length of s
+///               P[i]       tree of the elements of i's group up to i, and i itself
+///               G[g]       trees of the earlier groups of g's block, combined from the left
+///               total      trees of all groups of a block, combined from the left
+///               B[b]       the identity, if exclusive, and the totals of the earlier blocks, combined from
+///                          the left
+///               y[i]     = op(op(B, G), P[i]); exclusive: op(op(B, G), P[i-1]), and op(B, G) for the first
+///                          element of a group
+///
+///           An operation without a left operand does not take place. Only the sign and payload of NaN
+///           are unspecified.
+/// Cost      about 3 operations per element, whose latencies overlap; `scan` calls its body once. One pass
+///           over x and y; several threads on few sequences read reductions of numbers twice, and others
+///           read and write y twice. Allocates for that: one element per block.
+/// Aliasing  see associative_scan_into.
+/// Source    jax.lax.associative_scan; std::inclusive_scan, std::exclusive_scan; Sklansky 1960.
+/// Example
+/// ```cpp
+/// xt::xtensor<int, 1> const x = {3, 1, 4, 1, 5};
+/// xloom::associative_scan(xloom::reduction::max, x); // = [3, 3, 4, 4, 5]
+/// xloom::associative_scan(xloom::reduce_add, x, {.reverse = true}); // = [14, 11, 10, 6, 5]
+/// auto const multiply = [](int a, int b) { return a * b; };
+/// xloom::associative_scan(xloom::monoid{multiply, 1}, x, {.exclusive = true}); // = [1, 3, 3, 12, 12]
+/// ```
+template <class Op, class Xs, class Policy = serial_policy>
+auto associative_scan(
+    Op&& op, Xs const& xs, associative_scan_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_associative_scan<std::remove_reference_t<Op>, Xs, Policy>())
+        return detail::associative_scan("xloom::associative_scan", op, xs, options, policy);
+    else
+        return detail::owned_t<Xs>(xs); // a value, so that one mistake gives one error
+}
+
+/// Rejects a policy in the place of the options.
+template <class Op, class Xs, execution_policy Policy>
+auto associative_scan(Op const&, Xs const& xs, Policy const&, associative_scan_options const& = {})
+{
+    static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
+    return detail::owned_t<Xs>(xs);
+}
+
+/// Runs associative_scan into the caller's results: a tensor, or std::tie of several, of the shape and the
+/// element types of xs, of any layout.
+///
+/// Aliasing  a result may be the same tensor as an operand. Any other overlap is an overlap_error.
+/// Cost      as associative_scan; one thread allocates nothing, except for lazy operands.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> x = {{1, 2, 3}, {4, 5, 6}};
+/// xloom::associative_scan_into(xloom::reduction::add, x, x, {.axis = -1}); // in place
+/// x; // = [[1, 3, 6], [4, 9, 15]]
+/// ```
+template <class Op, class Xs, class Ys, class Policy = serial_policy>
+void associative_scan_into(
+    Op&& op, Xs const& xs, Ys&& ys, associative_scan_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_associative_scan_into<std::remove_reference_t<Op>, Xs, Ys, Policy>())
+        detail::associative_scan_into("xloom::associative_scan_into", op, xs, ys, options, policy);
+}
+
+/// Rejects a policy in the place of the options.
+template <class Op, class Xs, class Ys, execution_policy Policy>
+void associative_scan_into(
+    Op const&, Xs const&, Ys const&, Policy const&, associative_scan_options const& = {})
+{
+    static_cast<void>(detail::is_valid_associative_scan<Op, Xs, associative_scan_options>());
+}
+
+} // namespace xloom
+
+// ==== xloom/attn_lstm.hpp ====
+// com.microsoft's AttnLSTM, an LSTM with Bahdanau attention over a memory, for a batch of sequences.
+
+// ==== xloom/run/recurrent/attn_lstm_call.hpp ====
+// A call of AttnLSTM: the checks of its operands, and its runner.
+
+// ==== xloom/check/attn_lstm.hpp ====
+// Shape requirements of AttnLSTM's attention.
+
+// ==== xloom/check/recurrent.hpp ====
+// Requirements of the recurrent operators on shapes, lengths and options.
+
+// ==== xloom/check/lengths.hpp ====
+// The check of the lengths of sequences, one for each row of a batch.
+
+namespace xloom::detail {
+
+/// True if a length is in [0, most]. One above std::int64_t's maximum is negative here.
+constexpr bool is_length(std::int64_t length, std::size_t most) noexcept
+{
+    return length >= 0 && static_cast<std::uint64_t>(length) <= most;
+}
+
+template <class Lengths>
+fact_list describe_wrong_lengths(
+    std::string_view operand, Lengths const& lengths, std::size_t N, std::size_t most)
+{
+    fact_list wrong;
+    for (std::size_t n = 0; n < N; ++n)
+        if (!is_length(lengths[n], most))
+            wrong.add(operand, "[", n, "] is ", lengths.text(n));
+    return wrong;
+}
+
+/// Checks lengths [N], each in [0, most], where ONNX has `letter` for `most`.
+///
+/// Errors    shape_error: not one length for each row. index_error: a length outside [0, most].
+template <class Lengths>
+constexpr void check_lengths(std::string_view op, std::string_view operand, Lengths const& lengths,
+    std::size_t N, std::string_view letter, std::size_t most)
+{
+    if (!lengths.is_given())
+        return;
+    if (lengths.shape() != shape{N})
+        fail<shape_error>(op, ": ", operand, " must have the shape [N] = [", N, "], but it is ",
+            lengths.shape(), ". Give a length for each row.");
+    bool are_lengths = true;
+    for (std::size_t n = 0; n < N; ++n)
+        are_lengths = are_lengths && is_length(lengths[n], most);
+    if (!are_lengths)
+        fail<index_error>(op, ": lengths must be in [0, ", letter, "] = [0, ", most, "], but ",
+            describe_wrong_lengths(operand, lengths, N, most), ". Correct it.");
 }
 
 } // namespace xloom::detail
@@ -3693,184 +6653,6 @@ private:
 
 // ==== xloom/kernel/multiplier.hpp ====
 // Products with a constant matrix on the threads of an execution policy.
-
-// ==== xloom/core/partition.hpp ====
-// The partition of work among threads.
-
-// ==== xloom/core/policy.hpp ====
-// Execution policies. Only the policy that is passed to an operator starts threads.
-
-namespace xloom {
-
-namespace detail {
-struct any_part {
-    void operator()(std::size_t) const {}
-};
-} // namespace detail
-
-/// An execution policy. concurrency() returns the useful number of parts, at least 1. for_each(parts, f)
-/// calls f(0) to f(parts - 1), each once, in any order and on any threads, and returns when all are done; an
-/// exception of f propagates out of it.
-template <class P>
-concept execution_policy = requires(P const& policy, std::size_t parts, detail::any_part const& f) {
-    {
-        policy.concurrency()
-    } -> std::convertible_to<std::size_t>;
-    policy.for_each(parts, f);
-};
-
-/// The policy that runs everything on the calling thread.
-struct serial_policy {
-    static constexpr std::size_t concurrency() noexcept { return 1; }
-
-    template <class F>
-    constexpr void for_each(std::size_t parts, F const& f) const
-    {
-        for (std::size_t part = 0; part < parts; ++part)
-            f(part);
-    }
-};
-inline constexpr serial_policy serial{};
-
-namespace detail {
-
-/// A non-owning reference to an execution policy of any type; by default to serial.
-class policy_ref {
-public:
-    constexpr policy_ref() noexcept : policy_ref(serial) {}
-
-    template <execution_policy Policy>
-    constexpr explicit policy_ref(Policy const& policy)
-        : policy_(&policy),
-          concurrency_(policy.concurrency()),
-          for_each_([](void const* self, std::size_t parts, part_of* call, void const* f) {
-              static_cast<Policy const*>(self)->for_each(parts, [=](std::size_t part) { call(f, part); });
-          })
-    {}
-
-    constexpr std::size_t concurrency() const noexcept { return concurrency_; }
-
-    template <class F>
-    void for_each(std::size_t parts, F const& f) const
-    {
-        for_each_(
-            policy_, parts, [](void const* call, std::size_t part) { (*static_cast<F const*>(call))(part); },
-            &f);
-    }
-
-private:
-    using part_of = void(void const* f, std::size_t part);
-
-    void const* policy_;
-    std::size_t concurrency_;
-    void (*for_each_)(void const* self, std::size_t parts, part_of* call, void const* f);
-};
-
-} // namespace detail
-} // namespace xloom
-
-// ==== xloom/core/tuning.hpp ====
-// The thresholds and constants of the cost models. A wrong value costs speed, never a bit of a result,
-// except rows_per_gradient.
-//
-// They were chosen with scripts/bench on the machines of docs/benchmarks.md: AMD Zen 3 with AVX2 and Zen 4
-// with AVX-512, g++ 12 -O3. The register tiles of products depend on the vector unit (kernel/panels.hpp,
-// kernel/row_blocks.hpp).
-
-namespace xloom::tuning {
-
-/// The assumed size of a core's L1 data cache in bytes, a lower bound.
-inline constexpr std::size_t l1_cache_size = std::size_t{32} << 10;
-
-/// The assumed size of a core's private L2 cache in bytes, an upper bound: larger data is read from L3 or
-/// memory in every pass over it.
-inline constexpr std::size_t l2_cache_size = std::size_t{2} << 20;
-
-/// The minimum number of elements copied or reduced that justifies another thread.
-inline constexpr std::size_t elements_per_thread = std::size_t{1} << 14;
-
-/// The minimum number of multiply-adds that justifies another thread.
-inline constexpr std::size_t products_per_thread = std::size_t{1} << 18;
-
-/// The minimum number of multiply-adds of one product that justifies another thread, which is started and
-/// awaited for this product alone.
-inline constexpr std::size_t products_per_share = std::size_t{1} << 16;
-
-/// The minimum distance in elements between the writes of two threads: more than a cache line.
-inline constexpr std::size_t thread_distance = 64;
-
-/// The number of offsets that scatter and gather compute at once: they stay in the L1 cache.
-inline constexpr std::size_t offsets_per_block = 512;
-
-/// The largest slice, in elements, that has a loop with a length known at compile time.
-inline constexpr std::size_t max_small_slice = 4;
-
-/// The prefetch distance in slices: a slice is prefetched that many slices before it is used.
-constexpr std::size_t prefetch_distance(std::size_t slice_size)
-{
-    return slice_size <= max_small_slice ? 32 : 16;
-}
-
-/// The prefetch distance in updates where they are fused with the copy of data.
-inline constexpr std::size_t update_prefetch_distance = 2;
-
-/// The minimum sizes in bytes of a slice and of data for which the copy and the updates are fused.
-inline constexpr std::size_t fused_slice_bytes = 1024;
-inline constexpr std::size_t fused_data_bytes = std::size_t{1} << 20;
-
-/// The cost model of sorting updates by owner, in units of one element's reduction: sorting an update costs
-/// `sorting_cost`, applying one costs its slice and `applying_cost`. Sorting must reduce the time to
-/// `worthwhile_fraction`.
-inline constexpr double sorting_cost = 50;
-inline constexpr double applying_cost = 11;
-inline constexpr double worthwhile_fraction = 0.75;
-
-/// The maximum number of updates that a thread sorts at once: they fit in the L2 cache.
-inline constexpr std::size_t updates_per_share = std::size_t{1} << 13;
-
-/// The maximum number of threads that find out which updates take effect: each has a bit per slice, so that
-/// all of them have at most an integer per slice.
-inline constexpr std::size_t max_slice_sets = 64;
-
-/// The maximum size in bytes of a buffer for elements that are not contiguous.
-inline constexpr std::size_t element_buffer_bytes = std::size_t{1} << 20;
-
-/// The maximum size in bytes of outputs that a loop reserves for its maximum trip count, and the number of
-/// iterations that it reserves where they would be larger.
-inline constexpr std::size_t reserved_output_bytes = std::size_t{1} << 20;
-inline constexpr std::size_t reserved_iterations = 16;
-
-/// The maximum number of rows for which the inputs of several time steps are multiplied with W together.
-inline constexpr std::size_t rows_per_product = 96;
-
-/// The number of rows, of all steps of a block, whose cotangents a backward pass multiplies together. Unlike
-/// the other constants, it decides about bits: sums over rows are accumulated block by block.
-inline constexpr std::size_t rows_per_gradient = 512;
-
-} // namespace xloom::tuning
-
-namespace xloom::detail {
-
-/// Returns the index of the first item of part `part` of `parts`, into which `count` items are divided. Parts
-/// differ by at most one item, and the larger ones are first.
-constexpr std::size_t begin_of_part(std::size_t part, std::size_t parts, std::size_t count) noexcept
-{
-    return count / parts * part + (std::min)(part, count % parts);
-}
-
-template <execution_policy Policy>
-inline constexpr bool has_threads = !std::is_same_v<Policy, serial_policy>;
-
-/// Returns the number of parts for `items` elements under a policy: at least 1, even if the policy has no
-/// threads.
-template <execution_policy Policy>
-std::size_t parts_for(Policy const& policy, std::size_t items)
-{
-    return std::max<std::size_t>(
-        std::min<std::size_t>(items / tuning::elements_per_thread, policy.concurrency()), 1);
-}
-
-} // namespace xloom::detail
 
 // ==== xloom/kernel/multiply.hpp ====
 // Products with a constant matrix.
@@ -4946,769 +7728,6 @@ using aligned_vector = std::vector<T, detail::cache_aligned_allocator<T>>;
 // ==== xloom/tensor/tensor_ref.hpp ====
 // References to operands in memory that may be omitted.
 
-// ==== xloom/tensor/borrowed.hpp ====
-// Traits of borrowed operands: types whose items outlive the object, so that a temporary may be passed.
-
-// ==== xloom/tensor/tensor.hpp ====
-// The tensor concepts, and the traits of tensors: items, shape, layout, owning type.
-
-// ==== xloom/kernel/strided_copy.hpp ====
-// A copy between two strided layouts of one shape, planned once and run many times.
-
-// ==== xloom/kernel/transposed_copy.hpp ====
-// A copy that transposes a matrix.
-
-namespace xloom::kernel {
-
-/// Assigns the item from[i * from_step + j] to to[j * to_step + i], for i < rows and j < columns. Requires
-/// that the two do not overlap.
-///
-/// Eight rows at a time: their cache lines stay in the L1 cache while all columns are copied, and eight items
-/// in a row are stored.
-template <class T>
-void copy_transposed(T const* __restrict from, std::ptrdiff_t from_step, T* __restrict to,
-    std::ptrdiff_t to_step, std::size_t rows, std::size_t columns)
-{
-    constexpr std::ptrdiff_t rows_at_once = 8;
-    auto const last = static_cast<std::ptrdiff_t>(rows), end = static_cast<std::ptrdiff_t>(columns);
-    std::ptrdiff_t i = 0;
-    for (; i + rows_at_once <= last; i += rows_at_once)
-        for (std::ptrdiff_t j = 0; j < end; ++j)
-            for (std::ptrdiff_t k = 0; k < rows_at_once; ++k)
-                to[j * to_step + i + k] = from[(i + k) * from_step + j];
-    for (; i < last; ++i)
-        for (std::ptrdiff_t j = 0; j < end; ++j)
-            to[j * to_step + i] = from[i * from_step + j];
-}
-
-} // namespace xloom::kernel
-
-namespace xloom::kernel {
-
-/// A loop over the pairs of items of two strided arrays of the same shape, which assigns the first to the
-/// second. Axes of length 1 are dropped, and adjacent axes that have a common stride in both arrays are
-/// merged, so that most copies are one or two loops. Cost: each item is read once and written once. Allocates
-/// nothing. The copy requires that the two arrays do not overlap.
-class strided_copy {
-public:
-    constexpr strided_copy(shape const& dims, strides const& from, strides const& to)
-    {
-        for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-            if (dims[axis] == 0)
-                empty_ = true;
-            if (dims[axis] == 1)
-                continue;
-            if (!dims_.empty() && continues(from_.back(), from[axis], dims[axis]) &&
-                continues(to_.back(), to[axis], dims[axis])) {
-                dims_.back() *= dims[axis];
-                from_.back() = from[axis];
-                to_.back() = to[axis];
-            } else {
-                dims_.push_back(dims[axis]);
-                from_.push_back(from[axis]);
-                to_.push_back(to[axis]);
-            }
-        }
-        if (dims_.empty()) {
-            dims_.push_back(1);
-            from_.push_back(1);
-            to_.push_back(1);
-        }
-    }
-
-    template <class T>
-    void operator()(T const* from, T* to) const
-    {
-        if (!empty_)
-            copy(0, from, to);
-    }
-
-    /// Calls f(from item, to item) for every pair.
-    template <class From, class To, class F>
-    void for_each_pair(From* from, To* to, F const& f) const
-    {
-        if (!empty_)
-            walk(0, from, to, f);
-    }
-
-private:
-    static constexpr bool continues(std::ptrdiff_t outer, std::ptrdiff_t inner, std::size_t inner_dim)
-    {
-        return outer == inner * static_cast<std::ptrdiff_t>(inner_dim);
-    }
-
-    /// Copies the items along `axis` and the axes after it.
-    ///
-    /// Why a loop copies contiguous items too: std::copy_n calls memmove, which costs more than copying a row
-    /// of a small element. Why not walk: g++ 12 compiles it to code that is 1/7 slower.
-    template <class T>
-    void copy(std::size_t axis, T const* from, T* to) const
-    {
-        std::size_t const count = dims_[axis];
-        std::ptrdiff_t const from_step = from_[axis];
-        std::ptrdiff_t const to_step = to_[axis];
-        if (axis + 2 == dims_.size() && from_step == 1 && to_[axis + 1] == 1)
-            copy_transposed(from, from_[axis + 1], to, to_step, dims_[axis + 1], count);
-        else if (axis + 2 == dims_.size() && to_step == 1 && from_[axis + 1] == 1)
-            copy_transposed(from, from_step, to, to_[axis + 1], count, dims_[axis + 1]);
-        else if (axis + 1 < dims_.size())
-            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
-                copy(axis + 1, from, to);
-        else if (from_step == 1 && to_step == 1)
-            for (std::size_t i = 0; i < count; ++i)
-                to[i] = from[i];
-        else
-            for (std::size_t i = 0; i < count; ++i, from += from_step, to += to_step)
-                *to = *from;
-    }
-
-    template <class From, class To, class F>
-    [[gnu::noinline]] void walk(std::size_t axis, From* from, To* to, F const& f) const
-    {
-        for (std::size_t i = 0; i < dims_[axis]; ++i, from += from_[axis], to += to_[axis])
-            if (axis + 1 < dims_.size())
-                walk(axis + 1, from, to, f);
-            else
-                f(*from, *to);
-    }
-
-    shape dims_{};
-    strides from_{};
-    strides to_{};
-    bool empty_ = false;
-};
-
-} // namespace xloom::kernel
-
-// ==== xloom/tensor/element_view.hpp ====
-// The view of one element of a tensor that a body receives: a row-major xtensor expression over memory that
-// it does not own.
-
-// ==== xloom/tensor/xtensor.hpp ====
-// The only file that includes xtensor, of the releases 0.24.3 to 0.27.1.
-//
-// Why: 0.26 moved every header into folders, without forwarding headers. Up to 0.25, g++ in C++20 mode
-// deduces xtensor<T, 4> as the type of the sum of two xarrays (it takes the allocator for a non-type
-// parameter), whose evaluation throws bad_array_new_length: the specialisation below gives the intended type.
-
-#if __has_include(<xtensor/core/xtensor_config.hpp>)
-#include <xtensor/containers/xarray.hpp>
-#include <xtensor/containers/xbuffer_adaptor.hpp>
-#include <xtensor/containers/xfixed.hpp>
-#include <xtensor/containers/xtensor.hpp>
-#include <xtensor/core/xeval.hpp>
-#include <xtensor/core/xnoalias.hpp>
-#else
-#include <xtensor/xarray.hpp>
-#include <xtensor/xbuffer_adaptor.hpp>
-#include <xtensor/xeval.hpp>
-#include <xtensor/xfixed.hpp>
-#include <xtensor/xnoalias.hpp>
-#include <xtensor/xtensor.hpp>
-#endif
-
-namespace xt::detail {
-
-template <>
-struct xtype_for_shape<svector<std::size_t, 4>> {
-    template <class T, layout_type L>
-    using type = xarray<T, L>;
-};
-
-} // namespace xt::detail
-
-namespace xloom {
-
-template <class T, class Shape>
-class basic_element_view;
-
-/// An element view for the parameter list of a body that is not generic. T is const for inputs.
-template <class T, std::size_t Rank = dynamic_rank>
-using element_view = basic_element_view<T,
-    std::conditional_t<Rank == dynamic_rank, xt::dynamic_shape<std::size_t>, std::array<std::size_t, Rank>>>;
-
-/// An element view of a fixed shape, for the elements of an xt::xtensor_fixed.
-template <class T, std::size_t... Dims>
-using fixed_element_view = basic_element_view<T, xt::fixed_shape<Dims...>>;
-
-namespace detail {
-
-template <class Shape>
-inline constexpr bool is_fixed_shape = false;
-template <std::size_t... Dims>
-inline constexpr bool is_fixed_shape<xt::fixed_shape<Dims...>> = true;
-
-/// The shape and strides of a view; an empty class for a fixed shape.
-template <class Shape>
-struct element_geometry {
-    using shape_type = Shape;
-    using strides_type = xt::get_strides_t<Shape>;
-
-    explicit element_geometry(xloom::shape const& dims)
-    {
-        xt::resize_container(dims_, dims.size());
-        xt::resize_container(strides_, dims.size());
-        xt::resize_container(backstrides_, dims.size());
-        std::copy(dims.begin(), dims.end(), dims_.begin());
-        size_ = xt::compute_strides(dims_, xt::layout_type::row_major, strides_, backstrides_);
-    }
-
-    Shape dims_{};
-    strides_type strides_{};
-    strides_type backstrides_{};
-    std::size_t size_ = 0;
-};
-
-template <std::size_t... Dims>
-struct element_geometry<xt::fixed_shape<Dims...>> {
-    using fixed = xt::fixed_shape<Dims...>;
-    using shape_type = typename fixed::cast_type;
-    using strides_type = xt::get_strides_t<shape_type>;
-
-    explicit element_geometry(xloom::shape const&) {}
-
-    static constexpr shape_type dims_ = fixed();
-    static constexpr strides_type strides_ =
-        xt::get_strides<xt::layout_type::row_major, strides_type>(fixed());
-    static constexpr strides_type backstrides_ = xt::get_backstrides(dims_, strides_);
-    static constexpr std::size_t size_ = (Dims * ... * std::size_t{1});
-};
-
-template <class T, class Shape>
-struct temporary_of {
-    using type = xt::xarray<T>;
-};
-template <class T, std::size_t Rank>
-struct temporary_of<T, std::array<std::size_t, Rank>> {
-    using type = xt::xtensor<T, Rank>;
-};
-template <class T, std::size_t... Dims>
-struct temporary_of<T, xt::fixed_shape<Dims...>> {
-    using type = xt::xtensor_fixed<T, xt::fixed_shape<Dims...>>;
-};
-
-/// The exception of a view that is assigned another shape. The operator that made the view replaces it by a
-/// body_error that names the operand and the iteration.
-class element_reshaped : public body_error {
-public:
-    element_reshaped(void const* view, void const* data, shape const& is, std::string const& assigned)
-        : body_error(concat("xloom: an element must keep its shape, but one of the shape ", is,
-              " was assigned ", assigned, ". Assign the shape it has.")),
-          view_(view),
-          data_(data),
-          is_(is),
-          assigned_(assigned)
-    {}
-
-    void const* view() const { return view_; }
-    void const* data() const { return data_; }
-    shape const& is() const { return is_; }
-    std::string const& assigned() const { return assigned_; }
-
-private:
-    void const* view_;
-    void const* data_;
-    shape is_;
-    std::string assigned_;
-};
-
-} // namespace detail
-} // namespace xloom
-
-namespace xt {
-
-template <class T, class Shape>
-struct xcontainer_inner_types<xloom::basic_element_view<T, Shape>> {
-    using geometry = xloom::detail::element_geometry<Shape>;
-    using storage_type = xbuffer_adaptor<T*, no_ownership, std::allocator<std::remove_const_t<T>>>;
-    using reference = T&;
-    using const_reference = T const&;
-    using size_type = std::size_t;
-    using shape_type = Shape;
-    using strides_type = typename geometry::strides_type;
-    using backstrides_type = strides_type;
-    using inner_shape_type = typename geometry::shape_type;
-    using inner_strides_type = strides_type;
-    using inner_backstrides_type = strides_type;
-    using temporary_type = typename xloom::detail::temporary_of<std::remove_const_t<T>, Shape>::type;
-    static constexpr layout_type layout = layout_type::row_major;
-};
-
-template <class T, class Shape>
-struct xiterable_inner_types<xloom::basic_element_view<T, Shape>>
-    : xcontainer_iterable_types<xloom::basic_element_view<T, Shape>> {};
-
-} // namespace xt
-
-namespace xloom {
-
-/// A row-major view of one element, an xtensor expression like any other: x_t(i, j), x_t.data(),
-/// xt::noalias(y_t) = h + x_t.
-///
-/// Assignment writes the values and never changes the shape: an expression of another shape is a body_error
-/// (a compile error between fixed shapes). `y_t = 0` fills. A copy (`auto a = y_t`, xt::eval(y_t)) is another
-/// view of the same memory. swap(y_t, z_t) and std::ranges::swap exchange the values; std::swap does not
-/// compile. `y_t = expression` evaluates into a temporary, as everywhere in xtensor; xt::noalias(y_t)
-/// allocates nothing.
-///
-/// Why not an xtensor adaptor: adaptors silently accept another shape of the same size, throw an untyped
-/// error for a larger one, have no common function that resets the pointer (xfixed_adaptor has none), and
-/// have type names too long for a body's parameter list.
-template <class T, class Shape>
-class basic_element_view : public xt::xcontainer<basic_element_view<T, Shape>>,
-                           public xt::xcontainer_semantic<basic_element_view<T, Shape>> {
-    using container_base = xt::xcontainer<basic_element_view>;
-    using semantic_base = xt::xcontainer_semantic<basic_element_view>;
-    using inner_types = xt::xcontainer_inner_types<basic_element_view>;
-    using geometry = typename inner_types::geometry;
-
-public:
-    using storage_type = typename inner_types::storage_type;
-    using inner_shape_type = typename inner_types::inner_shape_type;
-    using inner_strides_type = typename inner_types::inner_strides_type;
-    using temporary_type = typename inner_types::temporary_type;
-    using expression_tag = xt::xtensor_expression_tag;
-
-    /// Makes a view of row-major items of shape `dims` that begin at `data`. `dims` is ignored for a fixed
-    /// shape.
-    basic_element_view(T* data, shape const& dims)
-        : geometry_(dims), storage_(static_cast<T*>(data), geometry_.size_)
-    {}
-
-    basic_element_view(basic_element_view const&) = default;
-
-    basic_element_view& operator=(basic_element_view const& other)
-    {
-        resize(other.shape());
-        if (std::less<T const*>()(this->data(), other.data()))
-            std::copy_n(other.data(), this->size(), this->data());
-        else if (this->data() != other.data())
-            std::copy_backward(other.data(), other.data() + this->size(), this->data() + this->size());
-        return *this;
-    }
-
-    /// Deleted so that std::swap does not compile: its temporary copy would view the same memory, and both
-    /// views would end up equal.
-    basic_element_view& operator=(basic_element_view&&) = delete;
-
-    /// Swaps the values of two elements of the same shape.
-    friend void swap(basic_element_view& a, basic_element_view& b)
-        requires(!std::is_const_v<T>)
-    {
-        a.resize(b.shape());
-        std::swap_ranges(a.data(), a.data() + a.size(), b.data());
-    }
-
-    template <class E>
-    basic_element_view& operator=(xt::xexpression<E> const& expression)
-    {
-        require_shape_of(expression.derived_cast());
-        return semantic_base::operator=(expression);
-    }
-
-    /// Called by xt::noalias(y_t) = expression.
-    template <class E>
-    basic_element_view& assign_xexpression(xt::xexpression<E> const& expression)
-    {
-        require_shape_of(expression.derived_cast());
-        xt::assign_xexpression(*this, expression);
-        return *this;
-    }
-
-    /// Called by xt::noalias(y_t) += expression; xtensor's own function does not compile for fixed shapes.
-    template <class E>
-    basic_element_view& computed_assign(xt::xexpression<E> const& expression)
-    {
-        return assign_xexpression(expression);
-    }
-
-    /// Copies the values of a temporary; called by xtensor's assignment operators.
-    basic_element_view& operator=(temporary_type&& values)
-    {
-        resize(values.shape());
-        std::copy_n(values.data(), values.size(), this->data());
-        return *this;
-    }
-
-    basic_element_view& operator=(std::remove_const_t<T> const& value)
-    {
-        std::fill_n(this->data(), this->size(), value);
-        return *this;
-    }
-
-    /// Throws body_error unless `dims` equals the view's shape; xtensor calls it with the shape of an
-    /// assigned expression.
-    template <class Dims>
-    void resize(Dims const& dims, bool = false) const
-    {
-        if (!std::equal(dims.begin(), dims.end(), this->shape().begin(), this->shape().end()))
-            detail::throw_or_abort(detail::element_reshaped(
-                this, this->data(), {this->shape().begin(), this->shape().end()}, detail::concat(dims)));
-    }
-
-    static constexpr xt::layout_type layout() noexcept { return xt::layout_type::row_major; }
-    static constexpr bool is_contiguous() noexcept { return true; }
-
-    /// Makes the view refer to other memory; for the operators that pass views to bodies.
-    void rebind(T* data) noexcept { storage_.reset_data(static_cast<T*>(data), geometry_.size_); }
-
-private:
-    friend class xt::xcontainer<basic_element_view>;
-
-    template <class E>
-    void require_shape_of(E const& expression) const
-    {
-        using other = typename E::shape_type;
-        if constexpr (detail::is_fixed_shape<Shape> && detail::is_fixed_shape<other>)
-            static_assert(std::is_same_v<Shape, other>, "xloom: an element keeps its shape, but the "
-                                                        "expression assigned to it has another fixed shape");
-        else
-            resize(expression.shape());
-    }
-
-    storage_type& storage_impl() noexcept { return storage_; }
-    storage_type const& storage_impl() const noexcept { return storage_; }
-    inner_shape_type const& shape_impl() const noexcept { return geometry_.dims_; }
-    inner_strides_type const& strides_impl() const noexcept { return geometry_.strides_; }
-    inner_strides_type const& backstrides_impl() const noexcept { return geometry_.backstrides_; }
-
-    [[no_unique_address]] geometry geometry_;
-    storage_type storage_;
-};
-
-} // namespace xloom
-
-namespace xloom {
-
-/// Customisation point: specialise it to use your own container as a tensor. A specialisation declares
-///
-///     using value_type = ...;                                  // the items' type
-///     static constexpr std::size_t rank = ...;                 // or dynamic_rank
-///     static auto data(T& or T const&);                        // pointer to the first item
-///     static auto shape(T const&), strides(T const&); // ranges of integers; strides in items, any sign
-///     static T make(xloom::shape const&);             // a container of that shape, its items unspecified
-///     template <std::size_t Rank> using rebind = ...; // the same family with another rank (dynamic_rank: T)
-///
-/// Specialised here for every xtensor expression whose items are in memory: xarray, xtensor, xtensor_fixed,
-/// their adaptors, strided views.
-template <class T>
-struct enable_tensor;
-
-namespace detail {
-
-template <class T>
-using bare = std::remove_cvref_t<T>;
-
-template <class T>
-concept expression = xt::is_xexpression<bare<T>>::value;
-
-/// False for a flattened view (xt::ravel) whose items only an iterator can reach: xtensor declares a data()
-/// for it that does not compile.
-template <class T>
-inline constexpr bool has_items_in_storage = true;
-template <class T>
-    requires requires(T& t) { t.storage(); }
-inline constexpr bool has_items_in_storage<T> = requires(T& t) {
-    requires std::is_convertible_v<decltype(t.storage().data()), decltype(std::as_const(t).data())>;
-};
-
-template <class T>
-concept strided_expression = expression<T> && requires(bare<T>& t) {
-    t.data();
-    t.data_offset();
-    t.strides();
-} && has_items_in_storage<bare<T>>;
-
-template <class Shape>
-inline constexpr std::size_t rank_of_shape = dynamic_rank;
-template <class Size, std::size_t Rank>
-inline constexpr std::size_t rank_of_shape<std::array<Size, Rank>> = Rank;
-template <std::size_t... Dims>
-inline constexpr std::size_t rank_of_shape<xt::fixed_shape<Dims...>> = sizeof...(Dims);
-
-/// True for xtensor's containers, false for its adaptors and views.
-template <class T>
-inline constexpr bool is_xcontainer = false;
-template <class Storage, xt::layout_type Layout, class Shape, class Tag>
-inline constexpr bool is_xcontainer<xt::xarray_container<Storage, Layout, Shape, Tag>> = true;
-template <class Storage, std::size_t Rank, xt::layout_type Layout, class Tag>
-inline constexpr bool is_xcontainer<xt::xtensor_container<Storage, Rank, Layout, Tag>> = true;
-template <class T, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
-inline constexpr bool is_xcontainer<xt::xfixed_container<T, Shape, Layout, Sharable, Tag>> = true;
-
-} // namespace detail
-
-/// The specialisation for xtensor expressions whose items are in memory.
-template <detail::strided_expression T>
-struct enable_tensor<T> {
-    using value_type = std::remove_const_t<typename T::value_type>;
-    static constexpr std::size_t rank = detail::rank_of_shape<typename T::shape_type>;
-
-    template <class U>
-    static auto data(U& tensor)
-    {
-        return tensor.data() + tensor.data_offset();
-    }
-    static auto const& shape(T const& tensor) { return tensor.shape(); }
-    static auto const& strides(T const& tensor) { return tensor.strides(); }
-
-    static T make(xloom::shape const& dims)
-    {
-        T tensor;
-        if constexpr (rank != 0 && !detail::is_fixed_shape<typename T::shape_type>) {
-            typename T::shape_type extents{};
-            xt::resize_container(extents, dims.size());
-            std::copy(dims.begin(), dims.end(), extents.begin());
-            tensor.resize(extents);
-        }
-        return tensor;
-    }
-
-    template <std::size_t Rank>
-    using rebind =
-        typename detail::temporary_of<value_type, typename element_view<value_type, Rank>::shape_type>::type;
-};
-
-/// A type for which enable_tensor is specialised.
-template <class T>
-concept tensor = requires { enable_tensor<detail::bare<T>>::rank; };
-
-namespace detail {
-
-/// An xtensor expression that computes its items on access, so that it may refer to variables that no longer
-/// exist.
-template <class T>
-concept lazy = expression<T> && !tensor<T>;
-
-/// A tensor that does not own its items: an xtensor adaptor or view.
-template <class T>
-concept tensor_view = tensor<T> && expression<T> && !is_xcontainer<bare<T>>;
-
-template <class T>
-struct shape_type_of {
-    using type = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, xt::dynamic_shape<std::size_t>,
-        std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
-};
-template <strided_expression T>
-    requires is_fixed_shape<typename T::shape_type>
-struct shape_type_of<T> {
-    using type = typename T::shape_type;
-};
-
-/// The shape type of a tensor: std::array, fixed_shape, or xtensor's dynamic shape.
-template <tensor T>
-using shape_type_t = typename shape_type_of<bare<T>>::type;
-
-/// The type of one item of a tensor; for a scalar T itself.
-template <class T>
-struct item_of {
-    using type = T;
-};
-template <tensor T>
-struct item_of<T> {
-    using type = typename enable_tensor<T>::value_type;
-};
-template <lazy T>
-struct item_of<T> {
-    using type = typename T::value_type;
-};
-template <class T>
-using item_t = typename item_of<bare<T>>::type;
-
-/// The type that owns a value: T itself for containers and scalars, a container for views, adaptors and lazy
-/// expressions.
-template <class T>
-struct owned {
-    using type = T;
-};
-template <tensor_view T>
-struct owned<T> {
-    using type = typename temporary_of<item_t<T>, shape_type_t<T>>::type;
-};
-template <lazy T>
-struct owned<T> {
-    using type = bare<decltype(xt::eval(std::declval<T const&>()))>;
-};
-/// For types derived from xt::xcontainer, which xt::eval returns unevaluated.
-template <lazy T>
-    requires std::is_base_of_v<xt::xcontainer<T>, T>
-struct owned<T> {
-    using type = typename temporary_of<item_t<T>, typename T::shape_type>::type;
-};
-template <class T>
-using owned_t = typename owned<bare<T>>::type;
-
-/// True if the items of every T are contiguous in row-major order.
-template <class T>
-inline constexpr bool is_always_row_major = false;
-template <strided_expression T>
-inline constexpr bool is_always_row_major<T> = T::static_layout == xt::layout_type::row_major;
-
-/// Returns the number of axes, which may exceed max_rank; 0 for a scalar.
-template <class T>
-std::size_t rank_of([[maybe_unused]] T const& value)
-{
-    if constexpr (!tensor<T>) {
-        return 0;
-    } else if constexpr (enable_tensor<bare<T>>::rank == dynamic_rank) {
-        auto const& dims = enable_tensor<bare<T>>::shape(value);
-        return static_cast<std::size_t>(std::distance(dims.begin(), dims.end()));
-    } else {
-        return enable_tensor<bare<T>>::rank;
-    }
-}
-
-/// Returns the length of the first axis. Requires a rank of at least 1.
-template <tensor T>
-std::size_t length_of_axis_0(T const& value)
-{
-    return static_cast<std::size_t>(*enable_tensor<bare<T>>::shape(value).begin());
-}
-
-/// Returns the shape of a value of any rank as text.
-template <class T>
-std::string describe_shape([[maybe_unused]] T const& value)
-{
-    if constexpr (tensor<T>)
-        return concat(enable_tensor<bare<T>>::shape(value));
-    else
-        return concat(shape{});
-}
-
-/// Returns the shape of a tensor. Requires a rank of at most max_rank.
-template <tensor T>
-shape shape_of(T const& value)
-{
-    auto const& dims = enable_tensor<bare<T>>::shape(value);
-    return {dims.begin(), dims.end()};
-}
-
-template <tensor T>
-strided_layout layout_of(T const& value)
-{
-    auto const& steps = enable_tensor<bare<T>>::strides(value);
-    return {detail::shape_of(value), {steps.begin(), steps.end()}};
-}
-
-/// The type of a tensor's shape that is cheap to compare: a std::array where the rank is static.
-template <tensor T>
-using extents_t = std::conditional_t<enable_tensor<T>::rank == dynamic_rank, shape,
-    std::array<std::size_t, enable_tensor<T>::rank == dynamic_rank ? 0 : enable_tensor<T>::rank>>;
-
-template <tensor T>
-extents_t<T> extents_of(T const& value)
-{
-    auto const& dims = enable_tensor<T>::shape(value);
-    if constexpr (enable_tensor<T>::rank == dynamic_rank) {
-        return {dims.begin(), dims.end()};
-    } else {
-        extents_t<T> extents{};
-        for (std::size_t axis = 0; axis < extents.size(); ++axis)
-            extents[axis] = static_cast<std::size_t>(dims[axis]);
-        return extents;
-    }
-}
-
-/// True if a value's shape equals a range of dimensions; a scalar has none.
-template <class T, class Dims>
-bool is_shaped_like(T const& value, Dims const& dims)
-{
-    if constexpr (tensor<T>) {
-        auto const& own = enable_tensor<T>::shape(value);
-        return std::equal(own.begin(), own.end(), dims.begin(), dims.end(),
-            [](auto a, auto b) { return static_cast<std::size_t>(a) == static_cast<std::size_t>(b); });
-    } else {
-        return dims.size() == 0;
-    }
-}
-
-/// Returns the shape of a scalar, which is empty. A scalar is any value that is not a tensor.
-template <class T>
-    requires(!expression<T> && !tensor<T>)
-shape shape_of(T const&)
-{
-    return {};
-}
-
-template <class A, class B>
-bool have_same_shape(A const& a, B const& b)
-{
-    if constexpr (tensor<A>)
-        return detail::is_shaped_like(b, enable_tensor<A>::shape(a));
-    else
-        return detail::is_shaped_like(b, shape{});
-}
-
-/// Assigns the items of one tensor to those of another tensor of the same shape.
-template <tensor From, tensor To>
-void copy_items(From const& from, To& to)
-{
-    auto const* source = enable_tensor<From>::data(from);
-    auto* target = enable_tensor<To>::data(to);
-    if constexpr (is_always_row_major<From> && is_always_row_major<To>)
-        std::copy_n(source, from.size(), target);
-    else
-        kernel::strided_copy(detail::shape_of(from), detail::layout_of(from).strides,
-            detail::layout_of(to).strides)(source, target);
-}
-
-} // namespace detail
-} // namespace xloom
-
-namespace xt {
-
-// Declared here because xtensor declares them only in the headers that define them, which its other
-// expressions do not include.
-template <class CT, class S, layout_type L, class FST>
-class xstrided_view;
-template <class CT, class... S>
-class xview;
-
-} // namespace xt
-
-namespace xloom::detail {
-
-/// True if the items of an X outlive the X: a std::span, a view of a variable, an adaptor of memory that it
-/// does not own. False for a container, and for a view or an adaptor that holds a container.
-template <class X>
-inline constexpr bool is_borrowed = std::ranges::enable_borrowed_range<X>;
-
-/// True if the items of a view or an adaptor that stores a Closure outlive that view or adaptor.
-template <class Closure>
-inline constexpr bool is_borrowed_closure =
-    std::is_lvalue_reference_v<Closure> || is_borrowed<std::remove_const_t<Closure>>;
-
-template <class T, class Shape>
-inline constexpr bool is_borrowed<basic_element_view<T, Shape>> = true;
-/// xtensor passes a smart pointer that owns the memory as the allocator argument.
-template <class Pointer, class Allocator>
-inline constexpr bool is_borrowed<xt::xbuffer_adaptor<Pointer, xt::no_ownership, Allocator>> =
-    !requires(Allocator owner) { owner.get(); };
-template <class Closure, xt::layout_type Layout, class Shape, class Tag>
-inline constexpr bool is_borrowed<xt::xarray_adaptor<Closure, Layout, Shape, Tag>> =
-    is_borrowed_closure<Closure>;
-template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
-inline constexpr bool is_borrowed<xt::xtensor_adaptor<Closure, Rank, Layout, Tag>> =
-    is_borrowed_closure<Closure>;
-template <class Closure, std::size_t Rank, xt::layout_type Layout, class Tag>
-inline constexpr bool is_borrowed<xt::xtensor_view<Closure, Rank, Layout, Tag>> =
-    is_borrowed_closure<Closure>;
-template <class Closure, class Shape, xt::layout_type Layout, bool Sharable, class Tag>
-inline constexpr bool is_borrowed<xt::xfixed_adaptor<Closure, Shape, Layout, Sharable, Tag>> =
-    is_borrowed_closure<Closure>;
-template <class Closure, class... Slices>
-inline constexpr bool is_borrowed<xt::xview<Closure, Slices...>> = is_borrowed_closure<Closure>;
-template <class Closure, class Shape, xt::layout_type Layout, class Storage>
-inline constexpr bool is_borrowed<xt::xstrided_view<Closure, Shape, Layout, Storage>> =
-    is_borrowed_closure<Closure>;
-
-/// True if the items of an operand that is passed as an X&& may be read after the call.
-template <class X>
-inline constexpr bool outlives_expression =
-    std::is_lvalue_reference_v<X> || is_borrowed<std::remove_cvref_t<X>>;
-
-} // namespace xloom::detail
-
 // ==== xloom/tensor/operand_names.hpp ====
 // The operands' names in compile errors, spelt as in ONNX.
 
@@ -5801,164 +7820,6 @@ XLOOM_NAMED_OPERAND(ct_initial_alignment, "ct_initial_alignment")
 #undef XLOOM_NAMED_OPERAND
 
 } // namespace names
-} // namespace xloom::detail
-
-// ==== xloom/tensor/operands.hpp ====
-// The operands of a call: inputs evaluated into memory, shapes and memory blocks.
-
-// ==== xloom/tensor/operand_tuple.hpp ====
-// Operand tuples (packs): one value or a flat std::tuple of values, for an operator's states, inputs or
-// outputs.
-
-namespace xloom::detail {
-
-template <class T>
-inline constexpr bool is_tuple = false;
-template <class... Ts>
-inline constexpr bool is_tuple<std::tuple<Ts...>> = true;
-
-template <class T>
-inline constexpr bool is_sequence = false;
-template <class T, class Allocator>
-inline constexpr bool is_sequence<std::vector<T, Allocator>> = true;
-
-template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-
-template <class T>
-inline constexpr bool has_sequence = is_sequence<T> || is_optional<T>;
-
-/// Returns the values of a pack (its leaves, as in JAX) as a std::tuple of lvalue references.
-template <class Pack>
-constexpr auto leaves(Pack& pack)
-{
-    if constexpr (is_tuple<std::remove_const_t<Pack>>) {
-        return std::apply([](auto&... leaf) { return std::tie(leaf...); }, pack);
-    } else {
-        return std::tie(pack);
-    }
-}
-
-/// The tuple type of the leaves of a pack: std::tuple<T&...>.
-template <class Pack>
-using leaves_t = decltype(detail::leaves(std::declval<std::remove_reference_t<Pack>&>()));
-
-template <class Pack>
-inline constexpr std::size_t leaf_count = std::tuple_size_v<leaves_t<Pack>>;
-
-/// False if a std::tuple is nested in a std::tuple.
-template <class Pack>
-inline constexpr bool is_flat = true;
-template <class... Ts>
-inline constexpr bool is_flat<std::tuple<Ts...>> = !(is_tuple<bare<Ts>> || ...);
-
-/// True if every value can be a scan output: a tensor or a scalar.
-template <class Pack>
-inline constexpr bool is_stackable = !has_sequence<Pack>;
-template <class... Ts>
-inline constexpr bool is_stackable<std::tuple<Ts...>> =
-    !((has_sequence<bare<Ts>> || is_tuple<bare<Ts>>) || ...);
-
-/// Calls f(std::integral_constant<i>, leaf) for every leaf of a tuple.
-template <class Tuple, class F>
-constexpr void for_each_leaf(Tuple&& tuple, F&& f)
-{
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (f(std::integral_constant<std::size_t, I>{}, std::get<I>(tuple)), ...);
-    }(std::make_index_sequence<std::tuple_size_v<bare<Tuple>>>{});
-}
-
-template <class... Ts>
-struct owned<std::tuple<Ts...>> {
-    using type = std::tuple<owned_t<Ts>...>;
-};
-
-} // namespace xloom::detail
-
-namespace xloom::detail {
-
-/// The type of an input during a call: a reference to a tensor, or a container for a lazy expression, which
-/// is evaluated once, before the first iteration.
-template <class X>
-using input_t = std::conditional_t<lazy<X>, owned_t<X> const, X const&>;
-
-template <class Pack>
-auto evaluated_inputs(Pack const& inputs)
-{
-    return std::apply([](auto&... input) { return std::tuple<input_t<bare<decltype(input)>>...>(input...); },
-        detail::leaves(inputs));
-}
-
-/// True unless the type of an operand shows that its rank is at most max_rank.
-template <class X>
-inline constexpr bool may_exceed_max_rank = lazy<X>;
-template <tensor X>
-inline constexpr bool may_exceed_max_rank<X> = (enable_tensor<bare<X>>::rank > max_rank); // or dynamic_rank
-
-/// Requires that every operand, a tensor or a scalar, has a rank of at most max_rank. Costs nothing in a loop
-/// whose types show it.
-template <class... Xs>
-void check_ranks(std::string_view op, std::string_view name, std::tuple<Xs...> const& operands)
-{
-    if constexpr ((may_exceed_max_rank<bare<Xs>> || ...))
-        detail::for_each_leaf(operands,
-            [&](auto i, auto const& operand) { check_rank(op, name, detail::rank_of(operand), i); });
-}
-template <class X>
-void check_ranks(std::string_view op, std::string_view name, std::vector<X> const& operands)
-{
-    for (std::size_t i = 0; i < operands.size(); ++i)
-        check_rank(op, name, detail::rank_of(operands[i]), i);
-}
-
-template <class... Xs>
-std::array<shape, sizeof...(Xs)> shapes_of(std::tuple<Xs...> const& operands)
-{
-    return std::apply(
-        [](auto const&... operand) { return std::array<shape, sizeof...(Xs)>{detail::shape_of(operand)...}; },
-        operands);
-}
-
-template <class X>
-memory_block memory_of(X const& value)
-{
-    if constexpr (tensor<X>)
-        return {reinterpret_cast<std::uintptr_t>(enable_tensor<bare<X>>::data(value)), sizeof(item_t<X>),
-            detail::layout_of(value)};
-    else
-        return {reinterpret_cast<std::uintptr_t>(std::addressof(value)), sizeof(X), {}};
-}
-
-/// Returns the operands' memory blocks; the caller sets the time axis and the direction of inputs and
-/// outputs.
-template <class... Xs>
-std::array<placed_operand, sizeof...(Xs)> places_of(std::tuple<Xs...> const& operands)
-{
-    return std::apply(
-        [](auto const&... operand) {
-            return std::array<placed_operand, sizeof...(Xs)>{placed_operand{detail::memory_of(operand)}...};
-        },
-        operands);
-}
-
-/// True if the operand is neither const nor a view of const memory.
-template <class X>
-struct is_writable : std::bool_constant<!std::is_const_v<X>> {};
-template <tensor X>
-struct is_writable<X>
-    : std::bool_constant<!std::is_const_v<X> &&
-                         !std::is_const_v<std::remove_pointer_t<decltype(enable_tensor<bare<X>>::data(
-                             std::declval<X&>()))>>> {};
-
-/// True if no value of a pack is a temporary that owns its items: lvalues, std::tie, views of variables by
-/// value.
-template <class Pack>
-inline constexpr bool outlives_call = outlives_expression<Pack>;
-template <class... Ts>
-inline constexpr bool outlives_call<std::tuple<Ts...>> = (outlives_expression<Ts> && ...);
-
 } // namespace xloom::detail
 
 namespace xloom {
@@ -12465,6 +14326,134 @@ vjp_report check_vjp_into(Body&& body, BodyVjp&& body_vjp, State const& states, 
 
 } // namespace xloom
 
+// ==== xloom/cumulative.hpp ====
+// Running sums and products along an axis: ONNX CumSum, NumPy's cumsum and cumprod.
+
+namespace xloom {
+
+/// Options of cumulative_sum and cumulative_prod: axis, reverse, exclusive.
+using cumulative_options = associative_scan_options;
+
+namespace detail {
+
+/// True if the types of a call of cumulative_sum or cumulative_prod are valid, otherwise a compile-time error
+/// of one sentence.
+template <class Reduce, class X, class Policy>
+consteval bool is_valid_cumulative()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(
+            never<Policy>, "xloom::cumulative_sum: the arguments are cumulative_sum(x[, options][, policy])");
+    else if constexpr (!is_scannable<X>)
+        static_assert(never<X>, "xloom::cumulative_sum: x must be a tensor with at least one axis; wrap a "
+                                "std::vector by xt::adapt");
+    else if constexpr (!combines<item_t<X>, Reduce const>)
+        static_assert(never<X>, "xloom::cumulative_sum: sum or product must be defined for the elements");
+    else
+        return true;
+    return false;
+}
+
+template <class Reduce, class X, class Y, class Policy>
+consteval bool is_valid_cumulative_into()
+{
+    if constexpr (!is_valid_cumulative<Reduce, X, Policy>())
+        return false;
+    else if constexpr (!are_written<std::tuple<Y>> || !outlives_call<Y>)
+        static_assert(never<Y>,
+            "xloom::cumulative_sum_into: y is written, so it must be a tensor that is a variable, not const");
+    else if constexpr (!std::same_as<item_t<X>, item_t<Y>>)
+        static_assert(never<Y>, "xloom::cumulative_sum_into: y must have x's element type");
+    else
+        return true;
+    return false;
+}
+
+template <class X, class Reduce, class Policy>
+auto cumulative(std::string_view name, X const& x, Reduce const& reduce, cumulative_options const& options,
+    Policy const& policy)
+{
+    if constexpr (is_valid_cumulative<Reduce, X, Policy>())
+        return detail::associative_scan(name, reduce, x, options, policy);
+    else
+        return 0; // a value, so that one mistake gives one error
+}
+
+template <class X, class Y, class Reduce, class Policy>
+void cumulative_into(std::string_view name, X const& x, Y&& y, Reduce const& reduce,
+    cumulative_options const& options, Policy const& policy)
+{
+    if constexpr (is_valid_cumulative_into<Reduce, X, Y, Policy>())
+        detail::associative_scan_into(name, reduce, x, y, options, policy);
+}
+
+} // namespace detail
+
+/// Computes the running sums of x along an axis.
+///
+///     y[i] = x[0] + ... + x[i]                   # along the axis
+///     exclusive: y[0] = 0, y[i] = x[0] + ... + x[i-1]
+///     reverse: the same from the end
+///
+/// Shapes    x of rank >= 1, any layout, lazy expressions too; y as x.
+/// Types     any with a sum; y has the type of x. Integers wrap around, bool is the running or, storage
+///           floats are rounded after each addition.
+/// Options   axis (0; negative: from the back), reverse (false), exclusive (false).
+/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
+/// Errors    shape_error, option_error (exclusive, for a type without zero), overlap_error.
+/// Order     that of associative_scan with reduction::add: the bits depend on the numbers alone, and are not
+///           those of a serial sum, whose errors are larger.
+/// Cost      one pass over x and y.
+/// Differs   from NumPy: the axis is 0 by default, and small integers are not widened. ONNX's axis is an
+///           operand, and its types are int32 to uint64, float, double, from CumSum-14 on float16, bfloat16.
+/// Source    ONNX CumSum-11 to 14; numpy.cumsum.
+/// Example
+/// ```cpp
+/// xt::xtensor<float, 2> const x = {{1, 2, 3}, {4, 5, 6}};
+/// xloom::cumulative_sum(x, {.axis = 1}); // = [[1, 3, 6], [4, 9, 15]]
+/// xloom::cumulative_sum(x, {.axis = -1, .reverse = true}); // = [[6, 5, 3], [15, 11, 6]]
+/// xloom::cumulative_sum(x, {.axis = 1, .exclusive = true}); // = [[0, 1, 3], [0, 4, 9]]
+/// ```
+template <class X, class Policy = serial_policy>
+auto cumulative_sum(X const& x, cumulative_options const& options = {}, Policy const& policy = {})
+{
+    return detail::cumulative("xloom::cumulative_sum", x, reduce_add, options, policy);
+}
+
+/// Computes cumulative_sum into the caller's y, which may be x itself.
+///
+/// Errors    as cumulative_sum, before the first write; overlap_error: y overlaps x and is another tensor.
+template <class X, class Y, class Policy = serial_policy>
+void cumulative_sum_into(X const& x, Y&& y, cumulative_options const& options = {}, Policy const& policy = {})
+{
+    detail::cumulative_into(
+        "xloom::cumulative_sum_into", x, static_cast<Y&&>(y), reduce_add, options, policy);
+}
+
+/// Computes the running products of x along an axis; all else as cumulative_sum, with 1 where that has 0.
+///
+/// Source    numpy.cumprod.
+/// Example
+/// ```cpp
+/// xloom::cumulative_prod(xt::xtensor<int, 1>{2, 3, 4}); // = [2, 6, 24]
+/// ```
+template <class X, class Policy = serial_policy>
+auto cumulative_prod(X const& x, cumulative_options const& options = {}, Policy const& policy = {})
+{
+    return detail::cumulative("xloom::cumulative_prod", x, reduce_mul, options, policy);
+}
+
+/// Computes cumulative_prod into the caller's y, which may be x itself.
+template <class X, class Y, class Policy = serial_policy>
+void cumulative_prod_into(
+    X const& x, Y&& y, cumulative_options const& options = {}, Policy const& policy = {})
+{
+    detail::cumulative_into(
+        "xloom::cumulative_prod_into", x, static_cast<Y&&>(y), reduce_mul, options, policy);
+}
+
+} // namespace xloom
+
 // ==== xloom/gather_nd.hpp ====
 // The GatherND operator: gathers the slices that indices name.
 
@@ -12512,192 +14501,6 @@ namespace xloom {
 /// an error is thrown.
 enum class duplicates : unsigned char { last, first, error };
 
-} // namespace xloom
-
-// ==== xloom/core/reduction.hpp ====
-// ONNX's reductions as function objects, for every type for which they are defined.
-
-namespace xloom {
-
-/// The values of ONNX's attribute `reduction`, and the mean.
-enum class reduction : unsigned char { none, add, mul, max, min, mean };
-
-/// Returns the value of ONNX's attribute, such as "add".
-constexpr std::string_view name_of(reduction kind) noexcept
-{
-    constexpr std::string_view names[] = {"none", "add", "mul", "max", "min", "mean"};
-    auto const number = static_cast<std::size_t>(kind);
-    return number < std::size(names) ? names[number] : "unknown";
-}
-
-namespace detail {
-
-template <class T>
-inline constexpr bool is_string = false;
-template <class Char, class Traits, class Allocator>
-inline constexpr bool is_string<std::basic_string<Char, Traits, Allocator>> = true;
-
-/// A string, vector or matrix: its operators * and <, if any, are not the product and order of numbers.
-template <class T>
-concept array_like = requires(T const& a) {
-    a.size();
-    a[0];
-};
-
-template <class T>
-concept wrapping_integer = std::integral<T> && !std::same_as<T, bool>;
-
-/// The unsigned type for wrap-around arithmetic on T, at least as wide as int, so that it is not promoted to
-/// int.
-template <wrapping_integer T>
-using modular_t = std::make_unsigned_t<std::common_type_t<T, int>>;
-
-template <class T>
-concept summable = requires(T const& a) { static_cast<T>(a + a); };
-template <class T>
-concept multipliable = !array_like<T> && requires(T const& a) { static_cast<T>(a * a); };
-template <class T>
-concept ordered = !array_like<T> && requires(T const& a) {
-    static_cast<bool>(a < a);
-    static_cast<bool>(a != a);
-};
-
-} // namespace detail
-
-/// The reduction none: the update. Every reduction is a function object: new value = reduce(old value,
-/// update).
-///
-/// Integers wrap around. bool: add and max are or, mul and min are and. Strings: add concatenates, the others
-/// do not exist. Complex numbers: add and mul only. max and min return NaN if either value is NaN, and the
-/// old value if both are equal (-0 equals 0). Storage types are computed in float or int and rounded once per
-/// update.
-struct reduce_none_t {
-    template <class T>
-    constexpr T operator()(T const&, T const& update) const
-    {
-        return update;
-    }
-};
-
-/// The reduction add: old + update.
-struct reduce_add_t {
-    template <detail::summable T>
-    constexpr T operator()(T old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old || update;
-        } else if constexpr (detail::wrapping_integer<T>) {
-            using modular = detail::modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) + static_cast<modular>(update));
-        } else if constexpr (detail::is_string<T>) {
-            old += update;
-            return old;
-        } else {
-            return static_cast<T>(old + update);
-        }
-    }
-};
-
-/// The reduction mul: old * update.
-struct reduce_mul_t {
-    template <detail::multipliable T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        if constexpr (std::same_as<T, bool>) {
-            return old && update;
-        } else if constexpr (detail::wrapping_integer<T>) {
-            using modular = detail::modular_t<T>;
-            return static_cast<T>(static_cast<modular>(old) * static_cast<modular>(update));
-        } else {
-            return static_cast<T>(old * update);
-        }
-    }
-};
-
-/// The reduction max: the larger of old and update.
-struct reduce_max_t {
-    template <detail::ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const larger = old < update ? update : old; // old, if that is NaN
-        return update != update ? update : larger;
-    }
-};
-
-/// The reduction min: the smaller of old and update.
-struct reduce_min_t {
-    template <detail::ordered T>
-    constexpr T operator()(T const& old, T const& update) const
-    {
-        T const smaller = update < old ? update : old;
-        return update != update ? update : smaller;
-    }
-};
-
-inline constexpr reduce_none_t reduce_none{};
-inline constexpr reduce_add_t reduce_add{};
-inline constexpr reduce_mul_t reduce_mul{};
-inline constexpr reduce_max_t reduce_max{};
-inline constexpr reduce_min_t reduce_min{};
-
-namespace detail {
-
-/// The type of the real part of a complex number; T itself for other types.
-template <class T>
-struct part_of {
-    using type = T;
-};
-template <class T>
-    requires requires { typename T::value_type; }
-struct part_of<T> {
-    using type = typename T::value_type;
-};
-
-template <class T>
-using part_t = typename part_of<T>::type;
-
-/// Converts a count to P, through double for a user-defined scalar whose constructor would narrow the count.
-template <class P>
-constexpr P part_from(std::size_t count)
-{
-    if constexpr (std::is_class_v<P> && std::is_constructible_v<P, double> && !requires { P{count}; })
-        return P(static_cast<double>(count));
-    else
-        return static_cast<P>(count);
-}
-
-template <class T>
-concept divisible_by_itself =
-    requires(T const& sum, std::size_t count) { static_cast<T>(sum / T(static_cast<part_t<T>>(count))); };
-template <class T>
-concept divisible_by_part =
-    requires(T const& sum, std::size_t count) { static_cast<T>(sum / static_cast<part_t<T>>(count)); };
-
-/// The division sum / count; integers are rounded down.
-struct divide_by_count {
-    template <summable T>
-        requires(!is_string<T> && !std::same_as<T, bool> &&
-                 (number<T> || divisible_by_itself<T> || divisible_by_part<T>))
-    constexpr T operator()(T const& sum, std::size_t count) const
-    {
-        if constexpr (std::unsigned_integral<T>) {
-            return static_cast<T>(sum / count);
-        } else if constexpr (number<T>) {
-            if constexpr (std::integral<decltype(+sum)>) {
-                auto const all = static_cast<std::int64_t>(+sum), n = static_cast<std::int64_t>(count);
-                return static_cast<T>(all / n - (all % n < 0 ? 1 : 0));
-            } else {
-                return static_cast<T>(+sum / static_cast<decltype(+sum)>(count));
-            }
-        } else if constexpr (divisible_by_itself<T>) {
-            return static_cast<T>(sum / T(part_from<part_t<T>>(count)));
-        } else {
-            return static_cast<T>(sum / part_from<part_t<T>>(count));
-        }
-    }
-};
-
-} // namespace detail
 } // namespace xloom
 
 namespace xloom {
@@ -14184,46 +15987,6 @@ void for_each_owned(
 
 // ==== xloom/kernel/scatter_nd.hpp ====
 // ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order.
-
-// ==== xloom/kernel/with_reduction.hpp ====
-// Run-time dispatch of reductions, so that only innermost loops are instantiated for each of them.
-
-namespace xloom::kernel {
-
-/// True if a function object reduces values of type T.
-template <class Function, class T>
-inline constexpr bool can_reduce = std::is_invocable_v<Function const&, T, T const&>;
-
-/// Calls f with the function object of a reduction: `reduce` itself or, if it is a `reduction`, the one that
-/// it names, which must be able to reduce values of type T. For the mean it is an addition; the caller
-/// divides by the number of updates.
-template <class T, class Reduce, class F>
-void with_reduction(Reduce& reduce, F const& f)
-{
-    auto const call = [&]<class Function>(Function const& function) {
-        if constexpr (can_reduce<Function, T>)
-            f(function);
-    };
-    if constexpr (!std::is_same_v<std::remove_const_t<Reduce>, reduction>) {
-        f(reduce);
-    } else {
-        switch (reduce) {
-        case reduction::none:
-            return call(reduce_none);
-        case reduction::add:
-        case reduction::mean:
-            return call(reduce_add);
-        case reduction::mul:
-            return call(reduce_mul);
-        case reduction::max:
-            return call(reduce_max);
-        case reduction::min:
-            return call(reduce_min);
-        }
-    }
-}
-
-} // namespace xloom::kernel
 
 namespace xloom::kernel {
 
@@ -18655,6 +20418,698 @@ constexpr partial_type infer_scatter_nd(partial_type const& data,
     detail::require_reduction(attributes);
     detail::require_data("infer_scatter_nd", data);
     return detail::merge_type({"infer_scatter_nd", "output"}, data, declared);
+}
+
+} // namespace xloom
+
+// ==== xloom/linear_recurrence.hpp ====
+// Linear recurrences: a scan of affine maps, on one thread or several with the same bits.
+
+// ==== xloom/check/linear_recurrence.hpp ====
+// Shape requirements of linear recurrences.
+
+namespace xloom::detail {
+
+/// Requires that h0 is a single number, or has the shape of the others without the axis of time.
+///
+/// Errors    shape_error
+inline void check_initial_state(
+    std::string_view op, scan_operand const& h0, shape const& dims, std::size_t axis)
+{
+    shape const expected = drop_axis(dims, axis);
+    if (!h0.dims().empty() && h0.dims() != expected)
+        fail<shape_error>(op, ": ", h0.name,
+            " must be a number or have the shape of a without the axis of time, ", expected, ", but it has ",
+            h0.dims(), ". Give it that shape.");
+}
+
+/// Requires that a result shares no memory with an operand that is read again after it is written.
+///
+/// Errors    overlap_error
+inline void check_no_overlap(std::string_view op, scan_operand const& result, scan_operand const& operand)
+{
+    if (overlap(result.memory, operand.memory))
+        fail<overlap_error>(op, ": ", result.name, " must share no memory with ", operand.name,
+            ", but it does. Copy one of the two.");
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/linear_recurrence_options.hpp ====
+// The options of linear_recurrence and its derivative.
+
+namespace xloom {
+
+/// Options of linear_recurrence.
+struct linear_recurrence_options {
+    std::int64_t axis = 0; ///< the axis of time; negative: from the back
+    bool reverse = false;  ///< from the end of the axis: h[t] = a[t] h[t+1] + b[t]
+};
+
+} // namespace xloom
+
+// ==== xloom/run/prefix/linear_recurrence_run.hpp ====
+// The run of a linear recurrence: a scan of affine maps.
+
+// ==== xloom/run/prefix/affine_access.hpp ====
+// How the kernels of parallel scans read the coefficients of linear recurrences and write their states.
+
+// ==== xloom/kernel/affine.hpp ====
+// Affine maps h -> a h + b, whose composition makes a linear recurrence a scan.
+
+namespace xloom::kernel {
+
+/// Returns a product, rounded before it is used.
+///
+/// Why the empty asm: a compiler contracts a product and a sum to one instruction where the processor has it,
+/// so that the bits of a result would depend on the target.
+template <class V>
+[[gnu::always_inline]] inline V rounded_product(V const& a, V const& b)
+{
+    V product = a * b;
+#if defined(__FMA__)
+    asm("" : "+v"(product));
+#elif defined(__aarch64__)
+    asm("" : "+w"(product));
+#elif !defined(__x86_64__) && !defined(__i386__)
+    asm("" : "+m"(product));
+#endif
+    return product;
+}
+
+/// Returns a b + c, whose product and sum are rounded one by one. Complex numbers by the textbook's formula,
+/// without the rules of C for infinities.
+template <class V>
+[[gnu::always_inline]] inline V product_plus(V const& a, V const& b, V const& c)
+{
+    if constexpr (std::is_class_v<V>)
+        return static_cast<V>(a * b + c);
+    else
+        return kernel::rounded_product(a, b) + c;
+}
+template <class T>
+[[gnu::always_inline]] inline std::complex<T> product_plus(
+    std::complex<T> const& a, std::complex<T> const& b, std::complex<T> const& c)
+{
+    T const real = kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag());
+    T const imag = kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real());
+    return {real + c.real(), imag + c.imag()};
+}
+
+template <class V>
+[[gnu::always_inline]] inline V product(V const& a, V const& b)
+{
+    return static_cast<V>(a * b);
+}
+template <class T>
+[[gnu::always_inline]] inline std::complex<T> product(std::complex<T> const& a, std::complex<T> const& b)
+{
+    return {kernel::rounded_product(a.real(), b.real()) - kernel::rounded_product(a.imag(), b.imag()),
+        kernel::rounded_product(a.real(), b.imag()) + kernel::rounded_product(a.imag(), b.real())};
+}
+
+/// The map h -> a h + b. V is a number, or a vector of lanes.
+template <class V>
+struct affine_map {
+    V a, b;
+};
+
+/// The composition of affine maps: `first`, then `second`.
+struct compose {
+    template <class V>
+    [[gnu::always_inline]] affine_map<V> operator()(
+        affine_map<V> const& first, affine_map<V> const& second) const
+    {
+        return {kernel::product(first.a, second.a), kernel::product_plus(second.a, first.b, second.b)};
+    }
+};
+
+/// The composition of affine maps, lane by lane.
+template <class T>
+    requires has_lanes<T>
+struct lane_compose {
+    using value_type = affine_map<T>;
+    using lanes = affine_map<lanes_t<T>>;
+
+    static constexpr std::size_t lane_count = kernel::lane_count<T>;
+
+    [[gnu::always_inline]] lanes operator()(lanes const& first, lanes const& second) const
+    {
+        return compose{}(first, second);
+    }
+
+    [[gnu::always_inline]] static lanes broadcast(affine_map<T> const& x)
+    {
+        return {kernel::broadcast(x.a), kernel::broadcast(x.b)};
+    }
+    [[gnu::always_inline]] static lanes last(lanes const& x)
+    {
+        return {last_lane<T>(x.a), last_lane<T>(x.b)};
+    }
+    [[gnu::always_inline]] static affine_map<T> first_lane(lanes const& x) { return {x.a[0], x.b[0]}; }
+
+    /// Combines the last lane of every lower half with the upper half after it.
+    template <std::size_t Half>
+    [[gnu::always_inline]] lanes combine_halves(lanes const& x) const
+    {
+        lanes const combined = (*this)(
+            {spread_lanes<T, Half>(x.a, kernel::broadcast(T{1})), spread_lanes<T, Half>(x.b, x.b)}, x);
+        return {combined.a, merge_halves<T, Half>(x.b, combined.b)};
+    }
+};
+
+} // namespace xloom::kernel
+
+namespace xloom::detail {
+
+/// The type in which a linear recurrence is computed: float for storage floats, else T.
+template <class T>
+using recurrence_t = std::conditional_t<is_small_float<T>, float, T>;
+
+/// Recurrences item by item. The state before the first element is h0 of each sequence.
+template <class T>
+struct affine_access {
+    strip_items<T const> a, b, h0;
+    strip_items<T> h;
+
+    using C = recurrence_t<T>;
+    using map = kernel::affine_map<C>;
+
+    static constexpr bool has_initial() { return true; }
+    map initial(std::size_t c) const { return {C{}, static_cast<C>(h0(0, c))}; }
+    map read(std::size_t t, std::size_t c) const
+    {
+        return {static_cast<C>(a(t, c)), static_cast<C>(b(t, c))};
+    }
+    void write(std::size_t t, std::size_t c, map const& value) const { h(t, c) = static_cast<T>(value.b); }
+};
+
+/// Recurrences in vectors, whose lanes are neighbours. If neighbours begin with the same h0, its stride is 0.
+template <class T>
+struct affine_lane_access {
+    strip_items<T const> a, b, h0;
+    strip_items<T> h;
+
+    using map = kernel::affine_map<kernel::lanes_t<T>>;
+
+    static constexpr bool has_initial() { return true; }
+    map initial(std::size_t c) const
+    {
+        kernel::lanes_t<T> const zero{};
+        return {zero, h0.beside == 0 ? kernel::broadcast(*h0.first) : kernel::load_lanes(h0.lanes(0, c))};
+    }
+    map read(std::size_t t, std::size_t c) const
+    {
+        return {kernel::load_lanes(a.lanes(t, c)), kernel::load_lanes(b.lanes(t, c))};
+    }
+    void write(std::size_t t, std::size_t c, map const& value) const
+    {
+        kernel::store_lanes(h.lanes(t, c), value.b);
+    }
+};
+
+/// A recurrence whose items are consecutive.
+template <class T, bool Reverse>
+struct affine_consecutive_access {
+    consecutive_items<T const, Reverse> a, b;
+    consecutive_items<T, Reverse> h;
+    T h0;
+
+    using map = kernel::affine_map<kernel::lanes_t<T>>;
+
+    kernel::affine_map<T> initial(std::size_t) const { return {T{}, h0}; }
+    map load(std::size_t i) const { return {a.load(i), b.load(i)}; }
+    map load_first(std::size_t i, std::size_t items) const
+    {
+        return {a.load_first(i, items), b.load_first(i, items)};
+    }
+    void store(std::size_t i, map const& value) const { h.store(i, value.b); }
+    void store_first(std::size_t i, map const& value, std::size_t items) const
+    {
+        h.store_first(i, value.b, items);
+    }
+};
+
+} // namespace xloom::detail
+
+namespace xloom::detail {
+
+/// An operand of any layout.
+template <class T>
+struct strided_operand {
+    T* data;
+    strided_layout layout;
+};
+
+/// The operands of recurrences. The layout of h0 has the axis of time, with the stride 0.
+template <class T>
+struct recurrence_operands {
+    strided_operand<T const> a, b, h0;
+    strided_operand<T> h;
+
+    sequences<4> along(std::size_t axis, bool reverse) const
+    {
+        return {{a.layout, b.layout, h0.layout, h.layout}, axis, reverse};
+    }
+};
+
+template <class T, class Policy>
+void run_items(recurrence_operands<T> const& of, sequences<4> const& all, std::size_t begin,
+    std::size_t parts, Policy const& policy)
+{
+    using map = kernel::affine_map<recurrence_t<T>>;
+    using strip = kernel::strip_prefix<map, kernel::compose, affine_access<T>, false>;
+    auto const make = [&](std::size_t first, std::size_t width) {
+        auto const at = all(first);
+        auto const& time = all.time();
+        auto const& beside = all.beside();
+        return strip({},
+            {{of.a.data + at[0], time[0], beside[0]}, {of.b.data + at[1], time[1], beside[1]},
+                {of.h0.data + at[2], 0, beside[2]}, {of.h.data + at[3], time[3], beside[3]}},
+            all.length(), width, false);
+    };
+    detail::run_strips_of_rows(all, begin, all.neighbours(), kernel::strip_width<map>, parts, make, policy);
+}
+
+template <class T, class Policy>
+std::size_t run_neighbours(
+    recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
+{
+    using map = kernel::affine_map<kernel::lanes_t<T>>;
+    using strip = kernel::strip_prefix<map, kernel::compose, affine_lane_access<T>, false>;
+    constexpr std::size_t count = kernel::lane_count<T>;
+    std::size_t const whole = all.neighbours() / count * count;
+    auto const make = [&](std::size_t first, std::size_t width) {
+        auto const at = all(first);
+        auto const& time = all.time();
+        return strip({},
+            {{of.a.data + at[0], time[0], 1}, {of.b.data + at[1], time[1], 1},
+                {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
+            all.length(), width / count, false);
+    };
+    detail::run_strips_of_rows(all, 0, whole, count * kernel::strip_width<map>, parts, make, policy);
+    return whole;
+}
+
+template <bool Reverse, class T, class Policy>
+void run_consecutive(
+    recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
+{
+    using access = affine_consecutive_access<T, Reverse>;
+    auto const make = [&](std::size_t first, std::size_t) {
+        auto const at = all(first);
+        return kernel::lane_prefix<kernel::lane_compose<T>, access>(
+            access{{of.a.data + at[0]}, {of.b.data + at[1]}, {of.h.data + at[3]}, of.h0.data[at[2]]},
+            all.length(), false);
+    };
+    detail::run_strips_of_rows(all, 0, all.neighbours(), 1, parts, make, policy);
+}
+
+/// True if a, b and h follow each other with this step.
+inline bool are_consecutive_states(sequences<4>::offsets const& steps, std::ptrdiff_t step)
+{
+    return steps[0] == step && steps[1] == step && steps[3] == step;
+}
+
+/// Runs recurrences along an axis. Requires operands of one shape.
+template <class T, class Policy>
+void run_recurrences(recurrence_operands<T> const& of, std::size_t axis, bool reverse, Policy const& policy)
+{
+    sequences<4> const all = of.along(axis, reverse);
+    if (all.length() == 0 || all.count() == 0)
+        return;
+    std::size_t const parts = detail::parts_for(policy, all.length() * all.count());
+    std::size_t done = 0;
+    if constexpr (kernel::has_lanes<T>) {
+        if (all.length() >= kernel::elements_per_group) {
+            if (detail::are_consecutive_states(all.time(), 1))
+                return detail::run_consecutive<false>(of, all, parts, policy);
+            if (detail::are_consecutive_states(all.time(), -1))
+                return detail::run_consecutive<true>(of, all, parts, policy);
+        }
+        bool const has_vectors_of_h0 = all.beside()[2] == 0 || all.beside()[2] == 1;
+        if (detail::are_consecutive_states(all.beside(), 1) && has_vectors_of_h0)
+            done = detail::run_neighbours(of, all, parts, policy);
+    }
+    detail::run_items(of, all, done, parts, policy);
+}
+
+/// Returns the layout of h0 with the axis of time; of a single number, the same for all sequences.
+inline strided_layout layout_in_time(strided_layout const& h0, shape const& dims, std::size_t axis)
+{
+    if (h0.dims.empty())
+        return {dims, strides(dims.size(), 0)};
+    return {dims, insert_axis(h0.strides, axis, std::ptrdiff_t{0})};
+}
+
+} // namespace xloom::detail
+
+namespace xloom {
+
+namespace detail {
+
+/// A tensor with elements of type T, or a number.
+template <class H0, class T>
+inline constexpr bool is_initial_state = std::is_convertible_v<H0, T>;
+template <class H0, class T>
+    requires(tensor<H0> || lazy<bare<H0>>)
+inline constexpr bool is_initial_state<H0, T> = std::same_as<item_t<H0>, T>;
+
+/// True if the types of a call of linear_recurrence are valid, otherwise a compile-time error of one
+/// sentence.
+template <class A, class B, class H0, class Policy>
+consteval bool is_valid_linear_recurrence()
+{
+    if constexpr (!execution_policy<Policy>)
+        static_assert(never<Policy>, "xloom::linear_recurrence: the arguments are linear_recurrence(a, b, "
+                                     "h0[, options][, policy])");
+    else if constexpr (!(tensor<A> || lazy<bare<A>>) || !(tensor<B> || lazy<bare<B>>))
+        static_assert(never<A>,
+            "xloom::linear_recurrence: a and b must be tensors with at least one axis; wrap "
+            "a std::vector by xt::adapt");
+    else if constexpr (!std::same_as<item_t<A>, item_t<B>> || !is_initial_state<H0, item_t<A>>)
+        static_assert(
+            never<B>, "xloom::linear_recurrence: a, b and h0 must have one element type; convert them first");
+    else if constexpr (!differentiable<item_t<A>>)
+        static_assert(never<A>, "xloom::linear_recurrence: the elements must be floating-point or complex "
+                                "numbers, or user-defined scalars with +, * and /");
+    else
+        return true;
+    return false;
+}
+
+template <class A, class B, class H0, class H, class Policy>
+consteval bool is_valid_linear_recurrence_into()
+{
+    if constexpr (!is_valid_linear_recurrence<A, B, H0, Policy>())
+        return false;
+    else if constexpr (!tensor<H> || !outlives_call<H> || !is_writable<std::remove_reference_t<H>>::value)
+        static_assert(never<H>, "xloom::linear_recurrence_into: h is written, so it must be a tensor that is "
+                                "a variable, not const");
+    else if constexpr (!std::same_as<item_t<H>, item_t<A>>)
+        static_assert(never<H>, "xloom::linear_recurrence_into: h must have the element type of a and b");
+    else
+        return true;
+    return false;
+}
+
+template <class T, class X>
+strided_operand<T> operand_of(X& x)
+{
+    return {enable_tensor<bare<X>>::data(x), detail::layout_of(x)};
+}
+
+/// Returns a number as a tensor of rank 0, or a tensor of the caller as it is.
+template <class T, class H0>
+decltype(auto) initial_state(H0 const& h0)
+{
+    if constexpr (tensor<H0>)
+        return (h0);
+    else if constexpr (lazy<H0>)
+        return owned_t<H0>(h0);
+    else
+        return xt::xtensor<T, 0>(static_cast<T>(h0));
+}
+
+/// Checks the operands and runs the recurrences. Requires valid types and no lazy operands.
+template <class A, class B, class H0, class H, class Policy>
+void run_linear_recurrence(std::string_view op, A const& a, B const& b, H0 const& h0, H& h,
+    linear_recurrence_options const& options, Policy const& policy)
+{
+    using T = item_t<A>;
+    detail::check_ranks(op, "operands", std::tie(a, b, h0, h));
+    scan_operand const initial{"h0", detail::memory_of(h0)};
+    std::array<scan_operand, 3> const operands{
+        {{"a", detail::memory_of(a)}, {"b", detail::memory_of(b)}, {"h", detail::memory_of(h)}}};
+    shape const& dims = operands[0].dims();
+    std::size_t const axis = check_scanned_axis(op, operands, options.axis);
+    check_initial_state(op, initial, dims, axis);
+    check_scan_memory(op, std::span(operands).first(2), std::span(operands).last(1));
+    check_no_overlap(op, operands[2], initial);
+    strided_operand<T const> first = detail::operand_of<T const>(h0);
+    first.layout = layout_in_time(first.layout, dims, axis);
+    detail::run_recurrences<T>(
+        {detail::operand_of<T const>(a), detail::operand_of<T const>(b), first, detail::operand_of<T>(h)},
+        axis, options.reverse, policy);
+}
+
+} // namespace detail
+
+/// Computes the linear recurrence h[t] = a[t] h[t-1] + b[t] into the caller's h, for any number of sequences.
+///
+///     for t in range(T):
+///         h[t] = a[t] * h[t-1] + b[t]            # h[-1] = h0
+///
+/// It is what associative_scan computes of the maps h -> a h + b, and applies to h0. Filters, discounted
+/// returns and the states of models such as Mamba, minGRU and RG-LRU are such recurrences.
+///
+/// Shapes    a, b and h of one shape, rank >= 1, any layout, a and b lazy expressions too; h0 a number, or a
+///           tensor of that shape without the axis of time.
+/// Types     float, double, long double, their complex numbers, storage floats (computed in float, each h[t]
+///           rounded once), user-defined scalars. All operands have one type.
+/// Options   axis (0; negative: from the back), reverse (false).
+/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
+/// Errors    before the first write: shape_error, overlap_error, std::bad_alloc.
+/// Order     that of associative_scan, with op((a, b), (c, d)) = (a c, c b + d). Every product and sum is
+///           rounded, on any processor; complex products by the textbook's formula. User-defined scalars have
+///           the operations of their type.
+/// Cost      one pass over a, b and h. Several threads on few sequences read a and b twice.
+/// Aliasing  h may be the tensor a or b. Any other overlap is an overlap_error.
+/// Differs   from the serial loop: products of up to 256 successive a are formed, which may overflow where h
+///           itself does not, for example if h is 0 and all |a| > 1.
+/// Source    Blelloch 1990, "Prefix sums and their applications", section 1.4.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const a = {0.5, 0.5, 0.5}, b = {1, 1, 1};
+/// auto h = xt::xtensor<double, 1>::from_shape({3});
+/// xloom::linear_recurrence_into(a, b, 4.0, h);
+/// h; // = [3, 2.5, 2.25]
+/// ```
+template <class A, class B, class H0, class H, class Policy = serial_policy>
+void linear_recurrence_into(A const& a, B const& b, H0 const& h0, H&& h,
+    linear_recurrence_options const& options = {}, Policy const& policy = {})
+{
+    if constexpr (detail::is_valid_linear_recurrence_into<A, B, H0, H, Policy>()) {
+        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
+        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
+        detail::run_linear_recurrence(
+            "xloom::linear_recurrence_into", a_tensor, b_tensor, initial, h, options, policy);
+    }
+}
+
+/// Returns the states of linear_recurrence_into, of the shape of b.
+///
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 2> const a = {{2, 0}, {2, 0}}, b = {{1, 1}, {1, 1}};
+/// xloom::linear_recurrence(a, b, xt::xtensor<double, 1>{0, 5}); // = [[1, 1], [3, 1]]
+/// xloom::linear_recurrence(a, b, 0.0, {.reverse = true}); // = [[3, 1], [1, 1]]
+/// ```
+template <class A, class B, class H0, class Policy = serial_policy>
+auto linear_recurrence(A const& a, B const& b, H0 const& h0, linear_recurrence_options const& options = {},
+    Policy const& policy = {})
+{
+    detail::owned_t<B> h;
+    if constexpr (detail::is_valid_linear_recurrence<A, B, H0, Policy>()) {
+        static constexpr std::string_view op = "xloom::linear_recurrence";
+        auto const [a_tensor, b_tensor] = detail::evaluated_inputs(std::tie(a, b));
+        decltype(auto) initial = detail::initial_state<detail::item_t<A>>(h0);
+        detail::check_rank(op, "b", detail::rank_of(b_tensor));
+        h = enable_tensor<detail::owned_t<B>>::make(detail::shape_of(b_tensor));
+        detail::run_linear_recurrence(op, a_tensor, b_tensor, initial, h, options, policy);
+    }
+    return h;
+}
+
+} // namespace xloom
+
+// ==== xloom/linear_recurrence_vjp.hpp ====
+// The derivative of a linear recurrence: a linear recurrence in the opposite direction.
+
+namespace xloom {
+
+/// The gradients of linear_recurrence by its operands.
+template <class A, class H0>
+struct linear_recurrence_gradients {
+    A d_a;
+    A d_b;
+    H0 d_h0;
+};
+
+namespace detail {
+
+/// Returns the elements begin .. begin + count - 1 of an axis.
+template <class T>
+strided_operand<T> part_of_axis(strided_operand<T> x, std::size_t axis, std::size_t begin, std::size_t count)
+{
+    x.data += x.layout.strides[axis] * static_cast<std::ptrdiff_t>(begin);
+    x.layout.dims[axis] = count;
+    return x;
+}
+
+/// Returns one slice across an axis.
+template <class T>
+strided_operand<T> slice_of_axis(strided_operand<T> x, std::size_t axis, std::size_t index)
+{
+    x = detail::part_of_axis(x, axis, index, 1);
+    x.layout = drop_axis(x.layout, axis);
+    return x;
+}
+
+template <class From, class To, class F>
+void for_each_pair(strided_operand<From> const& from, strided_operand<To> const& to, F const& f)
+{
+    kernel::strided_copy(to.layout.dims, from.layout.strides, to.layout.strides)
+        .for_each_pair(from.data, to.data, f);
+}
+
+/// Computes d_b of recurrences of at least one step.
+template <class T, class Policy>
+void run_state_cotangents(strided_operand<T const> const& a, strided_operand<T const> const& ct,
+    strided_operand<T> const& d_b, std::size_t axis, bool reverse, Policy const& policy)
+{
+    std::size_t const length = ct.layout.dims[axis], rest = length - 1, last = reverse ? 0 : rest;
+    detail::for_each_pair(detail::slice_of_axis(ct, axis, last), detail::slice_of_axis(d_b, axis, last),
+        [](T const& from, T& to) { to = from; });
+    strided_operand<T const> start = detail::part_of_axis(ct, axis, last, rest);
+    start.layout.strides[axis] = 0;
+    std::size_t const later = reverse ? 0 : 1, earlier = 1 - later;
+    detail::run_recurrences<T>(
+        {detail::part_of_axis(a, axis, later, rest), detail::part_of_axis(ct, axis, earlier, rest), start,
+            detail::part_of_axis(d_b, axis, earlier, rest)},
+        axis, !reverse, policy);
+}
+
+/// Computes d_a: the state before each step times its cotangent.
+template <class T, class Policy>
+void run_coefficient_cotangents(strided_operand<T const> const& h0, strided_operand<T const> const& h,
+    strided_operand<T const> const& d_b, strided_operand<T> const& d_a, std::size_t axis, bool reverse,
+    Policy const& policy)
+{
+    auto const copy = [](T const& from, T& to) { to = from; };
+    auto const multiply = [](T const& from, T& to) { to = static_cast<T>(to * from); };
+    std::size_t const rest = h.layout.dims[axis] - 1, first = reverse ? rest : 0;
+    strided_operand<T> const d_first = detail::slice_of_axis(d_a, axis, first);
+    detail::for_each_pair(detail::slice_of_axis(h0, axis, 0), d_first, copy);
+    detail::for_each_pair(detail::slice_of_axis(d_b, axis, first), d_first, multiply);
+    std::size_t const parts =
+        (std::min)(detail::parts_for(policy, element_count(h.layout.dims)), (std::max)(rest, std::size_t{1}));
+    policy.for_each(parts, [&](std::size_t part) {
+        std::size_t const begin = detail::begin_of_part(part, parts, rest);
+        std::size_t const count = detail::begin_of_part(part + 1, parts, rest) - begin;
+        std::size_t const here = reverse ? begin : begin + 1, before = reverse ? begin + 1 : begin;
+        auto const target = detail::part_of_axis(d_a, axis, here, count);
+        detail::for_each_pair(detail::part_of_axis(h, axis, before, count), target, copy);
+        detail::for_each_pair(detail::part_of_axis(d_b, axis, here, count), target, multiply);
+    });
+}
+
+/// Computes the gradient by h0: a tensor, or the sum for a number that all sequences begin with.
+template <class T, class DH0>
+void run_initial_cotangents(strided_operand<T const> const& a, strided_operand<T const> const& d_b, DH0& d_h0,
+    std::size_t axis, bool reverse)
+{
+    std::size_t const length = a.layout.dims[axis], first = reverse ? length - 1 : 0;
+    auto const slopes = detail::slice_of_axis(a, axis, first);
+    auto const cotangents = detail::slice_of_axis(d_b, axis, first);
+    if constexpr (tensor<DH0>) {
+        auto const target = detail::operand_of<T>(d_h0);
+        detail::for_each_pair(slopes, target, [](T const& from, T& to) { to = from; });
+        detail::for_each_pair(
+            cotangents, target, [](T const& from, T& to) { to = static_cast<T>(to * from); });
+    } else {
+        detail::for_each_pair(slopes, cotangents,
+            [&](T const& slope, T const& ct) { d_h0 = static_cast<T>(d_h0 + slope * ct); });
+    }
+}
+
+template <class T>
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
+/// True if the types of a call of linear_recurrence_vjp are valid, otherwise a compile-time error of one
+/// sentence.
+template <class A, class H0, class H, class Ct, class Policy>
+consteval bool is_valid_linear_recurrence_vjp()
+{
+    if constexpr (!is_valid_linear_recurrence<A, Ct, H0, Policy>())
+        return false;
+    else if constexpr (!std::same_as<item_t<H>, item_t<A>> || is_complex<item_t<A>>)
+        static_assert(never<H>,
+            "xloom::linear_recurrence_vjp: a, h0, h and ct must have one element type, which "
+            "is real");
+    else
+        return true;
+    return false;
+}
+
+} // namespace detail
+
+/// Returns the vector-Jacobian product of linear_recurrence: the gradients by a, b and h0, where ct is the
+/// cotangent of h.
+///
+///     for t in reversed(range(T)):
+///         d_b[t] = ct[t] + a[t+1] * d_b[t+1]     # 0 beyond the end
+///         d_a[t] = d_b[t] * h[t-1]               # h[-1] = h0
+///     d_h0 = d_b[0] * a[0]
+///
+/// Shapes    a, h0 as for linear_recurrence; h, its result, and ct as a. d_a and d_b as a, d_h0 as h0; for a
+///           number h0 the sum over the sequences.
+/// Types     those of linear_recurrence that are real.
+/// Options   axis (0), reverse (false): those of the recurrence.
+/// Policy    serial, or one with threads (xloom/tbb.hpp): results are bitwise equal to those of serial.
+/// Errors    shape_error, std::bad_alloc.
+/// Order     d_b is linear_recurrence in the opposite direction; the products are rounded once.
+/// Cost      that recurrence, and one pass over h, d_b and d_a.
+/// Example
+/// ```cpp
+/// xt::xtensor<double, 1> const a = {2, 3}, b = {1, 1}, ct = {0, 1};
+/// auto const h = xloom::linear_recurrence(a, b, 5.0); // h = {11, 34}
+/// auto const [d_a, d_b, d_h0] = xloom::linear_recurrence_vjp(a, 5.0, h, ct);
+/// d_a; // = [15, 11]
+/// d_b; // = [3, 1]
+/// d_h0; // = 6
+/// ```
+template <class A, class H0, class H, class Ct, class Policy = serial_policy>
+auto linear_recurrence_vjp(A const& a, H0 const& h0, H const& h, Ct const& ct,
+    linear_recurrence_options const& options = {}, Policy const& policy = {})
+{
+    using T = detail::item_t<A>;
+    using d_h0_type = std::conditional_t<tensor<H0> || detail::lazy<H0>, detail::owned_t<H0>, T>;
+    linear_recurrence_gradients<detail::owned_t<A>, d_h0_type> gradients{};
+    if constexpr (detail::is_valid_linear_recurrence_vjp<A, H0, H, Ct, Policy>()) {
+        static constexpr std::string_view op = "xloom::linear_recurrence_vjp";
+        auto const [slopes, states, cotangents] = detail::evaluated_inputs(std::tie(a, h, ct));
+        decltype(auto) initial = detail::initial_state<T>(h0);
+        detail::check_ranks(op, "operands", std::tie(slopes, initial, states, cotangents));
+        std::array<detail::scan_operand, 3> const operands{{{"a", detail::memory_of(slopes)},
+            {"h", detail::memory_of(states)}, {"ct", detail::memory_of(cotangents)}}};
+        shape const dims = operands[0].dims();
+        std::size_t const axis = detail::check_scanned_axis(op, operands, options.axis);
+        detail::check_initial_state(op, {"h0", detail::memory_of(initial)}, dims, axis);
+        gradients.d_a = enable_tensor<detail::owned_t<A>>::make(dims);
+        gradients.d_b = enable_tensor<detail::owned_t<A>>::make(dims);
+        if constexpr (tensor<d_h0_type>)
+            gradients.d_h0 = enable_tensor<d_h0_type>::make(detail::shape_of(initial));
+        else
+            gradients.d_h0 = T{};
+        if (element_count(dims) != 0) {
+            auto const a_in = detail::operand_of<T const>(slopes);
+            auto const d_b = detail::operand_of<T>(gradients.d_b);
+            detail::strided_operand<T const> const d_b_in{d_b.data, d_b.layout};
+            detail::strided_operand<T const> first = detail::operand_of<T const>(initial);
+            first.layout = detail::layout_in_time(first.layout, dims, axis);
+            detail::run_state_cotangents<T>(
+                a_in, detail::operand_of<T const>(cotangents), d_b, axis, options.reverse, policy);
+            detail::run_coefficient_cotangents<T>(first, detail::operand_of<T const>(states), d_b_in,
+                detail::operand_of<T>(gradients.d_a), axis, options.reverse, policy);
+            detail::run_initial_cotangents<T>(a_in, d_b_in, gradients.d_h0, axis, options.reverse);
+        } else if constexpr (tensor<d_h0_type>) {
+            gradients.d_h0.fill(T{});
+        }
+    }
+    return gradients;
 }
 
 } // namespace xloom
