@@ -1,5 +1,5 @@
-// Compares activate with loops over <cmath>, with xtensor's expressions, which use SIMD too, and with ONNX
-// Runtime. An iteration is one item.
+// Compares activate with loops over <cmath>, with xtensor's expressions, which use SIMD too, with the vector
+// functions of the C library and of SLEEF, and with ONNX Runtime. An iteration is one item.
 
 #include <limits>
 
@@ -7,58 +7,75 @@
 
 #include "../tests/support/xtensor_extras.hpp"
 #include "recurrent_operands.hpp"
+#include "vector_math.hpp"
 
 namespace {
 
 using namespace bench;
 using xloom::activation;
 
-struct activation_operands {
+template <class T>
+struct numbers_operands {
+    using number = T;
+    using row = xt::xtensor<T, 1>;
+
     std::size_t iterations;
-    vector x = uniform<vector>({iterations}, 1, 8.0);
-    vector y = vector::from_shape({iterations});
+    row x = uniform<row>({iterations}, 1, 8.0);
+    row y = row::from_shape({iterations});
 
     auto const& results() const { return y; }
-    void clear() { y.fill(std::numeric_limits<float>::quiet_NaN()); }
-    bool is_close_to(vector const& expected) const { return is_close(y, expected); }
+    void clear() { y.fill(std::numeric_limits<T>::quiet_NaN()); }
+    bool is_close_to(row const& expected) const { return is_close(y, expected); }
 };
+using activation_operands = numbers_operands<float>;
 
-float one_by_hand(activation kind, float x)
+template <class T>
+T one_by_hand(activation kind, T x)
 {
     switch (kind) {
     case activation::tanh:
         return std::tanh(x);
     case activation::sigmoid:
-        return 1.0f / (1.0f + std::exp(-x));
+        return T(1) / (T(1) + std::exp(-x));
     case activation::elu:
-        return x < 0.0f ? std::expm1(x) : x;
+        return x < T(0) ? std::expm1(x) : x;
     case activation::softsign:
-        return x / (1.0f + std::abs(x));
+        return x / (T(1) + std::abs(x));
     default: // softplus
         return std::log1p(std::exp(x));
     }
 }
 
-template <activation Kind>
-void hand(activation_operands& o)
+template <activation Kind, class Operands>
+void hand(Operands& o)
 {
-    float const* const x = o.x.data();
-    float* const y = o.y.data();
-    for (std::size_t i = 0; i < o.iterations; ++i)
-        y[i] = one_by_hand(Kind, x[i]);
+    if constexpr (Kind == activation::softmax) {
+        auto const largest = *std::max_element(o.x.begin(), o.x.end());
+        typename Operands::number sum = 0;
+        for (std::size_t i = 0; i < o.iterations; ++i) {
+            o.y(i) = std::exp(o.x(i) - largest);
+            sum += o.y(i);
+        }
+        for (auto& y : o.y)
+            y /= sum;
+    } else {
+        auto const* const x = o.x.data();
+        auto* const y = o.y.data();
+        for (std::size_t i = 0; i < o.iterations; ++i)
+            y[i] = one_by_hand(Kind, x[i]);
+    }
 }
 
-template <>
-void hand<activation::softmax>(activation_operands& o)
+/// Tanh or Sigmoid by a library's vector functions.
+template <class Library, activation Kind, class Operands>
+void vectorised(Operands& o)
 {
-    float const largest = *std::max_element(o.x.begin(), o.x.end());
-    float sum = 0.0f;
-    for (std::size_t i = 0; i < o.iterations; ++i) {
-        o.y(i) = std::exp(o.x(i) - largest);
-        sum += o.y(i);
-    }
-    for (float& y : o.y)
-        y /= sum;
+    for_each_vector(o.x.data(), o.iterations, o.y.data(), [](auto x) {
+        if constexpr (Kind == activation::tanh)
+            return Library::tanh(x);
+        else
+            return 1 / (1 + Library::exp(-x));
+    });
 }
 
 template <activation Kind>
@@ -81,8 +98,8 @@ void xtensor(activation_operands& o)
     }
 }
 
-template <activation Kind>
-void xloom_activate(activation_operands& o)
+template <activation Kind, class Operands>
+void xloom_activate(Operands& o)
 {
     xloom::activate({Kind, 1.0}, o.x.storage(), o.y.storage());
 }
@@ -93,13 +110,38 @@ onnx_graph model(activation_operands& o)
     return model_of({.op = std::string(name_of(Kind))}, {bound("x", o.x)}, {bound("y", o.y)});
 }
 
+/// Adds the series of the vector functions, for the activations that amount to one of them.
+template <activation Kind, class Operands>
+void add_vectorised(std::vector<series<Operands>>& all)
+{
+    if constexpr (Kind == activation::tanh || Kind == activation::sigmoid) {
+        all.push_back({"libmvec", vectorised<libmvec, Kind, Operands>});
+#ifdef XLOOM_HAS_SLEEF
+        all.push_back({"sleef", vectorised<sleef, Kind, Operands>});
+#endif
+    }
+}
+
 template <activation Kind>
 void add_activation()
 {
-    add_case("activations/f32/" + std::string(name_of(Kind)) + "/size:4096",
-        [] { return activation_operands{4096}; },
-        {{"hand", hand<Kind>}, {"xtensor", xtensor<Kind>}, {"xloom", xloom_activate<Kind>},
-            {.impl = "onnxruntime", .model = model<Kind>}});
+    using operands = activation_operands;
+    std::vector<series<operands>> all{{"hand", hand<Kind, operands>}, {"xtensor", xtensor<Kind>},
+        {"xloom", xloom_activate<Kind, operands>}, {.impl = "onnxruntime", .model = model<Kind>}};
+    add_vectorised<Kind>(all);
+    add_case(
+        "activations/f32/" + std::string(name_of(Kind)) + "/size:4096", [] { return operands{4096}; }, all);
+}
+
+template <activation Kind>
+void add_activation_of_doubles()
+{
+    using operands = numbers_operands<double>;
+    std::vector<series<operands>> all{
+        {"hand", hand<Kind, operands>}, {"xloom", xloom_activate<Kind, operands>}};
+    add_vectorised<Kind>(all);
+    add_case(
+        "activations/f64/" + std::string(name_of(Kind)) + "/size:4096", [] { return operands{4096}; }, all);
 }
 
 } // namespace
@@ -108,6 +150,8 @@ int main(int argc, char** argv)
 {
     add_activation<activation::tanh>();
     add_activation<activation::sigmoid>();
+    add_activation_of_doubles<activation::tanh>();
+    add_activation_of_doubles<activation::sigmoid>();
     add_activation<activation::elu>();
     add_activation<activation::softsign>();
     add_activation<activation::softplus>();

@@ -13,7 +13,7 @@ Tensor uniform(typename Tensor::shape_type const& shape, std::size_t seed, doubl
     std::mt19937 random(static_cast<std::uint32_t>(seed));
     std::uniform_real_distribution<float> any(static_cast<float>(-most), static_cast<float>(most));
     Tensor tensor = Tensor::from_shape(shape);
-    for (float& item : tensor.storage())
+    for (auto& item : tensor.storage())
         item = any(random);
     return tensor;
 }

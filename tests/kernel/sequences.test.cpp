@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include <xloom/kernel/multiplier.hpp>
 #include <xloom/kernel/sequences.hpp>
 
 namespace kernel_sequences_test {
