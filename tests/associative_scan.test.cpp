@@ -16,6 +16,8 @@
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace associative_scan_test {
+
 namespace {
 
 using xloom::reduction;
@@ -356,3 +358,5 @@ TEST_CASE("associative_scan: errors")
     CHECK_THROWS_AS(xloom::associative_scan(keep, std::tie(x, y)), xloom::shape_error);
     CHECK(x == xt::ones<float>({2, 3}));
 }
+
+} // namespace associative_scan_test

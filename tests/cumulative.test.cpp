@@ -11,6 +11,8 @@
 #include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace cumulative_test {
+
 namespace {
 
 using vector = xt::xtensor<double, 1>;
@@ -81,3 +83,5 @@ TEST_CASE("cumulative_sum: errors")
     vector y(std::array<std::size_t, 1>{4});
     CHECK_THROWS_AS(xloom::cumulative_sum_into(x, y), xloom::shape_error);
 }
+
+} // namespace cumulative_test

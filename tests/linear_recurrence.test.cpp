@@ -16,6 +16,8 @@
 #include "support/textbook_prefix.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace linear_recurrence_test {
+
 namespace {
 
 template <class T>
@@ -158,3 +160,5 @@ TEST_CASE("linear_recurrence: in place, and errors")
         xloom::linear_recurrence_into(xt::view(a, xt::range(1, 3)), xt::view(b, xt::range(1, 3)), 0.0, part),
         xloom::overlap_error);
 }
+
+} // namespace linear_recurrence_test

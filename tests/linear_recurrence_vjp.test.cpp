@@ -9,6 +9,8 @@
 #include "support/jthread_policy.hpp"
 #include "support/xtensor_extras.hpp"
 
+namespace linear_recurrence_vjp_test {
+
 namespace {
 
 using matrix = xt::xtensor<double, 2>;
@@ -68,3 +70,5 @@ TEST_CASE("linear_recurrence_vjp: a number as h0, no steps, errors")
     CHECK(xloom::linear_recurrence_vjp(none, vector{1, 2}, none, none).d_h0 == vector{0, 0});
     CHECK_THROWS_AS(xloom::linear_recurrence_vjp(a, 5.0, h, vector{1}), xloom::shape_error);
 }
+
+} // namespace linear_recurrence_vjp_test
