@@ -27,7 +27,8 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     } else if constexpr (lazy<bare<Data>>) {
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, options, policy);
     } else {
-        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
+        auto const& operand = detail::operand_of<item_t<Data>>(op, updates);
+        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "updates", detail::rank_of(update_tensor));
@@ -36,8 +37,8 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         index_check when = index_check::before_use;
         if constexpr (is_copying)
             when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
-        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
-            op, data, index_tensor, update_tensor, chosen, when);
+        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>, is_broadcast<Updates>> const
+            call(op, data, index_tensor, update_tensor, chosen, when);
         check_reduction<item_t<Data>, Reduce>(op, chosen);
         if constexpr (is_copying) {
             return scattered_copy(call, data, reduce, policy);
@@ -67,11 +68,12 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///     for i in ndindex(indices.shape[:-1]):                       # in row-major order
 ///         output[indices[i]] = reduce(output[indices[i]], updates[i])
 ///
-/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)]; q,
-///           r >= 1, 0 <= k <= r; the result as data. With k = r an update is one item; a single one (q = 1)
-///           may be a plain number. Any layout.
-/// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the
-///           end of its axis.
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)], or
+///           broadcast(updates) of a shape that broadcasts to it, such as broadcast(1); q, r >= 1, 0 <= k <=
+///           r; the result as data. With k = r an update is one item; a single one (q = 1) may be a plain
+///           number. Any layout.
+/// Types     data and updates of one type, any (a scalar in broadcast() may be another number); indices of
+///           any integer type. A negative index counts from the end of its axis.
 /// Options   reduction (none): chosen at run time; an option_error if it is not defined for the type. mean
 ///           divides the sum of the old value and the updates by their number. bounds (check). duplicates
 ///           (last). include_self (true). accumulate_in_float (false): if false, 16-bit and smaller floats
@@ -85,18 +87,20 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///           slices from two on, for single items from eight on unless most updates go to a few slices, or
 ///           with a promise. Several threads may call a callable at once, never for the same item: a long
 ///           slice is split among them.
-/// Errors    before the first write, with data unchanged even if moved in: shape_error, option_error,
-///           index_error (all offending positions and values), overlap_error, std::bad_alloc. Exceptions of a
-///           callable propagate; data that was moved in is then left as by scatter_nd_into.
+/// Errors    before the first write, with data unchanged even if moved in: shape_error, type_error (of a
+///           number in broadcast()), option_error, index_error (all offending positions and values),
+///           overlap_error, std::bad_alloc. Exceptions of a callable propagate; data that was moved in is
+///           then left as by scatter_nd_into.
 /// Order     row-major; with reduction::none the last of several updates of a slice takes effect (unspecified
 ///           in ONNX).
 /// Cost      indices and updates read, the indexed slices read and written; a copy of data unless it is moved
-///           in, and of operands that are not row-major; another pass over the indices, except in a copy with
-///           one thread and a reduction of xloom. duplicates::first, include_self = false,
-///           mean: also one count per slice; duplicates::error, and unique in debug builds: one integer per
-///           slice, or two per update where updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and
-///           updates may be fused: one more pass over indices and one allocation of an integer per slice and
-///           update. accumulate_in_float: also a float per item. Threads: at most 128 KiB each.
+///           in, and of operands that are not row-major, except those in broadcast(), which are read where
+///           they are; another pass over the indices, except in a copy with one thread and a reduction of
+///           xloom. duplicates::first, include_self = false, mean: also one count per slice;
+///           duplicates::error, and unique in debug builds: one integer per slice, or two per update where
+///           updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and updates, unless these are
+///           broadcast, may be fused: one more pass over indices and one allocation of an integer per slice
+///           and update. accumulate_in_float: also a float per item. Threads: at most 128 KiB each.
 /// Aliasing  data that is moved in must share no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
 /// Example

@@ -267,4 +267,28 @@ TEST_CASE("check_scatter_overlap refuses data whose items share memory")
                                          "Copy it first.");
 }
 
+static_assert(broadcast_shape("", {2, 3}, {5, 6, 1}, {}) == shape{5, 6, 3});
+static_assert(broadcast_shape("", {2, 3}, {5, 6, 1}, {3}) == shape{5, 6, 3});
+static_assert(broadcast_shape("", {2, 3}, {5, 6, 1}, {5, 1, 1}) == shape{5, 6, 3});
+static_assert(broadcast_shape("", {2, 0}, {5, 1}, {1}) == shape{5, 0});
+static_assert(broadcast_shape("", {2, 3}, {2}, {}) == shape{});
+
+TEST_CASE("updates that cannot be broadcast")
+{
+    CHECK_THROWS_WITH_AS(broadcast_shape("f", {2, 3}, {5, 1}, {5}),
+        "f: updates must broadcast to the shape indices.shape[:-1] ++ data.shape[1:] = [5, 3], but it is [5] "
+        "(data [2, 3], indices [5, 1]). From the last axis on, give each the length there or 1.",
+        shape_error);
+    CHECK_THROWS_AS(broadcast_shape("f", {2, 3}, {5, 1}, {1, 1, 1}), shape_error);
+    CHECK_THROWS_AS(broadcast_shape("f", {2, 1}, {1, 1}, {2}), shape_error);
+    CHECK_THROWS_AS(broadcast_shape("f", {2, 0}, {5, 1}, {2}), shape_error);
+    CHECK_THROWS_AS(broadcast_shape("f", {2, 3}, {5, 3}, {}), shape_error); // k > r
+    CHECK_THROWS_AS(broadcast_shape("f", {}, {5, 1}, {}), shape_error);
+    CHECK_THROWS_WITH_AS(broadcast_shape("f", {4}, {3}, {}),
+        "f: indices' last axis must be no longer than data's rank, but indices is [3] and data is [4]. "
+        "indices [3] is one tuple of 3; pass xt::view(indices, xt::all(), xt::newaxis()) if it names 3 "
+        "slices.",
+        shape_error);
+}
+
 } // namespace check_scatter_nd_test

@@ -35,14 +35,11 @@ inline std::string describe_one_tuple(shape const& indices)
                                : std::string();
 }
 
-/// Checks the shapes and options of ScatterND: k = indices.shape[-1] leading axes of data are indexed,
-/// updates is indices.shape[:-1] ++ data.shape[k:].
+/// Returns the shape of updates, indices.shape[:-1] ++ data.shape[k:]: the k = indices.shape[-1] leading axes
+/// of data are indexed.
 ///
-/// Errors    shape_error: rank 0; over max_rank; k > r; shape of updates; a size that overflows.
-///           option_error: options that contradict each other.
-/// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
-[[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
-    shape const& indices, shape const& updates, scatter_nd_options const& options)
+/// Errors    shape_error: rank 0; over max_rank; k > r.
+constexpr shape shape_of_updates(std::string_view op, shape const& data, shape const& indices)
 {
     check_not_scalar(op, "data", data);
     check_not_scalar(op, "indices", indices);
@@ -53,11 +50,49 @@ inline std::string describe_one_tuple(shape const& indices)
             indices.size() == 1 ? describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
     check_rank(op, "updates", front.size() + data.size() - k);
-    shape const expected = joined(front, data, k);
+    return joined(front, data, k);
+}
+
+/// True if NumPy broadcasts `from` to `to`.
+constexpr bool can_broadcast(shape const& from, shape const& to)
+{
+    if (from.size() > to.size())
+        return false;
+    for (std::size_t axis = 1; axis <= from.size(); ++axis)
+        if (from[from.size() - axis] != 1 && from[from.size() - axis] != to[to.size() - axis])
+            return false;
+    return true;
+}
+
+/// Returns the shape to which updates are broadcast.
+///
+/// Errors    shape_error: of shape_of_updates; updates cannot be broadcast to that shape.
+/// Source    NumPy, "Broadcasting".
+[[gnu::noinline]] constexpr shape broadcast_shape(
+    std::string_view op, shape const& data, shape const& indices, shape const& updates)
+{
+    shape const expected = shape_of_updates(op, data, indices);
+    if (!can_broadcast(updates, expected))
+        fail<shape_error>(op, ": updates must broadcast to the shape indices.shape[:-1] ++ data.shape[",
+            indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
+            indices, "). From the last axis on, give each the length there or 1.",
+            describe_one_tuple(indices));
+    return expected;
+}
+
+/// Checks the shapes and options of ScatterND.
+///
+/// Errors    shape_error: of shape_of_updates; another shape of updates; a size that overflows.
+///           option_error: options that contradict each other.
+/// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
+[[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
+    shape const& indices, shape const& updates, scatter_nd_options const& options)
+{
+    shape const expected = shape_of_updates(op, data, indices);
     if (updates != expected)
-        fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
-            ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ", indices,
-            "). Give updates that shape.", describe_one_tuple(indices));
+        fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[",
+            indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
+            indices, "). Give updates that shape.", describe_one_tuple(indices));
     if (!has_strides(data) || !has_strides(updates))
         fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
             data, " and updates is ", updates, ". Reduce a dimension.");

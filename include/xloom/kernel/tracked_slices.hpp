@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <xloom/core/exceptions.hpp>
+#include <xloom/kernel/broadcast_updates.hpp>
 
 namespace xloom::kernel {
 
@@ -28,11 +29,13 @@ public:
         : data_(data), step_(step), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * step : 0)
     {}
 
-    template <class Updates, class Reduce>
-    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
+    /// Applies all updates; `values` is a T const* or broadcast_updates<T>.
+    template <class Updates, class Values, class Reduce>
+    void operator()(Updates const& updates, T* data, Values const& values, Reduce& reduce) const
     {
         updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            apply(static_cast<std::size_t>(offset), data + offset, values + number * step_, reduce);
+            apply(static_cast<std::size_t>(offset), data + offset, kernel::items_of(values, number, step_),
+                reduce);
         });
     }
 
@@ -60,8 +63,8 @@ public:
 private:
     static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
 
-    template <class Reduce>
-    void apply(std::size_t at, T* old, T const* update, Reduce& reduce) const
+    template <class Update, class Reduce>
+    void apply(std::size_t at, T* old, Update const& update, Reduce& reduce) const
     {
         std::size_t const earlier = counts_[at / step_]++;
         if (earlier != 0 && rule_.only_first)

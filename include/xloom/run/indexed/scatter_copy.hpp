@@ -100,7 +100,7 @@ template <class Call, tensor Data, class Reduce, class Policy>
 owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
-    if constexpr (can_fuse<Data, Reduce>)
+    if constexpr (can_fuse<Data, Reduce> && !Call::is_broadcast)
         if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
             is_fusing_worthwhile(call, policy.concurrency())) {
             call.require_in_range();

@@ -61,8 +61,8 @@ public:
     }
 
     /// Returns false if the reader finds an index out of range.
-    template <class T, class Slices, class Reduce>
-    bool operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
+    template <class T, class Values, class Slices, class Reduce>
+    bool operator()(T* data, Values const& values, Slices const& slices, Reduce& reduce) const
     {
         std::size_t const count = read_.count();
         auto const apply_range = [&](std::size_t begin, std::size_t end) {
@@ -109,14 +109,14 @@ constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
 }
 
 /// Applies every update on each of `parts` threads, each to its own part of the slice.
-template <class T, class Reduce, class Policy>
-void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
+template <class T, class Values, class Reduce, class Policy>
+void apply_pieces(kernel::offset_reader const& read, T* data, Values const& values, std::size_t slice_size,
     Reduce& reduce, Policy const& policy, std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const begin = begin_of_part(part, parts, slice_size),
                           end = begin_of_part(part + 1, parts, slice_size);
-        kernel::scatter_nd(read, 0, read.count(), data + begin, values + begin, slice_size,
+        kernel::scatter_nd(read, 0, read.count(), data + begin, kernel::from_item(values, begin), slice_size,
             kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
 }
@@ -175,7 +175,7 @@ bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     strided_layout const slice{shape(layout.dims.begin() + axis, layout.dims.end()),
         strides(layout.strides.begin() + axis, layout.strides.end())};
 
-    bool const is_contiguous = is_row_major(slice);
+    bool const is_contiguous = is_row_major(slice) && call.has_contiguous_updates();
     std::size_t const pieces = parts_for(policy, tuples.count * size);
     if (is_contiguous && can_cut_slices(size, pieces)) {
         apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
@@ -186,7 +186,7 @@ bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     if (is_contiguous)
         return run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     return run(items, call.updates(),
-        kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
+        kernel::strided_slices{{slice.dims, call.update_strides(slice.dims), slice.strides}, size}, reduce);
 }
 
 /// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other

@@ -6,6 +6,7 @@
 #include <xloom/core/policy.hpp>
 #include <xloom/run/indexed/index_types.hpp>
 #include <xloom/run/indexed/reduction_argument.hpp>
+#include <xloom/run/indexed/updates_operand.hpp>
 #include <xloom/tensor/operands.hpp>
 
 namespace xloom::detail {
@@ -34,7 +35,8 @@ consteval bool is_valid_scatter_nd()
             "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
     else if constexpr (!are_valid_scatter_nd_indices<Indices>())
         return false;
-    else if constexpr (!std::is_same_v<item_t<Updates>, item_t<Data>>)
+    else if constexpr (!std::is_same_v<item_t<unmarked_t<Updates>>, item_t<Data>> &&
+                       !is_converted<Updates, item_t<Data>>)
         static_assert(
             never<Updates>, "xloom::scatter_nd: updates must have data's element type; convert them first");
     else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, item_t<Data>>)
