@@ -30,6 +30,9 @@
 // 30: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
 // 31: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
 // 32: xloom::scatter_nd: the arguments are scatter_nd(data, indices, updates[, reduce][, options][, policy])
+// 33: xloom::scatter_nd: updates must have data's element type; convert them first
+// 34: xloom::scatter_nd: updates must have data's element type; convert them first
+// 35: xloom::scatter_nd: updates must have data's element type; convert them first
 // clang-format on
 #include <complex>
 #include <string>
@@ -59,6 +62,7 @@ int main()
     xloom::scatter_nd_into(data, indices, updates, {}, {});
     xloom::scatter_nd_into(data, indices, updates, reduce, options, serial);
     xloom::scatter_nd_into(data, indices, updates, xloom::reduction::add, {}, serial);
+    xloom::scatter_nd_into(data, indices, xloom::broadcast(1), xloom::reduction::add, {}, serial);
     static_cast<void>(joined);
 #elif CASE == 1
     auto const result = xloom::scatter_nd(std::vector<float>{1, 2, 3}, indices, updates);
@@ -131,6 +135,12 @@ int main()
 #elif CASE == 32
     int const result = 0;
     xloom::scatter_nd_into(data, indices, updates, reduce, serial);
+#elif CASE == 33 // a tensor of another type
+    auto const result = xloom::scatter_nd(data, indices, xloom::broadcast(xt::xtensor<int, 1>{4}));
+#elif CASE == 34 // no number
+    auto const result = xloom::scatter_nd(plane, indices, xloom::broadcast(4));
+#elif CASE == 35
+    auto const result = xloom::scatter_nd(words, indices, xloom::broadcast(4));
 #endif
     static_cast<void>(result);
     static_cast<void>(constant), static_cast<void>(words), static_cast<void>(plane);
