@@ -190,6 +190,36 @@ void add_counts(std::size_t n, std::size_t count)
         2);
 }
 
+using histogram = items<std::int64_t, std::int64_t>;
+
+void hand_histogram(histogram& o)
+{
+    std::size_t const n = o.y.size();
+    require_in_range(o.indices, n);
+    std::int64_t* const y = o.y.data();
+    std::int64_t const* const indices = o.indices.data();
+    for (std::size_t i = 0; i < o.iterations; ++i)
+        ++y[wrapped(indices[i], n)];
+}
+
+/// Adds one number, of which there is no array.
+void xloom_histogram(histogram& o)
+{
+    xloom::scatter_nd_into(o.y, o.indices, xloom::broadcast(1), {.reduction = xloom::reduction::add});
+}
+
+void add_histogram(std::size_t bins, std::size_t count)
+{
+    add_case("scatter_nd/count/i64/data:" + std::to_string(bins) + "/updates:" + std::to_string(count),
+        [=] {
+            xt::xtensor<std::int64_t, 1> const ones = xt::ones<std::int64_t>({count});
+            histogram::tensor const zeros = xt::zeros<std::int64_t>({bins});
+            return histogram{zeros, random_tuples<std::int64_t>(count, 1, bins), ones, zeros, count};
+        },
+        {{"hand", hand_histogram}, {"xloom", xloom_histogram},
+            {"xloom_ones", xloom_in_place<histogram, xloom::reduction::add>}});
+}
+
 /// Slices of 8 floats in memory that is not row-major.
 struct columns {
     using tensor = xt::xtensor<float, 2, xt::layout_type::column_major>;
@@ -267,6 +297,9 @@ int main(int argc, char** argv)
         },
         {{"hand_plain", hand_cells<0>}});
     add_counts(4, 1'600'000);
+    for (std::size_t const bins : {std::size_t{256}, million})
+        for (std::size_t const count : {million, 10 * million})
+            add_histogram(bins, count);
     add_few_slices();
     return run_cases(argc, argv);
 }

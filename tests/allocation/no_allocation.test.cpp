@@ -161,6 +161,24 @@ TEST_CASE("scatter_nd_into and gather_nd_into allocate nothing for row-major ope
     CHECK(allocations() > before);
 }
 
+TEST_CASE("scatter_nd_into allocates nothing for updates that are broadcast, of any layout")
+{
+    xt::xtensor<float, 3> data = xt::zeros<float>({5, 6, 7});
+    xt::xtensor<std::int64_t, 2> const items = {{1, 2, 3}, {-1, -1, -1}}, rows = {{1, 2}, {4, 0}};
+    xt::xtensor<float, 1> const row = xt::ones<float>({7});
+    xt::xtensor<float, 2, xt::layout_type::column_major> const all = xt::ones<float>({2, 7});
+    std::size_t const before = allocations();
+    xloom::scatter_nd_into(data, items, xloom::broadcast(1), {.reduction = xloom::reduction::add});
+    xloom::scatter_nd_into(data, rows, xloom::broadcast(1), {.reduction = xloom::reduction::add});
+    xloom::scatter_nd_into(data, rows, xloom::broadcast(row), xloom::reduce_add);
+    xloom::scatter_nd_into(data, rows, xloom::broadcast(all), xloom::reduce_add);
+    CHECK(allocations() == before);
+    CHECK(data(1, 2, 3) == 4);
+    // The meter works: without the mark, updates that are not row-major are copied.
+    xloom::scatter_nd_into(data, rows, all, xloom::reduce_add);
+    CHECK(allocations() > before);
+}
+
 TEST_CASE("scatter_nd of data that is moved in allocates nothing")
 {
     xt::xtensor<float, 1> data = {1, 2, 3};
