@@ -44,6 +44,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -5057,6 +5058,155 @@ private:
 
 } // namespace xloom::kernel
 
+// ==== xloom/kernel/row_prefix.hpp ====
+// A parallel scan of neighbouring sequences, row by row: a row is one time step of all of them, in vectors.
+
+namespace xloom::kernel {
+
+/// The maximum number of vectors of a row.
+template <class V>
+inline constexpr std::size_t row_width = 4096 / sizeof(V);
+
+/// The blocks of a scan of the lanes of `width` vectors, which begins with a value. `Access` reads and writes
+/// vector c of row t: read(t, c), write(t, c, v).
+///
+/// scan(b, before) writes the results of block b and combines `before` with the totals of the block, unless
+/// it is the last one. reduce(b, totals) computes the totals of a block that is not the last one.
+///
+/// Why row by row: memory is read in its order, so that the processor fetches it ahead. The trees of the rows
+/// before, of which a group has few, stay in the cache.
+template <class V, class Op, class Access>
+class row_prefix {
+public:
+    using value_type = V;
+
+    static constexpr bool keeps_prefixes = false;
+    static constexpr std::size_t max_width = row_width<V>;
+
+    row_prefix(Op const& op, Access const& access, std::size_t length, std::size_t width, bool exclusive)
+        : op_(op), access_(access), length_(length), width_(width), exclusive_(exclusive)
+    {}
+
+    std::size_t width() const noexcept { return width_; }
+    std::size_t length() const noexcept { return length_; }
+    static constexpr bool has_initial() noexcept { return true; }
+    value_type initial(std::size_t c) const { return access_.initial(c); }
+
+    void scan(std::size_t block, V* before, bool = true) const
+    {
+        if (exclusive_)
+            scan<results::exclusive>(block, before);
+        else
+            scan<results::inclusive>(block, before);
+    }
+    void finish(std::size_t block, V* before, bool = true) const { scan(block, before); }
+
+    void reduce(std::size_t block, V* totals) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        row_prefix const local = *this; // which no write changes, as the compiler can see
+        columns group;
+        for (std::size_t t = begin; t < begin + elements_per_block; t += elements_per_group) {
+            local.template run_rows<results::none>(group, t, elements_per_group, rows_of_group{});
+            append(group, t == begin, totals);
+        }
+    }
+    void combine(V& before, V const& total) const { before = op_(before, total); }
+
+private:
+    enum class results { none, inclusive, exclusive };
+
+    using rows_of_group = std::make_index_sequence<elements_per_group>;
+
+    /// Sklansky's network, whose elements come one by one. The bits of the number of an element say what
+    /// comes before it in its group: 11 = 8 + 2 + 1 elements, whose trees are kept. Element 11 itself is
+    /// combined with the nearest of them first.
+    struct column {
+        V trees[5]; // the last ones of 1, 2, 4, 8 and 16 elements
+        V base;     // what comes before the group
+        V previous; // the prefix of the row before; for exclusive scans
+
+        V const& total() const { return trees[4]; }
+    };
+    using columns = std::array<column, max_width>;
+
+    template <results Results>
+    void scan(std::size_t block, V* before) const
+    {
+        std::size_t const begin = block * elements_per_block;
+        std::size_t const end = (std::min)(begin + elements_per_block, length_);
+        row_prefix const local = *this; // which no write changes, as the compiler can see
+        columns group;
+        std::array<V, max_width> totals; // of the groups of the block so far
+        for (std::size_t t = begin; t < end; t += elements_per_group) {
+            for (std::size_t c = 0; c < width_; ++c)
+                group[c].base = t == begin ? before[c] : op_(before[c], totals[c]);
+            local.template run_rows<Results>(group, t, end - t, rows_of_group{});
+            if (end - t >= elements_per_group)
+                append(group, t == begin, totals.data());
+        }
+        if (end == length_)
+            return;
+        for (std::size_t c = 0; c < width_; ++c)
+            before[c] = op_(before[c], totals[c]);
+    }
+
+    /// Appends the totals of a group to those of the groups before it.
+    void append(columns const& group, bool is_first, V* totals) const
+    {
+        for (std::size_t c = 0; c < width_; ++c)
+            totals[c] = is_first ? group[c].total() : op_(totals[c], group[c].total());
+    }
+
+    template <results Results, std::size_t... I>
+    [[gnu::always_inline]] void run_rows(
+        columns& group, std::size_t t, std::size_t count, std::index_sequence<I...>) const
+    {
+        static_cast<void>(((I < count && (run_row<Results, I>(group, t + I), true)) && ...));
+    }
+
+    template <results Results, std::size_t I>
+    [[gnu::always_inline]] void run_row(columns& group, std::size_t t) const
+    {
+        for (std::size_t c = 0; c < width_; ++c) {
+            column& at = group[c];
+            V const prefix = combine<Results, I, 0>(at, access_.read(t, c));
+            if constexpr (Results == results::inclusive) {
+                access_.write(t, c, op_(at.base, prefix));
+            } else if constexpr (Results == results::exclusive) {
+                access_.write(t, c, I == 0 ? at.base : op_(at.base, at.previous));
+                at.previous = prefix;
+            }
+        }
+    }
+
+    /// Combines x, element I of its group, with what comes before it there, from this level of the tree on,
+    /// and keeps the tree that ends with it.
+    template <results Results, std::size_t I, std::size_t Level>
+    [[gnu::always_inline]] V combine(column& at, V const& x) const
+    {
+        constexpr bool ends_tree = (I + 1) % (std::size_t{1} << Level) == 0;
+        if constexpr ((I >> Level) % 2 != 0 && (ends_tree || Results != results::none)) {
+            return combine<Results, I, Level + 1>(at, op_(at.trees[Level], x));
+        } else {
+            if constexpr (ends_tree)
+                at.trees[Level] = x;
+            if constexpr ((I >> Level) != 0)
+                return combine<Results, I, Level + 1>(at, x);
+            else
+                return x;
+        }
+    }
+
+    Op op_;
+    Access access_;
+    std::size_t length_;
+    std::size_t width_;
+    bool exclusive_;
+};
+
+} // namespace xloom::kernel
+
 // ==== xloom/kernel/strip_prefix.hpp ====
 // A parallel scan of several sequences at once, element by element: for every callable, type and layout.
 
@@ -5277,12 +5427,11 @@ template <class T>
 struct lane_access {
     strip_items<T const> x;
     strip_items<T> y;
-    T const* start;
+    T start;
 
     using lanes = kernel::lanes_t<T>;
 
-    bool has_initial() const { return start != nullptr; }
-    lanes initial(std::size_t) const { return kernel::broadcast(*start); }
+    lanes initial(std::size_t) const { return kernel::broadcast(start); }
     lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {
@@ -5660,15 +5809,17 @@ std::size_t scan_neighbours(T const* x, T* y, sequences<2> const& all, T const* 
     std::size_t parts, Policy const& policy)
 {
     using lanes = kernel::lanes_t<T>;
-    using strip = kernel::strip_prefix<lanes, Ops, lane_access<T>, false>;
+    using strip = kernel::row_prefix<lanes, Ops, lane_access<T>>;
     constexpr std::size_t count = kernel::lane_count<T>;
     std::size_t const whole = all.neighbours() / count * count;
     auto const make = [&](std::size_t first, std::size_t width) {
         auto const at = all(first);
-        return strip(Ops{}, {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, start},
+        return strip(Ops{},
+            {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1},
+                start != nullptr ? *start : Ops::neutral()},
             all.length(), width / count, exclusive);
     };
-    detail::run_strips_of_rows(all, 0, whole, count * kernel::strip_width<lanes>, parts, make, policy);
+    detail::run_strips_of_rows(all, 0, whole, count * kernel::row_width<lanes>, parts, make, policy);
     return whole;
 }
 
@@ -14545,14 +14696,11 @@ inline std::string describe_one_tuple(shape const& indices)
                                : std::string();
 }
 
-/// Checks the shapes and options of ScatterND: k = indices.shape[-1] leading axes of data are indexed,
-/// updates is indices.shape[:-1] ++ data.shape[k:].
+/// Returns the shape of updates, indices.shape[:-1] ++ data.shape[k:]: the k = indices.shape[-1] leading axes
+/// of data are indexed.
 ///
-/// Errors    shape_error: rank 0; over max_rank; k > r; shape of updates; a size that overflows.
-///           option_error: options that contradict each other.
-/// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
-[[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
-    shape const& indices, shape const& updates, scatter_nd_options const& options)
+/// Errors    shape_error: rank 0; over max_rank; k > r.
+constexpr shape shape_of_updates(std::string_view op, shape const& data, shape const& indices)
 {
     check_not_scalar(op, "data", data);
     check_not_scalar(op, "indices", indices);
@@ -14563,11 +14711,49 @@ inline std::string describe_one_tuple(shape const& indices)
             indices.size() == 1 ? describe_one_tuple(indices) : std::string(" Index fewer axes."));
     shape const front = drop_axis(indices, indices.size() - 1);
     check_rank(op, "updates", front.size() + data.size() - k);
-    shape const expected = joined(front, data, k);
+    return joined(front, data, k);
+}
+
+/// True if NumPy broadcasts `from` to `to`.
+constexpr bool can_broadcast(shape const& from, shape const& to)
+{
+    if (from.size() > to.size())
+        return false;
+    for (std::size_t axis = 1; axis <= from.size(); ++axis)
+        if (from[from.size() - axis] != 1 && from[from.size() - axis] != to[to.size() - axis])
+            return false;
+    return true;
+}
+
+/// Returns the shape to which updates are broadcast.
+///
+/// Errors    shape_error: of shape_of_updates; updates cannot be broadcast to that shape.
+/// Source    NumPy, "Broadcasting".
+[[gnu::noinline]] constexpr shape broadcast_shape(
+    std::string_view op, shape const& data, shape const& indices, shape const& updates)
+{
+    shape const expected = shape_of_updates(op, data, indices);
+    if (!can_broadcast(updates, expected))
+        fail<shape_error>(op, ": updates must broadcast to the shape indices.shape[:-1] ++ data.shape[",
+            indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
+            indices, "). From the last axis on, give each the length there or 1.",
+            describe_one_tuple(indices));
+    return expected;
+}
+
+/// Checks the shapes and options of ScatterND.
+///
+/// Errors    shape_error: of shape_of_updates; another shape of updates; a size that overflows.
+///           option_error: options that contradict each other.
+/// Source    ONNX ScatterND-18, text; its inference reads neither indices nor updates.
+[[gnu::noinline]] constexpr void check_scatter_nd(std::string_view op, shape const& data,
+    shape const& indices, shape const& updates, scatter_nd_options const& options)
+{
+    shape const expected = shape_of_updates(op, data, indices);
     if (updates != expected)
-        fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[", k,
-            ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ", indices,
-            "). Give updates that shape.", describe_one_tuple(indices));
+        fail<shape_error>(op, ": updates must have the shape indices.shape[:-1] ++ data.shape[",
+            indices.back(), ":] = ", expected, ", but it is ", updates, " (data ", data, ", indices ",
+            indices, "). Give updates that shape.", describe_one_tuple(indices));
     if (!has_strides(data) || !has_strides(updates))
         fail<shape_error>(op, ": the size of a tensor must fit in memory, its strides too, but data is ",
             data, " and updates is ", updates, ". Reduce a dimension.");
@@ -15988,10 +16174,126 @@ void for_each_owned(
 // ==== xloom/kernel/scatter_nd.hpp ====
 // ScatterND over raw memory: updates of the slices at index tuples, those of one slice in order.
 
+// ==== xloom/kernel/broadcast_updates.hpp ====
+// Updates of a scatter that are broadcast: items that several updates, or several items of one, share.
+
+namespace xloom::kernel {
+
+/// A map from the number of an element, in row-major order, to its offset. Axes of length 1 are dropped, and
+/// adjacent axes that have a common stride are merged: without an axis behind the first, it is one product.
+class offset_map {
+public:
+    constexpr explicit offset_map(xloom::detail::strided_layout const& layout)
+    {
+        for (std::size_t axis = 0; axis < layout.dims.size(); ++axis) {
+            std::size_t const dim = layout.dims[axis];
+            std::ptrdiff_t const stride = layout.strides[axis];
+            if (dim == 1)
+                continue;
+            if (!dims_.empty() && strides_.back() == stride * static_cast<std::ptrdiff_t>(dim)) {
+                dims_.back() *= dim;
+                strides_.back() = stride;
+            } else {
+                dims_.push_back(dim);
+                strides_.push_back(stride);
+            }
+        }
+    }
+
+    /// Requires that there is an element of this number.
+    constexpr std::ptrdiff_t operator()(std::size_t number) const
+    {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t axis = dims_.size(); axis-- > 1; number /= dims_[axis])
+            offset += static_cast<std::ptrdiff_t>(number % dims_[axis]) * strides_[axis];
+        return dims_.empty() ? offset : offset + static_cast<std::ptrdiff_t>(number) * strides_[0];
+    }
+
+    /// True if each offset is `stride` more than the one before.
+    constexpr bool has_stride(std::ptrdiff_t stride) const
+    {
+        return dims_.empty() || (dims_.size() == 1 && strides_[0] == stride);
+    }
+
+private:
+    shape dims_{};
+    strides strides_{};
+};
+
+/// One update, whose items have any strides.
+template <class T>
+struct broadcast_update {
+    T const* first;
+    offset_map const& offset_of;
+
+    T const& operator[](std::size_t i) const { return first[offset_of(i)]; }
+};
+
+/// Updates that are broadcast.
+template <class T>
+class broadcast_updates {
+public:
+    /// The layouts are those of the updates' first items and of the items of one update.
+    constexpr broadcast_updates(T const* items, xloom::detail::strided_layout const& updates,
+        xloom::detail::strided_layout const& items_of_one)
+        : items_(items), update_(updates), item_(items_of_one)
+    {}
+
+    /// Returns the first item of an update.
+    T const* first(std::size_t number) const { return items_ + update_(number); }
+
+    broadcast_update<T> operator[](std::size_t number) const { return {first(number), item_}; }
+
+    /// True if all items of an update are the same one.
+    bool has_one_item() const { return item_.has_stride(0); }
+    bool has_contiguous_items() const { return item_.has_stride(1); }
+    /// True if all updates are the same one.
+    bool has_one_update() const { return update_.has_stride(0); }
+
+    /// Returns the updates without their first `count` items. Requires one item or contiguous items.
+    broadcast_updates from_item(std::size_t count) const
+    {
+        broadcast_updates rest = *this;
+        rest.items_ += item_(count);
+        return rest;
+    }
+
+private:
+    T const* items_;
+    offset_map update_;
+    offset_map item_;
+};
+
+/// Returns the items of an update; contiguous updates have `size` items each.
+template <class T>
+T const* items_of(T const* updates, std::size_t number, std::size_t size)
+{
+    return updates + number * size;
+}
+template <class T>
+broadcast_update<T> items_of(broadcast_updates<T> const& updates, std::size_t number, std::size_t)
+{
+    return updates[number];
+}
+
+/// Returns the updates without the first `count` items of each.
+template <class T>
+T const* from_item(T const* updates, std::size_t count)
+{
+    return updates + count;
+}
+template <class T>
+broadcast_updates<T> from_item(broadcast_updates<T> const& updates, std::size_t count)
+{
+    return updates.from_item(count);
+}
+
+} // namespace xloom::kernel
+
 namespace xloom::kernel {
 
 /// A function object that applies updates to `size` contiguous elements of each slice; updates have a stride
-/// of `step` elements.
+/// of `step` elements, or are broadcast.
 struct contiguous_slices {
     std::size_t size;
     std::size_t step;
@@ -16020,7 +16322,37 @@ struct contiguous_slices {
         }
     }
 
+    /// Applies updates that are broadcast. Requires one item or contiguous items in each.
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T* data, broadcast_updates<T> const& values, Reduce& reduce) const
+    {
+        if (size == 1 && values.has_one_update()) {
+            one_value<T> update = *values.first(0);
+            updates.for_each([&](std::ptrdiff_t offset, std::size_t) {
+                data[offset] = static_cast<T>(reduce(std::move(data[offset]), update));
+            });
+        } else if (values.has_one_item()) {
+            updates.for_each([&, count = size](std::ptrdiff_t offset, std::size_t number) {
+                T* __restrict const slice = data + offset;
+                one_value<T> update = *values.first(number);
+                for (std::size_t i = 0; i < count; ++i)
+                    slice[i] = static_cast<T>(reduce(std::move(slice[i]), update));
+            });
+        } else {
+            updates.for_each([&, count = size](std::ptrdiff_t offset, std::size_t number) {
+                T* __restrict const slice = data + offset;
+                T const* __restrict const update = values.first(number);
+                for (std::size_t i = 0; i < count; ++i)
+                    slice[i] = static_cast<T>(reduce(std::move(slice[i]), update[i]));
+            });
+        }
+    }
+
 private:
+    /// An item that a loop reads again and again: kept in a register if that costs no copy of its memory.
+    template <class T>
+    using one_value = std::conditional_t<std::is_trivially_copyable_v<T>, T const, T const&>;
+
     template <std::size_t Size, class Updates, class T, class Reduce>
     static void apply(Updates const& updates, T* data, T const* values, Reduce& reduce)
     {
@@ -16042,17 +16374,32 @@ struct strided_slices {
     void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
     {
         updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            pairs.for_each_pair(values + number * size, data + offset,
-                [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
+            apply(values + number * size, data + offset, reduce);
         });
+    }
+
+    template <class Updates, class T, class Reduce>
+    void operator()(Updates const& updates, T* data, broadcast_updates<T> const& values, Reduce& reduce) const
+    {
+        updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
+            apply(values.first(number), data + offset, reduce);
+        });
+    }
+
+private:
+    template <class T, class Reduce>
+    void apply(T const* update, T* slice, Reduce& reduce) const
+    {
+        pairs.for_each_pair(
+            update, slice, [&](T const& from, T& to) { to = static_cast<T>(reduce(std::move(to), from)); });
     }
 };
 
 /// Applies updates `from` .. `to` - 1, of `step` elements each, to the slices of `data` at the offsets of
-/// `read`. Returns false if an index is out of range, before its block of updates is applied. Allocates
-/// nothing.
-template <class T, class Slices, class Reduce>
-bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, T const* values,
+/// `read`. `values` is a T const* or broadcast_updates<T>. Returns false if an index is out of range, before
+/// its block of updates is applied. Allocates nothing.
+template <class T, class Values, class Slices, class Reduce>
+bool scatter_nd(offset_reader const& read, std::size_t from, std::size_t to, T* data, Values const& values,
     std::size_t step, Slices const& slices, Reduce& reduce)
 {
     return kernel::for_each_block(read, from, to, data, step, [&](auto const& block) {
@@ -16085,11 +16432,13 @@ public:
         : data_(data), step_(step), rule_(rule), counts_(slices), sums_(keeps_sums ? slices * step : 0)
     {}
 
-    template <class Updates, class Reduce>
-    void operator()(Updates const& updates, T* data, T const* values, Reduce& reduce) const
+    /// Applies all updates; `values` is a T const* or broadcast_updates<T>.
+    template <class Updates, class Values, class Reduce>
+    void operator()(Updates const& updates, T* data, Values const& values, Reduce& reduce) const
     {
         updates.for_each([&](std::ptrdiff_t offset, std::size_t number) {
-            apply(static_cast<std::size_t>(offset), data + offset, values + number * step_, reduce);
+            apply(static_cast<std::size_t>(offset), data + offset, kernel::items_of(values, number, step_),
+                reduce);
         });
     }
 
@@ -16117,8 +16466,8 @@ public:
 private:
     static constexpr bool keeps_sums = !std::is_same_v<T, Sum>;
 
-    template <class Reduce>
-    void apply(std::size_t at, T* old, T const* update, Reduce& reduce) const
+    template <class Update, class Reduce>
+    void apply(std::size_t at, T* old, Update const& update, Reduce& reduce) const
     {
         std::size_t const earlier = counts_[at / step_]++;
         if (earlier != 0 && rule_.only_first)
@@ -16313,6 +16662,71 @@ void check_reduction(std::string_view op, scatter_nd_options const& options)
 // ==== xloom/run/indexed/scatter_call.hpp ====
 // A call of ScatterND: the constructor checks the operands and options, before anything is written.
 
+// ==== xloom/run/indexed/broadcast_items.hpp ====
+// An operand of ScatterND whose items are broadcast to the shape of the updates.
+
+namespace xloom::detail {
+
+/// Returns the layout of an operand, a tensor or a scalar, that is broadcast: axes that are repeated have
+/// stride 0. Requires that NumPy's rule allows it.
+template <class X>
+strided_layout broadcast_layout([[maybe_unused]] X const& operand, shape const& dims)
+{
+    strided_layout broadcast{dims, strides(dims.size(), 0)};
+    if constexpr (tensor<X>) {
+        strided_layout const own = detail::layout_of(operand);
+        std::size_t const added = dims.size() - own.dims.size();
+        for (std::size_t axis = 0; axis < own.dims.size(); ++axis)
+            if (own.dims[axis] != 1)
+                broadcast.strides[added + axis] = own.strides[axis];
+    }
+    return broadcast;
+}
+
+/// The items of an operand that is broadcast, where they are.
+template <class X>
+class broadcast_items {
+public:
+    /// The first `front` axes of the updates' shape number the updates.
+    broadcast_items(X const& operand, shape const& updates, std::size_t front)
+        : layout_(detail::broadcast_layout(operand, updates)),
+          front_(front),
+          updates_(first_item(operand), {part(updates, 0, front), part(layout_.strides, 0, front)}, slice())
+    {}
+
+    kernel::broadcast_updates<item_t<X>> const& updates() const { return updates_; }
+
+    /// Returns the strides of the items of one update.
+    strides slice_strides() const { return slice().strides; }
+
+private:
+    static item_t<X> const* first_item(X const& operand)
+    {
+        if constexpr (tensor<X>)
+            return enable_tensor<X>::data(operand);
+        else
+            return std::addressof(operand);
+    }
+
+    template <class Axes>
+    static Axes part(Axes const& axes, std::size_t from, std::size_t to)
+    {
+        return Axes(axes.begin() + from, axes.begin() + to);
+    }
+
+    strided_layout slice() const
+    {
+        std::size_t const rank = layout_.dims.size();
+        return {part(layout_.dims, front_, rank), part(layout_.strides, front_, rank)};
+    }
+
+    strided_layout layout_;
+    std::size_t front_;
+    kernel::broadcast_updates<item_t<X>> updates_;
+};
+
+} // namespace xloom::detail
+
 // ==== xloom/run/indexed/scatter_indices.hpp ====
 // The indices of a call of ScatterND or of its derivative, checked together with the shapes and the options.
 
@@ -16399,10 +16813,11 @@ private:
 namespace xloom::detail {
 
 /// The checked operands of a ScatterND call. `data` may be moved or copied afterwards.
-template <class Indices, class Updates>
+template <class Indices, class Updates, bool IsBroadcast = false>
 class scatter_call : public scatter_indices<Indices> {
 public:
     using item = item_t<Updates>;
+    static constexpr bool is_broadcast = false;
 
     template <class Data>
     scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
@@ -16414,8 +16829,50 @@ public:
 
     item const* updates() const { return updates_.data(); }
 
+    /// True if the items of each update are contiguous, or all the same one.
+    static constexpr bool has_contiguous_updates() { return true; }
+
+    /// Returns the strides of the items of one update, whose shape is given.
+    static strides update_strides(shape const& dims) { return row_major_strides(dims); }
+
 private:
     row_major_items<Updates> updates_;
+};
+
+/// A call whose updates are broadcast.
+template <class Indices, class Updates>
+class scatter_call<Indices, Updates, true> : public scatter_indices<Indices> {
+public:
+    using item = item_t<Updates>;
+    static constexpr bool is_broadcast = true;
+
+    template <class Data>
+    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+        scatter_nd_options const& options, index_check when)
+        : scatter_call(op, data, indices, updates,
+              broadcast_shape(
+                  op, detail::shape_of(data), detail::shape_of(indices), detail::shape_of(updates)),
+              options, when)
+    {}
+
+    kernel::broadcast_updates<item> const& updates() const { return updates_.updates(); }
+
+    bool has_contiguous_updates() const
+    {
+        return updates().has_one_item() || updates().has_contiguous_items();
+    }
+
+    strides update_strides(shape const&) const { return updates_.slice_strides(); }
+
+private:
+    template <class Data>
+    scatter_call(std::string_view op, Data const& data, Indices const& indices, Updates const& updates,
+        shape const& required, scatter_nd_options const& options, index_check when)
+        : scatter_indices<Indices>(op, detail::shape_of(data), indices, required, options, when),
+          updates_(updates, required, detail::rank_of(indices) - 1)
+    {}
+
+    broadcast_items<Updates> updates_;
 };
 
 } // namespace xloom::detail
@@ -16471,8 +16928,8 @@ public:
     }
 
     /// Returns false if the reader finds an index out of range.
-    template <class T, class Slices, class Reduce>
-    bool operator()(T* data, T const* values, Slices const& slices, Reduce& reduce) const
+    template <class T, class Values, class Slices, class Reduce>
+    bool operator()(T* data, Values const& values, Slices const& slices, Reduce& reduce) const
     {
         std::size_t const count = read_.count();
         auto const apply_range = [&](std::size_t begin, std::size_t end) {
@@ -16519,14 +16976,14 @@ constexpr bool can_cut_slices(std::size_t slice_size, std::size_t parts)
 }
 
 /// Applies every update on each of `parts` threads, each to its own part of the slice.
-template <class T, class Reduce, class Policy>
-void apply_pieces(kernel::offset_reader const& read, T* data, T const* values, std::size_t slice_size,
+template <class T, class Values, class Reduce, class Policy>
+void apply_pieces(kernel::offset_reader const& read, T* data, Values const& values, std::size_t slice_size,
     Reduce& reduce, Policy const& policy, std::size_t parts)
 {
     policy.for_each(parts, [&](std::size_t part) {
         std::size_t const begin = begin_of_part(part, parts, slice_size),
                           end = begin_of_part(part + 1, parts, slice_size);
-        kernel::scatter_nd(read, 0, read.count(), data + begin, values + begin, slice_size,
+        kernel::scatter_nd(read, 0, read.count(), data + begin, kernel::from_item(values, begin), slice_size,
             kernel::contiguous_slices{end - begin, slice_size}, reduce);
     });
 }
@@ -16585,7 +17042,7 @@ bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     strided_layout const slice{shape(layout.dims.begin() + axis, layout.dims.end()),
         strides(layout.strides.begin() + axis, layout.strides.end())};
 
-    bool const is_contiguous = is_row_major(slice);
+    bool const is_contiguous = is_row_major(slice) && call.has_contiguous_updates();
     std::size_t const pieces = parts_for(policy, tuples.count * size);
     if (is_contiguous && can_cut_slices(size, pieces)) {
         apply_pieces(read, items, call.updates(), size, reduce, policy, pieces);
@@ -16596,7 +17053,7 @@ bool run_untracked(Call const& call, Data& data, Reduce& reduce, Policy const& p
     if (is_contiguous)
         return run(items, call.updates(), kernel::contiguous_slices{size, size}, reduce);
     return run(items, call.updates(),
-        kernel::strided_slices{{slice.dims, row_major_strides(slice.dims), slice.strides}, size}, reduce);
+        kernel::strided_slices{{slice.dims, call.update_strides(slice.dims), slice.strides}, size}, reduce);
 }
 
 /// Updates `data` in place. Requires the shape that the call was checked with, and memory that no other
@@ -20612,7 +21069,6 @@ struct affine_lane_access {
 
     using map = kernel::affine_map<kernel::lanes_t<T>>;
 
-    static constexpr bool has_initial() { return true; }
     map initial(std::size_t c) const
     {
         kernel::lanes_t<T> const zero{};
@@ -20696,7 +21152,7 @@ std::size_t run_neighbours(
     recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
 {
     using map = kernel::affine_map<kernel::lanes_t<T>>;
-    using strip = kernel::strip_prefix<map, kernel::compose, affine_lane_access<T>, false>;
+    using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
     constexpr std::size_t count = kernel::lane_count<T>;
     std::size_t const whole = all.neighbours() / count * count;
     auto const make = [&](std::size_t first, std::size_t width) {
@@ -20707,7 +21163,7 @@ std::size_t run_neighbours(
                 {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
             all.length(), width / count, false);
     };
-    detail::run_strips_of_rows(all, 0, whole, count * kernel::strip_width<map>, parts, make, policy);
+    detail::run_strips_of_rows(all, 0, whole, count * kernel::row_width<map>, parts, make, policy);
     return whole;
 }
 
@@ -26524,7 +26980,7 @@ template <class Call, tensor Data, class Reduce, class Policy>
 owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce, Policy const& policy)
 {
     using T = item_t<Data>;
-    if constexpr (can_fuse<Data, Reduce>)
+    if constexpr (can_fuse<Data, Reduce> && !Call::is_broadcast)
         if (!is_tracked<T>(call.options(), reduce) && is_row_major(detail::layout_of(data)) &&
             is_fusing_worthwhile(call, policy.concurrency())) {
             call.require_in_range();
@@ -26545,6 +27001,168 @@ owned_t<Data> scattered_copy(Call const& call, Data const& data, Reduce& reduce,
 
 // ==== xloom/run/indexed/scatter_types.hpp ====
 // The requirements on the types of a call of scatter_nd or scatter_nd_into, with their compile-time errors.
+
+// ==== xloom/run/indexed/updates_operand.hpp ====
+// The updates of ScatterND as a tensor or a scalar of data's element type, whether or not they are broadcast.
+
+// ==== xloom/core/exact_cast.hpp ====
+// Conversion of a built-in number to an element type where that keeps its value.
+
+namespace xloom::detail {
+
+/// True if a floating-point number, truncated, is in the range of an integer type.
+template <std::integral Int, std::floating_point Float>
+bool is_in_range(Float value)
+{
+    Float const end = std::ldexp(Float{1}, std::numeric_limits<Int>::digits);
+    return value < end && value >= (std::is_signed_v<Int> ? -end : Float{0});
+}
+
+/// True if static_cast<To>(value) has the same value. To and From are int and longer integers, float, or
+/// double.
+template <builtin_number To, builtin_number From>
+bool is_exact(From value)
+{
+    if constexpr (std::integral<To> && std::integral<From>)
+        return std::in_range<To>(value);
+    else if constexpr (std::integral<To>)
+        return is_in_range<To>(value) && static_cast<From>(static_cast<To>(value)) == value;
+    else if constexpr (std::integral<From>)
+        return is_in_range<From>(static_cast<To>(value)) &&
+               static_cast<From>(static_cast<To>(value)) == value;
+    else
+        return std::isnan(value) || static_cast<From>(static_cast<To>(value)) == value;
+}
+
+/// Returns the number as a To, or nothing if no To has its value.
+template <number To, builtin_number From>
+std::optional<To> exact_cast(From value)
+{
+    using computed = decltype(+std::declval<To const&>());
+    auto const promoted = +value;
+    if (!is_exact<computed>(promoted))
+        return std::nullopt;
+    auto const number = static_cast<computed>(promoted);
+    To const result = cast<To>(number);
+    bool const is_nan = number != number;
+    if (is_nan ? +result == +result : +result != number)
+        return std::nullopt;
+    return result;
+}
+
+} // namespace xloom::detail
+
+// ==== xloom/tensor/broadcast.hpp ====
+// The mark of an operand that is broadcast to the shape which the operator requires.
+
+namespace xloom {
+
+/// An operand that is to be broadcast; made by broadcast().
+template <class X>
+struct broadcast_operand {
+    X operand; ///< a scalar or a temporary by value, otherwise a reference
+};
+
+/// The type of broadcast. Why a function object: xt and xsimd have functions of this name, which
+/// argument-dependent lookup would find beside a function.
+struct broadcast_t {
+    template <class X>
+    constexpr auto operator()(X&& operand) const
+    {
+        using bare = std::remove_cvref_t<X>;
+        if constexpr (tensor<bare> || detail::lazy<bare>)
+            return broadcast_operand<std::conditional_t<std::is_lvalue_reference_v<X>, bare const&, bare>>{
+                std::forward<X>(operand)};
+        else
+            return broadcast_operand<bare>{std::forward<X>(operand)};
+    }
+};
+
+/// Marks updates of scatter_nd to be broadcast to the required shape by NumPy's rule: shapes are aligned at
+/// their last axes, where a length of 1 and a missing axis repeat the items. The items are not written out.
+///
+/// Shapes    a scalar, or a tensor of any layout.
+/// Types     data's element type. Where that is a number, a scalar may be a built-in number of another type
+///           with a value that both types have: broadcast(1) counts in float, too.
+/// Errors    of scatter_nd: shape_error: a shape that cannot be broadcast. type_error: data's element type
+///           does not have the value of a scalar.
+/// Cost      constant: variables are referred to, temporaries are moved in, scalars are copied.
+/// Source    NumPy, "Broadcasting".
+/// Example
+/// ```cpp
+/// xt::xtensor<std::int64_t, 1> counts = {0, 0, 0};
+/// xt::xtensor<int, 2> const bins = {{2}, {0}, {2}, {2}};
+/// xloom::scatter_nd_into(counts, bins, xloom::broadcast(1), xloom::reduce_add);
+/// counts; // = [1, 0, 3]
+/// ```
+inline constexpr broadcast_t broadcast{};
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_broadcast = false;
+template <class X>
+inline constexpr bool is_broadcast<broadcast_operand<X>> = true;
+
+/// Returns the operand without the mark.
+template <class X>
+X const& unmarked(X const& operand)
+{
+    return operand;
+}
+template <class X>
+std::remove_reference_t<X> const& unmarked(broadcast_operand<X> const& marked)
+{
+    return marked.operand;
+}
+
+/// The type of an operand without the mark.
+template <class X>
+using unmarked_t = bare<decltype(detail::unmarked(std::declval<X const&>()))>;
+
+} // namespace detail
+} // namespace xloom
+
+namespace xloom::detail {
+
+/// True if updates are a number that is broadcast, and data has items of another type T.
+template <class Updates, class T>
+inline constexpr bool is_converted = is_broadcast<Updates> && builtin_number<unmarked_t<Updates>> &&
+                                     number<T> && !std::is_same_v<unmarked_t<Updates>, T>;
+
+template <std::floating_point Float>
+std::string describe_number(Float value)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.15g", static_cast<double>(value));
+    return text;
+}
+template <std::integral Int>
+std::string describe_number(Int value)
+{
+    return concat(value);
+}
+
+/// Returns updates without the mark of broadcast(), a number that is broadcast as a T.
+///
+/// Errors    type_error: no T has the value of that number.
+template <class T, class Updates>
+decltype(auto) operand_of([[maybe_unused]] std::string_view op, Updates const& updates)
+{
+    if constexpr (!is_converted<Updates, T>) {
+        return detail::unmarked(updates);
+    } else {
+        std::optional<T> const converted = exact_cast<T>(updates.operand);
+        if (!converted)
+            fail<type_error>(op,
+                ": a number that is broadcast must be one of data's element type, but it is ",
+                detail::describe_number(+updates.operand), " and data holds ", element_name<T>(),
+                ". Convert it first.");
+        return T(*converted);
+    }
+}
+
+} // namespace xloom::detail
 
 namespace xloom::detail {
 
@@ -26572,7 +27190,8 @@ consteval bool is_valid_scatter_nd()
             "xloom::scatter_nd_into: data is updated in place, so it must be a variable or a view of one");
     else if constexpr (!are_valid_scatter_nd_indices<Indices>())
         return false;
-    else if constexpr (!std::is_same_v<item_t<Updates>, item_t<Data>>)
+    else if constexpr (!std::is_same_v<item_t<unmarked_t<Updates>>, item_t<Data>> &&
+                       !is_converted<Updates, item_t<Data>>)
         static_assert(
             never<Updates>, "xloom::scatter_nd: updates must have data's element type; convert them first");
     else if constexpr (!is_named<Reduce> && !reduces_items<Reduce, item_t<Data>>)
@@ -26607,7 +27226,8 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
     } else if constexpr (lazy<bare<Data>>) {
         return scatter_nd<false>(op, owned_t<Data>(data), indices, updates, reduce, options, policy);
     } else {
-        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, updates));
+        auto const& operand = detail::operand_of<item_t<Data>>(op, updates);
+        auto const [index_tensor, update_tensor] = detail::evaluated_inputs(std::tie(indices, operand));
         check_rank(op, "data", detail::rank_of(data));
         check_rank(op, "indices", detail::rank_of(index_tensor));
         check_rank(op, "updates", detail::rank_of(update_tensor));
@@ -26616,8 +27236,8 @@ auto scatter_nd(std::string_view op, Data&& data, Indices const& indices, Update
         index_check when = index_check::before_use;
         if constexpr (is_copying)
             when = index_check_of<bare<Data>, Reduce, Policy>(chosen, reduce);
-        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>> const call(
-            op, data, index_tensor, update_tensor, chosen, when);
+        scatter_call<bare<decltype(index_tensor)>, bare<decltype(update_tensor)>, is_broadcast<Updates>> const
+            call(op, data, index_tensor, update_tensor, chosen, when);
         check_reduction<item_t<Data>, Reduce>(op, chosen);
         if constexpr (is_copying) {
             return scattered_copy(call, data, reduce, policy);
@@ -26647,11 +27267,12 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///     for i in ndindex(indices.shape[:-1]):                       # in row-major order
 ///         output[indices[i]] = reduce(output[indices[i]], updates[i])
 ///
-/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)]; q,
-///           r >= 1, 0 <= k <= r; the result as data. With k = r an update is one item; a single one (q = 1)
-///           may be a plain number. Any layout.
-/// Types     data and updates of one type, any; indices of any integer type. A negative index counts from the
-///           end of its axis.
+/// Shapes    data [d0 .. d(r-1)], indices [i0 .. i(q-2), k], updates exactly [i0 .. i(q-2), dk .. d(r-1)], or
+///           broadcast(updates) of a shape that broadcasts to it, such as broadcast(1); q, r >= 1, 0 <= k <=
+///           r; the result as data. With k = r an update is one item; a single one (q = 1) may be a plain
+///           number. Any layout.
+/// Types     data and updates of one type, any (a scalar in broadcast() may be another number); indices of
+///           any integer type. A negative index counts from the end of its axis.
 /// Options   reduction (none): chosen at run time; an option_error if it is not defined for the type. mean
 ///           divides the sum of the old value and the updates by their number. bounds (check). duplicates
 ///           (last). include_self (true). accumulate_in_float (false): if false, 16-bit and smaller floats
@@ -26665,18 +27286,20 @@ inline constexpr std::string_view scatter_nd_name = "xloom::scatter_nd",
 ///           slices from two on, for single items from eight on unless most updates go to a few slices, or
 ///           with a promise. Several threads may call a callable at once, never for the same item: a long
 ///           slice is split among them.
-/// Errors    before the first write, with data unchanged even if moved in: shape_error, option_error,
-///           index_error (all offending positions and values), overlap_error, std::bad_alloc. Exceptions of a
-///           callable propagate; data that was moved in is then left as by scatter_nd_into.
+/// Errors    before the first write, with data unchanged even if moved in: shape_error, type_error (of a
+///           number in broadcast()), option_error, index_error (all offending positions and values),
+///           overlap_error, std::bad_alloc. Exceptions of a callable propagate; data that was moved in is
+///           then left as by scatter_nd_into.
 /// Order     row-major; with reduction::none the last of several updates of a slice takes effect (unspecified
 ///           in ONNX).
 /// Cost      indices and updates read, the indexed slices read and written; a copy of data unless it is moved
-///           in, and of operands that are not row-major; another pass over the indices, except in a copy with
-///           one thread and a reduction of xloom. duplicates::first, include_self = false,
-///           mean: also one count per slice; duplicates::error, and unique in debug builds: one integer per
-///           slice, or two per update where updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and
-///           updates may be fused: one more pass over indices and one allocation of an integer per slice and
-///           update. accumulate_in_float: also a float per item. Threads: at most 128 KiB each.
+///           in, and of operands that are not row-major, except those in broadcast(), which are read where
+///           they are; another pass over the indices, except in a copy with one thread and a reduction of
+///           xloom. duplicates::first, include_self = false, mean: also one count per slice;
+///           duplicates::error, and unique in debug builds: one integer per slice, or two per update where
+///           updates are few. For slices >= 1 KiB and data >= 1 MiB, copy and updates, unless these are
+///           broadcast, may be fused: one more pass over indices and one allocation of an integer per slice
+///           and update. accumulate_in_float: also a float per item. Threads: at most 128 KiB each.
 /// Aliasing  data that is moved in must share no memory with indices or updates.
 /// Source    ONNX ScatterND-11 to 18; infer_scatter_nd has ONNX's own shape rule.
 /// Example

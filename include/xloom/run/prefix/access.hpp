@@ -79,12 +79,11 @@ template <class T>
 struct lane_access {
     strip_items<T const> x;
     strip_items<T> y;
-    T const* start;
+    T start;
 
     using lanes = kernel::lanes_t<T>;
 
-    bool has_initial() const { return start != nullptr; }
-    lanes initial(std::size_t) const { return kernel::broadcast(*start); }
+    lanes initial(std::size_t) const { return kernel::broadcast(start); }
     lanes read(std::size_t t, std::size_t c) const { return kernel::load_lanes(x.lanes(t, c)); }
     void write(std::size_t t, std::size_t c, lanes const& value) const
     {

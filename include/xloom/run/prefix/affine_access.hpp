@@ -40,7 +40,6 @@ struct affine_lane_access {
 
     using map = kernel::affine_map<kernel::lanes_t<T>>;
 
-    static constexpr bool has_initial() { return true; }
     map initial(std::size_t c) const
     {
         kernel::lanes_t<T> const zero{};

@@ -6,6 +6,7 @@
 
 #include <xloom/core/partition.hpp>
 #include <xloom/kernel/lane_prefix.hpp>
+#include <xloom/kernel/row_prefix.hpp>
 #include <xloom/kernel/strip_prefix.hpp>
 #include <xloom/run/prefix/affine_access.hpp>
 #include <xloom/run/prefix/scan_sequences.hpp>
@@ -54,7 +55,7 @@ std::size_t run_neighbours(
     recurrence_operands<T> const& of, sequences<4> const& all, std::size_t parts, Policy const& policy)
 {
     using map = kernel::affine_map<kernel::lanes_t<T>>;
-    using strip = kernel::strip_prefix<map, kernel::compose, affine_lane_access<T>, false>;
+    using strip = kernel::row_prefix<map, kernel::compose, affine_lane_access<T>>;
     constexpr std::size_t count = kernel::lane_count<T>;
     std::size_t const whole = all.neighbours() / count * count;
     auto const make = [&](std::size_t first, std::size_t width) {
@@ -65,7 +66,7 @@ std::size_t run_neighbours(
                 {of.h0.data + at[2], 0, all.beside()[2]}, {of.h.data + at[3], time[3], 1}},
             all.length(), width / count, false);
     };
-    detail::run_strips_of_rows(all, 0, whole, count * kernel::strip_width<map>, parts, make, policy);
+    detail::run_strips_of_rows(all, 0, whole, count * kernel::row_width<map>, parts, make, policy);
     return whole;
 }
 

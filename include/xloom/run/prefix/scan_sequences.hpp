@@ -11,6 +11,7 @@
 #include <xloom/core/tuning.hpp>
 #include <xloom/kernel/lane_prefix.hpp>
 #include <xloom/kernel/lane_reduction.hpp>
+#include <xloom/kernel/row_prefix.hpp>
 #include <xloom/kernel/strip_prefix.hpp>
 #include <xloom/run/prefix/access.hpp>
 #include <xloom/run/prefix/run_strips.hpp>
@@ -106,15 +107,17 @@ std::size_t scan_neighbours(T const* x, T* y, sequences<2> const& all, T const* 
     std::size_t parts, Policy const& policy)
 {
     using lanes = kernel::lanes_t<T>;
-    using strip = kernel::strip_prefix<lanes, Ops, lane_access<T>, false>;
+    using strip = kernel::row_prefix<lanes, Ops, lane_access<T>>;
     constexpr std::size_t count = kernel::lane_count<T>;
     std::size_t const whole = all.neighbours() / count * count;
     auto const make = [&](std::size_t first, std::size_t width) {
         auto const at = all(first);
-        return strip(Ops{}, {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1}, start},
+        return strip(Ops{},
+            {{x + at[0], all.time()[0], 1}, {y + at[1], all.time()[1], 1},
+                start != nullptr ? *start : Ops::neutral()},
             all.length(), width / count, exclusive);
     };
-    detail::run_strips_of_rows(all, 0, whole, count * kernel::strip_width<lanes>, parts, make, policy);
+    detail::run_strips_of_rows(all, 0, whole, count * kernel::row_width<lanes>, parts, make, policy);
     return whole;
 }
 
