@@ -26,8 +26,11 @@ loop_status run_loop_into(std::string_view op, Body& body, std::tuple<States&...
     {
         local_states held(states);
         auto const current = held.get();
-        auto const iteration = [&] { return control.status().trip_count; };
-        detail::run_bodies(op, y, iteration, [&] {
+        auto const fail = [&](element_reshaped const& found) {
+            detail::fail_if_own(
+                op, "scan_outputs", y, found, static_cast<std::size_t>(control.status().trip_count));
+        };
+        detail::run_bodies(fail, [&] {
             while (control.next(end))
                 do {
                     detail::enter_all(y);

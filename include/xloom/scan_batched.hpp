@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <xloom/check/lengths.hpp>
 #include <xloom/check/scan_batched.hpp>
 #include <xloom/run/scan/batch_rows.hpp>
+#include <xloom/run/scan/row_lengths.hpp>
 #include <xloom/run/scan/scan_batched_types.hpp>
 #include <xloom/run/scan/scan_body.hpp>
-#include <xloom/tensor/tensor_ref.hpp>
 
 namespace xloom {
 
@@ -24,23 +23,6 @@ struct as_tuple<std::tuple<Ys...>> {
     using type = std::tuple<Ys...>;
 };
 
-/// Checks sequence_lens and returns it as a vector; T for every row if it is omitted.
-template <class Lens>
-std::vector<std::size_t> sequence_lengths(std::string_view op, Lens const& sequence_lens, batch_extent extent)
-{
-    if constexpr (std::is_same_v<Lens, std::nullopt_t>) {
-        return std::vector<std::size_t>(extent.batch, extent.length);
-    } else {
-        lengths_ref const given(sequence_lens);
-        check_rank(op, "sequence_lens", given.rank());
-        check_lengths(op, "sequence_lens", given, extent.batch, "T", extent.length);
-        std::vector<std::size_t> lengths(extent.batch);
-        for (std::size_t b = 0; b < lengths.size(); ++b)
-            lengths[b] = static_cast<std::size_t>(given[b]);
-        return lengths;
-    }
-}
-
 template <class Step, class Body, class State, class Inputs, class Lens>
 auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const& sequence_lens,
     scan_batched_options const& options)
@@ -50,23 +32,24 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
     detail::check_ranks(op, "init", states);
     detail::check_ranks(op, "scan_inputs", inputs);
     batch_extent const extent =
-        check_scan_batched(op, detail::shapes_of(states), detail::shapes_of(inputs), options);
-    auto const lengths = detail::sequence_lengths(op, sequence_lens, extent);
+        check_scan_batched(op, "init", detail::shapes_of(states), detail::shapes_of(inputs), options);
+    row_lengths const lengths(op, sequence_lens, extent);
 
     rows_t<State> row{};
     using stack = batch_outputs<typename as_tuple<decltype(Step::scan_outputs)>::type>;
     stack outputs(op, extent);
+    batch_cursors<Inputs> elements(inputs, extent.length, options.directions);
     step_memory_pool recycled;
     for (std::size_t b = 0; b < extent.batch; ++b) {
         std::size_t const length = lengths[b];
         detail::for_each_leaf(
             states, [&](auto i, auto const& each) { detail::load_row(each, b, std::get<i>(row)); });
-        auto elements = batch_cursors<Inputs>::start(inputs, b, length, options.directions);
+        elements.start_row(inputs, b, length);
         // The first iteration of all gives the shapes of the outputs. The others write through writers of
         // their own, which stay in registers.
         std::size_t const opening = outputs.is_open() ? 0 : (std::min)(length, std::size_t{1});
         detail::iterate<Step>(
-            op, body, detail::leaves(row), elements, 0, opening,
+            op, body, detail::leaves(row), elements.cursors(), 0, opening,
             [&](auto const& values, std::size_t) {
                 outputs.open(values, b);
                 outputs.row(b).push(op, values, 0, b);
@@ -74,7 +57,7 @@ auto run_scan_batched(Body& body, State state, Inputs const& inputs, Lens const&
             b);
         auto writers = outputs.row(b, opening);
         detail::iterate<Step>(
-            op, body, detail::leaves(row), elements, opening, length,
+            op, body, detail::leaves(row), elements.cursors(), opening, length,
             [&](auto const& values, std::size_t t) { writers.push(op, values, t, b); }, b);
         outputs.end_row(b, length);
         detail::for_each_leaf(

@@ -39,6 +39,22 @@ std::array<bool, K> join_in_place(std::array<placed_operand, M> const& input_pla
     return holds_input;
 }
 
+/// Runs one iteration of a scan in place.
+template <class Body, class States, class Inputs, class Outputs, std::size_t K>
+void run_iteration(
+    Body& body, States const& states, Inputs& x, Outputs& y, std::array<bool, K> const& holds_input)
+{
+    detail::enter_all(x);
+    detail::enter_all(y);
+    detail::for_each_leaf(y, [&](auto k, auto& cursor) {
+        if (!holds_input[k])
+            detail::poison(cursor.element());
+    });
+    detail::call_body(body, states, detail::input_elements(x), detail::output_elements(y));
+    detail::leave_all(x);
+    detail::leave_all(y);
+}
+
 /// Runs a scan in place. Op is the operator's name in errors.
 ///
 /// Why Op is a template argument, and the states are not held by local_states: with either of them g++ 12
@@ -71,18 +87,12 @@ void run_scan_into(Body& body, std::tuple<States&...> states, Inputs const& inpu
     auto const current =
         std::apply([](auto&... state) { return std::tuple<States&...>(state.get()...); }, held);
     std::size_t t = 0;
-    auto const iteration = [&] { return t; };
-    detail::run_bodies(op, y, iteration, [&] {
+    auto const fail = [&](element_reshaped const& found) {
+        detail::fail_if_own(op, "scan_outputs", y, found, t);
+    };
+    detail::run_bodies(fail, [&] {
         for (; t < length; ++t) {
-            detail::enter_all(x);
-            detail::enter_all(y);
-            detail::for_each_leaf(y, [&](auto k, auto& cursor) {
-                if (!holds_input[k])
-                    detail::poison(cursor.element());
-            });
-            detail::call_body(body, current, detail::input_elements(x), detail::output_elements(y));
-            detail::leave_all(x);
-            detail::leave_all(y);
+            detail::run_iteration(body, current, x, y, holds_input);
             detail::for_each_leaf(guards, [&](auto i, auto const& guard) {
                 if (!guard.holds(std::get<i>(current)))
                     detail::fail_reshaped(

@@ -19,7 +19,7 @@ template <std::size_t N, std::size_t M>
 constexpr batch_extent extent_of(std::array<shape, N> const& states, std::array<shape, M> const& inputs,
     scan_batched_options const& options = {})
 {
-    return check_scan_batched("xloom::scan_batched", states, inputs, options);
+    return check_scan_batched("xloom::scan_batched", "init", states, inputs, options);
 }
 
 constexpr bool is_extent(batch_extent extent, std::size_t batch, std::size_t length)

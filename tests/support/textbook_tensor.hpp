@@ -90,6 +90,29 @@ inline scan_result scan(std::function<tensor(tensor const&, tensor const&)> cons
     return {h, y};
 }
 
+/// A scan of the first lens[b] elements of each row b; the outputs are zeros from there on.
+inline scan_result scan_batched(std::function<tensor(tensor const&, tensor const&)> const& body, tensor h,
+    tensor const& x, std::vector<std::size_t> const& lens, bool reverse)
+{
+    dims y_shape = h.shape;
+    y_shape.insert(y_shape.begin() + 1, x.shape[1]);
+    tensor y(y_shape);
+    for (std::size_t b = 0; b < lens.size(); ++b) {
+        dims row_shape = x.slice(0, b).shape;
+        row_shape[0] = lens[b];
+        tensor row(row_shape);
+        for (std::size_t t = 0; t < lens[b]; ++t)
+            row.put(0, t, x.slice(0, b).slice(0, t));
+        scan_result const result = scan(body, h.slice(0, b), row, 0, reverse, 0, false);
+        tensor row_y = y.slice(0, b);
+        for (std::size_t t = 0; t < lens[b]; ++t)
+            row_y.put(0, t, result.scan_outputs.slice(0, t));
+        h.put(0, b, result.final_state);
+        y.put(0, b, row_y);
+    }
+    return {h, y};
+}
+
 /// h + x, and weights so that the order of the elements matters: h / 2 + x.
 inline tensor decaying_sum(tensor const& h, tensor const& x)
 {

@@ -1,6 +1,7 @@
 #pragma once
 // The rows of a batch: their states, cursors over their inputs, and their stacked outputs.
 
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -61,34 +62,74 @@ void store_row(State& state, std::size_t b, Row const& row)
     output_writer<item_t<State>>(first, rows).push(row);
 }
 
-/// Cursors over one row of each input; the elements have neither the batch axis nor the time axis.
+/// Sets the elements of row b of a row-major output from `length` on to zeros. Requires rows and iterations.
+template <class Y>
+void clear_row(Y& output, std::size_t b, std::size_t length, batch_extent extent)
+{
+    std::size_t const count = element_count(detail::shape_of(output)) / extent.batch / extent.length;
+    std::fill_n(enable_tensor<Y>::data(output) + (b * extent.length + length) * count,
+        (extent.length - length) * count, item_t<Y>{});
+}
+
+/// Cursors over the elements of one row of each operand [N, T, ...]; the elements have neither the batch axis
+/// nor the time axis. Their buffers serve all rows.
 template <class Leaves>
-struct batch_cursors;
+class batch_cursors;
 template <class... Xs>
-struct batch_cursors<std::tuple<Xs...>> {
+class batch_cursors<std::tuple<Xs...>> {
     template <class X>
-    using cursor_type = cursor_over<item_t<X> const, typename element_shape<row_shape_t<bare<X>>, true>::type,
+    using item = std::conditional_t<std::is_const_v<std::remove_reference_t<X>>, item_t<bare<X>> const,
+        item_t<bare<X>>>;
+    template <class X>
+    using cursor = cursor_over<item<X>, typename element_shape<row_shape_t<bare<X>>, true>::type,
         is_always_row_major<bare<X>>>;
 
-    using cursors = std::tuple<cursor_type<Xs>...>;
-    using input_arguments =
-        std::tuple<decltype(std::as_const(std::declval<cursor_type<Xs>&>().element()))...>;
+public:
+    using input_arguments = std::tuple<decltype(std::as_const(std::declval<cursor<Xs>&>().element()))...>;
+    using output_arguments = std::tuple<decltype(std::declval<cursor<Xs>&>().element())...>;
 
-    static cursors start(
-        std::tuple<Xs...> const& inputs, std::size_t b, std::size_t length, scan_directions const& directions)
+    /// Requires checked operands. start_row() must follow.
+    batch_cursors(std::tuple<Xs...> const& operands, std::size_t length, scan_directions const& directions,
+        write_back when = write_back::each_element)
+        : length_(length), cursors_([&]<std::size_t... I>(std::index_sequence<I...>) {
+              return std::tuple<cursor<Xs>...>{
+                  start<Xs>(std::get<I>(operands), length, is_reverse(directions, I), when)...};
+          }(std::index_sequence_for<Xs...>{}))
     {
-        return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            return cursors{start_one<Xs>(std::get<I>(inputs), b, length, is_reverse(directions, I))...};
-        }(std::index_sequence_for<Xs...>{});
+        detail::for_each_leaf(operands, [&](auto i, auto& operand) {
+            rows_[i] = {detail::row_of(operand, 0).second.step, is_reverse(directions, i)};
+        });
     }
+
+    /// Makes element 0 of row b, which has `length` elements, the next one.
+    void start_row(std::tuple<Xs...> const& operands, std::size_t b, std::size_t length)
+    {
+        detail::for_each_leaf(operands, [&](auto i, auto& operand) {
+            auto const [step, is_reverse] = rows_[i];
+            std::get<i>(cursors_).move_to(
+                enable_tensor<bare<decltype(operand)>>::data(operand) + static_cast<std::ptrdiff_t>(b) * step,
+                is_reverse ? length_ - length : 0);
+        });
+    }
+
+    auto& cursors() { return cursors_; }
 
 private:
-    template <class X>
-    static cursor_type<X> start_one(bare<X> const& input, std::size_t b, std::size_t length, bool reverse)
+    struct row_axis {
+        std::ptrdiff_t step;
+        bool is_reverse;
+    };
+
+    template <class X, class Operand>
+    static cursor<X> start(Operand& operand, std::size_t length, bool reverse, write_back when)
     {
-        auto const [first, rows] = detail::row_of(input, b);
-        return {first, kernel::time_axis(rows.element, 0, length, reverse), length};
+        auto const [first, rows] = detail::row_of(operand, 0);
+        return {first, kernel::time_axis(rows.element, 0, length, reverse), length, when};
     }
+
+    std::size_t length_;
+    std::array<row_axis, sizeof...(Xs)> rows_{};
+    std::tuple<cursor<Xs>...> cursors_;
 };
 
 /// The scan outputs of a batch: [N, T, element...], zeros after the end of a shorter row.
@@ -150,13 +191,8 @@ public:
     {
         if (is_open_ && length < extent_.length)
             detail::for_each_leaf(results_, [&](auto, auto& result) {
-                using stacked = bare<decltype(result)>;
-                strided_layout const layout = detail::layout_of(result);
-                if (!is_row_major(layout))
-                    return; // zeros from the beginning
-                std::size_t const count = element_count(layout.dims) / extent_.batch / extent_.length;
-                std::fill_n(enable_tensor<stacked>::data(result) + (b * extent_.length + length) * count,
-                    (extent_.length - length) * count, item_t<stacked>{});
+                if (is_row_major(detail::layout_of(result))) // else zeros from the beginning
+                    detail::clear_row(result, b, length, extent_);
             });
     }
 

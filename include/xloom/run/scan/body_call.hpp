@@ -175,33 +175,32 @@ decltype(auto) call_body(Body& body, Arguments&&... arguments)
     return std::apply(body, std::tuple_cat(static_cast<Arguments&&>(arguments)...));
 }
 
-/// Throws a body_error that names the output if the element that was assigned another shape is one of these
-/// outputs.
+/// Throws a body_error that names the operand if the element that was assigned another shape is one of its
+/// elements.
 template <class... Cursors>
-void fail_if_own(std::string_view op, std::tuple<Cursors...> const& outputs, element_reshaped const& found,
-    std::size_t iteration)
+void fail_if_own(std::string_view op, std::string_view name, std::tuple<Cursors...> const& operands,
+    element_reshaped const& found, std::size_t iteration, std::optional<std::size_t> row = {})
 {
-    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+    detail::for_each_leaf(operands, [&](auto k, auto const& cursor) {
         if (cursor.is_own(found))
-            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+            detail::fail_reshaped(op, name, k, found.is(), found.assigned(), iteration, row);
     });
-    detail::for_each_leaf(outputs, [&](auto k, auto const& cursor) {
+    detail::for_each_leaf(operands, [&](auto k, auto const& cursor) {
         if (cursor.is_copy(found))
-            detail::fail_reshaped(op, "scan_outputs", k, found.is(), found.assigned(), iteration);
+            detail::fail_reshaped(op, name, k, found.is(), found.assigned(), iteration, row);
     });
 }
 
-/// Runs a function that calls the body. Without exceptions, element_reshaped is reported as it is, without
-/// the output's name.
-template <class Cursors, class Iteration, class Run>
-void run_bodies([[maybe_unused]] std::string_view op, [[maybe_unused]] Cursors const& outputs,
-    [[maybe_unused]] Iteration const& iteration, Run const& run)
+/// Runs a function that calls the body, and passes an element_reshaped to `fail`, which throws an error with
+/// the operand's name if it knows the element. Without exceptions it is reported without the name.
+template <class Fail, class Run>
+void run_bodies([[maybe_unused]] Fail const& fail, Run const& run)
 {
 #ifdef __cpp_exceptions
     try {
         run();
     } catch (element_reshaped const& found) {
-        detail::fail_if_own(op, outputs, found, static_cast<std::size_t>(iteration()));
+        fail(found);
         throw;
     }
 #else

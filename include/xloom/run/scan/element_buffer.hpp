@@ -57,6 +57,7 @@ public:
     element_buffer(T* data, kernel::time_axis const& time, std::size_t length, write_back when)
         : time_(time),
           place_(data + time.first),
+          length_(length),
           left_(length),
           extent_(buffer_extent_of<T>(time, when == write_back::blocks)),
           items_(extent_.capacity * extent_.spacing),
@@ -72,6 +73,15 @@ public:
 
     /// Initialises every element from the tensor, for an input that is the same tensor.
     void start_from_input() { gather_.emplace(time_.pack_copy(extent_.capacity, extent_.spacing)); }
+
+    /// Makes element t of the operand at `data` the next one.
+    void move_to(T* data, std::size_t t)
+    {
+        if (filled_ != 0)
+            write_back_filled();
+        place_ = data + time_.first + static_cast<std::ptrdiff_t>(t) * time_.step;
+        left_ = length_ - t;
+    }
 
     /// Returns the address of the current element, or of the one that enter() will make current.
     T* current() { return items_.data() + filled_ * extent_.spacing; }
@@ -110,15 +120,17 @@ private:
 
     [[gnu::noinline]] void gather()
     {
-        if (left_ < extent_.capacity)
-            gather_.emplace(time_.pack_copy(left_, extent_.spacing));
+        std::size_t const count = (std::min)(extent_.capacity, left_);
+        if (count < extent_.capacity)
+            time_.pack_copy(count, extent_.spacing)(place_, items_.data());
         else
-            left_ -= extent_.capacity;
-        (*gather_)(place_, items_.data());
+            (*gather_)(place_, items_.data());
+        left_ -= count;
     }
 
     kernel::time_axis time_;
     T* place_;
+    std::size_t length_;
     std::size_t left_; ///< elements of the tensor that are not in the buffer yet
     buffer_extent extent_;
     item_buffer<T> items_;
@@ -148,6 +160,13 @@ public:
         next_ = first_ + static_cast<std::ptrdiff_t>(t) * time_.step;
         left_ = length_ - t;
         position_ = filled_ = 0;
+    }
+
+    /// Makes element t of the operand at `data` the next one.
+    void move_to(T const* data, std::size_t t)
+    {
+        first_ = data + time_.first;
+        seek(t);
     }
 
     T const* enter()

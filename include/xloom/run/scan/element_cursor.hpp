@@ -45,6 +45,17 @@ public:
     /// Makes element t the one that enter() makes current.
     void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
 
+    /// Makes element t of the operand at `data`, which has the same layout, the one that enter() makes
+    /// current.
+    void move_to(T* data, std::size_t t)
+    {
+        data_ = data;
+        seek(t);
+    }
+
+    /// Initialises every element of an output from the tensor; contiguous ones are in the tensor.
+    void start_from_input() {}
+
     /// Makes element() the current one; called before the body.
     void enter() { view_.rebind(data_ + at_); }
 
@@ -94,6 +105,13 @@ public:
         base::seek(t);
     }
 
+    void move_to(T* data, std::size_t t)
+    {
+        if (buffer_)
+            buffer_->move_to(data, t);
+        base::move_to(data, t);
+    }
+
     void enter()
     {
         if (buffer_)
@@ -111,6 +129,13 @@ public:
         base::leave();
     }
 
+    /// Initialises every element of an output from the tensor, if it has a buffer.
+    void start_from_input()
+    {
+        if (buffer_)
+            buffer_->start_from_input();
+    }
+
     /// Makes an input refer, in every iteration, to the items in the buffer of an output of the same tensor,
     /// if the output has a buffer.
     template <class OutputShape>
@@ -118,7 +143,7 @@ public:
     {
         if (!output.buffer_)
             return;
-        output.buffer_->start_from_input();
+        output.start_from_input();
         shared_ = output.buffer_.get();
         buffer_.reset();
     }
@@ -139,6 +164,12 @@ public:
     {}
 
     void seek(std::size_t t) { at_ = first_ + static_cast<std::ptrdiff_t>(t) * step_; }
+    void move_to(T* data, std::size_t t)
+    {
+        data_ = data;
+        seek(t);
+    }
+    void start_from_input() {}
     void enter() {}
     void leave() { at_ += step_; }
     T& element() { return data_[at_]; }
